@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The event table as data, for both sides of a trace, and the names of the small
- * enumerations that are in the file. */
+ * The event table as data, for the recorder and the reader, and the names of the small enumerations
+ * stored in a trace. */
 #include "trace/format/event.h"
 
 #include "trace/format/format.h"

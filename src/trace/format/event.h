@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One event as the recorder takes it and the reader gives it. All fields of a
- * kind are uint64_t so that the codecs run over the table, not over structs;
- * signed fields hold two's complement. */
+ * One event, as passed to the recorder and returned by the reader. All fields of a kind are
+ * uint64_t so that the codecs run over the table, not over structs; signed fields hold two's
+ * complement. */
 #ifndef VS_EVENT_H
 #define VS_EVENT_H
 
@@ -34,8 +34,8 @@ struct vs_event_activity {
 
 struct vs_event {
     uint32_t kind;   /* enum vs_event_kind */
-    uint32_t tid;    /* kernel thread id of the caller; 0 = let the recorder fill it in */
-    uint64_t time_ns; /* vs_clock_ns(); 0 = let the recorder fill it in. Never decreases in a file */
+    uint32_t tid;    /* kernel thread id of the caller; 0 = filled in by the recorder */
+    uint64_t time_ns; /* vs_clock_ns(); 0 = filled in by the recorder. Never decreases in a file */
     union {
         uint64_t fields[VS_EVENT_FIELDS_MAX];
         struct vs_event_activity activity;
@@ -45,9 +45,8 @@ struct vs_event {
     };
 };
 
-/* vs_event_begin: an event of *kind* whose fields the caller fills next: all of that
- * kind, none of the others. For hot paths: an initialiser of the whole struct writes
- * all sixteen fields. */
+/* vs_event_begin: starts an event of *kind*; the caller then sets all fields of that kind. For hot
+ * paths: an initialiser of the whole struct would write all sixteen fields. */
 static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kind)
 {
     event->kind = kind;
@@ -55,15 +54,15 @@ static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kin
     event->time_ns = 0;
 }
 
-/* What has no address is entered under a number that no address can be: these bits and
- * the handle of an array, or the number of the physical memory from 1 on. */
+/* Allocations without an address are recorded under a number that cannot be an address: these bits
+ * plus the array's handle, or plus the number of the physical memory, counted from 1. */
 #define VS_ADDR_ARRAY (UINT64_C(2) << 62)
 #define VS_ADDR_MEMORY (UINT64_C(3) << 62)
 
 /* vs_family_name: "device", "async", "managed", "pinned", …; "other" outside. */
 const char *vs_family_name(uint64_t family);
 
-/* CUpti_ActivityMemcpyKind's values, so that a collector passes them through. */
+/* The values of CUpti_ActivityMemcpyKind, so that a collector stores them unchanged. */
 enum vs_copy_kind {
     VS_COPY_UNKNOWN = 0, VS_COPY_HTOD = 1, VS_COPY_DTOH = 2, VS_COPY_HTOA = 3, VS_COPY_ATOH = 4,
     VS_COPY_ATOA = 5, VS_COPY_ATOD = 6, VS_COPY_DTOA = 7, VS_COPY_DTOD = 8, VS_COPY_HTOH = 9,
@@ -72,22 +71,22 @@ enum vs_copy_kind {
 /* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */
 const char *vs_copy_kind_name(uint64_t kind);
 
-/* What a `device_usage` event tells; the values are in the file. */
+/* The meaning of a `device_usage` event; the values are in the file. */
 enum vs_usage_what {
-    VS_USAGE_OWN = 0,     /* held by this process, contexts included */
-    VS_USAGE_OTHERS = 1,  /* held by *count* other processes; `process` events follow */
-    VS_USAGE_PROCESS = 2, /* by one of them; the largest ones only */
+    VS_USAGE_OWN = 0,     /* memory of this process, contexts included */
+    VS_USAGE_OTHERS = 1,  /* memory of *count* other processes; `process` events follow */
+    VS_USAGE_PROCESS = 2, /* memory of one of them; recorded for the largest ones only */
     VS_USAGE_POOLS = 3,   /* reserved by *count* stream-ordered pools of this process */
     VS_USAGE_WHAT_COUNT
 };
 enum vs_usage_how {
-    VS_USAGE_BY_PID = 0,  /* this process was found by its number */
-    VS_USAGE_BY_RULE = 1, /* by elimination: the numbers are not those of this namespace */
-    VS_USAGE_UNATTRIBUTED = 2, /* not found: *others* is bytes of all processes with this one */
-    VS_USAGE_NO_BYTES = 3 /* processes are listed without their bytes */
+    VS_USAGE_BY_PID = 0,  /* this process was found by its pid */
+    VS_USAGE_BY_RULE = 1, /* by elimination: the pids are those of another namespace */
+    VS_USAGE_UNATTRIBUTED = 2, /* not found: *others* includes this process */
+    VS_USAGE_NO_BYTES = 3 /* the processes are listed without their sizes */
 };
 
-/* What an `overhead` event is about, and how its bytes are known. */
+/* The cause of an `overhead` event, and how its size was measured. */
 enum vs_overhead_what {
     VS_OVERHEAD_CONTEXT = 0,
     VS_OVERHEAD_MODULE = 1, /* code and variables */
@@ -95,33 +94,36 @@ enum vs_overhead_what {
     VS_OVERHEAD_WHAT_COUNT
 };
 enum vs_overhead_how {
-    VS_OVERHEAD_MEASURED = 0, /* the device's free memory before and after */
-    VS_OVERHEAD_REPORTED = 1, /* held by the process as the driver reports, less allocations */
-    VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
+    VS_OVERHEAD_MEASURED = 0, /* difference in the device's free memory before and after */
+    VS_OVERHEAD_REPORTED = 1, /* memory of the process as reported by the driver, minus its
+                               * allocations */
+    VS_OVERHEAD_AT_MOST = 2   /* all memory in use: an upper limit, includes other processes */
 };
 
-/* vs_event_change: what an `unrecorded` event adds up, as one change. */
+/* vs_event_change: the sums of an `unrecorded` event, as one change. */
 struct vs_change vs_event_change(const struct vs_event_unrecorded *event);
 
-/* vs_event_height: how high the sums stood since the last such event, where it says so;
- * zeros elsewhere. *now*: what they are before it. */
+/* vs_event_height: the highest levels of the sums since the previous such event, where the event
+ * records them; otherwise zeros. *now*: their values before the event. */
 struct vs_levels vs_event_height(const struct vs_event_unrecorded *event,
                                  const struct vs_levels *now);
 
-/* Why an `unrecorded` event counts what has no events of its own (enum vs_level: whose). */
+/* Why an `unrecorded` event counts changes that have no events of their own (enum vs_level: whose). */
 enum vs_why {
-    VS_WHY_SMALL = 0,  /* below the smallest size */
-    VS_WHY_SAMPLE = 1, /* between two samples */
-    VS_WHY_LIMIT = 2,  /* the trace had reached its size */
+    VS_WHY_SMALL = 0,  /* below the minimum recorded size */
+    VS_WHY_SAMPLE = 1, /* skipped by sampling */
+    VS_WHY_LIMIT = 2,  /* the trace had reached its size limit */
     VS_WHY_COUNT
 };
-/* What a `recording_changed` event says. */
+/* The meaning of a `recording_changed` event. */
 enum vs_recording {
-    VS_RECORDING_SELECTS = 0,    /* from the start: smallest size, sampling, limit in force */
-    VS_RECORDING_NO_ACTIVITY = 1, /* kernels, copies, memsets, synchronisations end */
-    VS_RECORDING_NO_STACKS = 2,   /* stacks not seen so far end */
-    VS_RECORDING_TOTALS = 3,      /* all but totals, failures and the end */
-    VS_RECORDING_SUMMED_UP = 4,   /* nothing: by a reader, once FILE.live's counts are told */
+    VS_RECORDING_SELECTS = 0,    /* from the start: minimum size, sampling or size limit in force */
+    VS_RECORDING_NO_ACTIVITY = 1, /* kernels, copies, memsets, synchronisations are no longer
+                                   * recorded */
+    VS_RECORDING_NO_STACKS = 2,   /* new stacks are no longer recorded */
+    VS_RECORDING_TOTALS = 3,      /* only totals, failures and the end are still recorded */
+    VS_RECORDING_SUMMED_UP = 4,   /* nothing: added by a reader after it delivered the counts of
+                                   * FILE.live */
 };
 
 enum vs_end_reason {
@@ -129,7 +131,7 @@ enum vs_end_reason {
     VS_END_SIGNAL = 1,
     VS_END_EXEC = 2,
     VS_END_STOPPED = 3,
-    VS_END_KILLED = 4, /* put in afterwards: the process never came to its end */
+    VS_END_KILLED = 4, /* added afterwards: the process was killed */
 };
 
 enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };
@@ -145,28 +147,28 @@ struct vs_event_info {
     const struct vs_event_field *fields;
 };
 
-/* What holds of a kind of event, for code that treats some kinds differently. */
+/* Properties of event kinds, for code that handles some kinds differently. */
 enum vs_event_property {
     VS_PROPERTY_NONE = 0,
     /* Memory is allocated or reserved, or freed or returned. A change without an event of its own
      * is counted in `unrecorded`. */
     VS_PROPERTY_ALLOCATES = 1 << 0,
     VS_PROPERTY_FREES = 1 << 1,
-    /* Sums of memory are reported for its time: those not written yet are written before it. */
+    /* The event reports sums of memory at its time: pending sums are written before it. */
     VS_PROPERTY_SUMS_FIRST = 1 << 2,
-    /* The last stage of a trace with a size limit records it: always, or while a part of the
-     * space kept for that stage is left. For allocations and frees it was decided before that
-     * they have an event, and nothing else counts them. */
+    /* Still recorded in the last stage of a trace with a size limit: always, or while part of the
+     * space reserved for that stage is left. Allocations and frees have already been selected at
+     * this point, and nothing else counts them. */
     VS_PROPERTY_KEPT = 1 << 3,
     VS_PROPERTY_KEPT_IF_ROOM = 1 << 4,
-    /* The device's work; fields begin as in struct vs_event_activity. A size limit drops it
+    /* Work of the device; the fields begin as in struct vs_event_activity. A size limit drops these
      * first. */
     VS_PROPERTY_ACTIVITY = 1 << 5,
-    VS_PROPERTY_RANGE = 1 << 6, /* a range of the program begins or ends: peaks start again */
-    VS_PROPERTY_HEAD = 1 << 7,  /* one of those that a trace begins with */
-    /* Needed by a reader that begins in the middle of the trace; it gets them from the checkpoint.
-     * With NUMBERED the first field is a number, and a later event with that number replaces it;
-     * a field `alive` that is 0 removes it. */
+    VS_PROPERTY_RANGE = 1 << 6, /* a range of the program begins or ends: peaks restart */
+    VS_PROPERTY_HEAD = 1 << 7,  /* written at the start of a trace */
+    /* Needed by a reader that begins in the middle of the trace; restored from the checkpoint. With
+     * NUMBERED the first field is a number, and a later event with that number replaces the earlier
+     * one; a field `alive` that is 0 removes it. */
     VS_PROPERTY_STATE = 1 << 8,
     VS_PROPERTY_NUMBERED = 1 << 9,
 };
@@ -182,8 +184,8 @@ static inline bool vs_event_has(const struct vs_event *event, unsigned propertie
 /* vs_event_kinds: the kinds with one of *properties*: bit *kind* is set. */
 uint64_t vs_event_kinds(unsigned properties);
 
-/* vs_event_describe: the table's row for *kind*; NULL when there is none. Static
- * storage, any thread. */
+/* vs_event_describe: the table's row for *kind*; NULL for an unknown kind. Static storage, any
+ * thread. */
 const struct vs_event_info *vs_event_describe(uint32_t kind);
 
 #endif

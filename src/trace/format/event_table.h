@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one table of event kinds. VS_EVENT(code, name, PROPERTIES, FIELDS): *code* is what
- * the file holds (never reused, never renumbered), PROPERTIES is a list of P(property),
- * whose meanings stand with enum vs_event_property (event.h): who treats some kinds
- * differently asks for a property, and keeps no list of kinds of its own. FIELDS is a list
- * of F(field, codec) in file order. Codecs:
+ * The one table of event kinds: VS_EVENT(code, name, PROPERTIES, FIELDS). *code* is stored in the
+ * file (never reused, never renumbered). PROPERTIES is a list of P(property), see enum
+ * vs_event_property (event.h); code that handles some kinds differently tests a property and keeps
+ * no list of kinds. FIELDS is a list of F(field, codec) in file order. Codecs:
  *   U    unsigned varint
  *   S    signed, zigzag varint
  *   A    address: zigzag varint of the difference to the previous address field
  *   T    time in ns: zigzag varint of the difference to the previous T field
  *   STR  string id (0 = none), as U; the string was defined earlier
  *   STK  stack id (0 = none), as U; the node was defined earlier
- * Every event also carries its own time and thread (event.h). Codes 0 and 56-59
- * are not for this table: 0 never begins a record, 56-59 are the definition
- * records (format.h). Fields are only ever appended to a kind. No include guard:
- * included with VS_EVENT defined by each user. docs/trace-format.md says what
- * each field means. */
+ * Every event also has its own time and thread (event.h). Codes 0 and 56-59 are not available for
+ * this table: a record never begins with 0, and 56-59 are the definition records (format.h). Fields
+ * may only be appended to a kind. No include guard: each user defines VS_EVENT and includes it.
+ * docs/trace-format.md gives the meaning of each field. */
 
-/* --- who and where: written before anything refers to them --- */
+/* --- processes, threads, devices: written before anything refers to them --- */
 VS_EVENT(1, process, P(HEAD) P(STATE),
          F(pid, U) F(ppid, U) F(start_realtime_ns, U) F(start_ns, U) F(exe, STR) F(cmdline, STR)
          F(host, STR) F(version, STR) F(policy, STR) F(page_bytes, U) F(born_ns, U)
@@ -31,26 +29,26 @@ VS_EVENT(4, context, P(SUMS_FIRST) P(STATE) P(NUMBERED),
 VS_EVENT(5, stream, P(STATE) P(NUMBERED),
          F(stream, U) F(device, U) F(handle, U) F(name, STR) F(alive, U))
 VS_EVENT(6, thread, P(STATE) P(NUMBERED), F(tid, U) F(name, STR))
-/* A loaded object; offset = pc - base is the address in the file's own terms. With a
- * function: one of Python's, path is its source, and the offset of its frames the line. */
+/* A loaded object; offset = pc - base is an address in the object file. With a function: a Python
+ * function, path is its source file and the offset of its frames is the line. */
 VS_EVENT(7, module, P(HEAD),
          F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U)
          F(function, STR))
 
-/* What has no events of its own since the last such event of the same account: made and
- * freed, the change of reserved, and how far above their values before it the family's live
- * bytes and the account's allocated, requested and reserved bytes rose meanwhile. enum
- * vs_level, enum vs_why (event.h) */
+/* Sums of the changes without events of their own since the previous such event of the same
+ * account: allocations and frees, the change of reserved, and how far above their earlier values
+ * the family's live bytes and the account's allocated, requested and reserved bytes rose in
+ * between. enum vs_level, enum vs_why (event.h) */
 VS_EVENT(8, unrecorded, P(KEPT),
          F(level, U) F(why, U) F(device, U) F(family, U) F(allocs, U) F(requested, U) F(size, U)
          F(frees, U) F(freed_requested, U) F(freed_size, U) F(reserved, S) F(family_peak, U)
          F(peak_allocated, U) F(peak_requested, U) F(peak_reserved, U) F(peak_ns, T))
-/* what is recorded from here on: enum vs_recording (event.h) */
+/* the selection from here on: enum vs_recording (event.h) */
 VS_EVENT(9, recording_changed, P(HEAD) P(KEPT),
          F(what, U) F(min_size, U) F(sample, U) F(seed, U) F(limit_bytes, U) F(file_bytes, U))
 
 /* --- memory --- */
-/* requested = bytes the program asked for, size = bytes set aside for it */
+/* requested = bytes that the program asked for, size = bytes of the block */
 VS_EVENT(16, alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(requested, U) F(size, U) F(family, U) F(device, U) F(context, U) F(stream, U)
          F(api, STR) F(stack, STK))
@@ -58,11 +56,11 @@ VS_EVENT(17, free, P(FREES) P(KEPT), F(addr, A) F(device, U) F(stream, U) F(api,
 VS_EVENT(18, alloc_failed, P(SUMS_FIRST) P(KEPT_IF_ROOM),
          F(requested, U) F(family, U) F(device, U) F(context, U) F(stream, U) F(api, STR) F(stack, STK)
          F(error, U) F(device_free_bytes, U) F(device_total_bytes, U))
-/* device memory held by the caching allocator; its blocks are `alloc` events */
+/* device memory reserved by the caching allocator; its blocks are `alloc` events */
 VS_EVENT(19, segment_alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(context, U) F(stream, U) F(pool, U) F(stack, STK))
 VS_EVENT(20, segment_free, P(FREES) P(KEPT), F(addr, A) F(size, U) F(device, U))
-/* a framework's own allocator above the device's (PyTorch): second level */
+/* the framework's own allocator above the device's (PyTorch): second level */
 VS_EVENT(21, framework_alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
 VS_EVENT(22, framework_free, P(FREES) P(KEPT),
@@ -70,26 +68,26 @@ VS_EVENT(22, framework_free, P(FREES) P(KEPT),
 VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(KEPT_IF_ROOM),
          F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
 VS_EVENT(24, device_sample, P(SUMS_FIRST), F(device, U) F(free_bytes, U) F(total_bytes, U))
-/* memory mapped into and out of address ranges of the caching allocator; reserved = bytes of
- * it that are new to it or given back: 0 where the same memory is mapped elsewhere as well */
+/* memory mapped to and unmapped from address ranges of the caching allocator; reserved = bytes of
+ * it that are newly allocated or freed: 0 where the same memory is also mapped elsewhere */
 VS_EVENT(25, segment_map, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(reserved, U) F(device, U) F(context, U) F(stream, U) F(pool, U)
          F(stack, STK))
 VS_EVENT(26, segment_unmap, P(FREES) P(KEPT), F(addr, A) F(size, U) F(reserved, U) F(device, U))
-/* address ranges that the program maps memory of cuMemCreate into and out of; memory = its
- * number, which is in the addr of its `alloc` event */
+/* address ranges where the program maps and unmaps memory of cuMemCreate; memory = its number, the
+ * addr of its `alloc` event */
 VS_EVENT(27, vmm_map, P(NONE),
          F(addr, A) F(size, U) F(memory, U) F(offset, U) F(device, U) F(imported, U) F(stack, STK))
 VS_EVENT(28, vmm_unmap, P(NONE), F(addr, A) F(size, U) F(memory, U) F(device, U))
-/* what the driver holds for the memory of graphs: used by launches, reserved (kept until it
- * is trimmed), and their highest since the program reset them. `alloc` events of that family
- * lie in the reserved bytes */
+/* memory that the driver reserves for graphs: used by launches, reserved (until trimmed), and the
+ * peaks since the program reset them. `alloc` events of that family lie within the reserved bytes */
 VS_EVENT(29, graph_memory, P(ALLOCATES) P(FREES) P(SUMS_FIRST) P(KEPT),
          F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
-/* who uses the device: *what* and *how* are enum vs_usage_what and vs_usage_how (event.h) */
+/* memory use of the device by process: *what* and *how* are enum vs_usage_what and vs_usage_how
+ * (event.h) */
 VS_EVENT(30, device_usage, P(SUMS_FIRST),
          F(device, U) F(what, U) F(bytes, U) F(count, U) F(pid, U) F(name, STR) F(how, U))
-/* device memory that came with a context, a module or a limit and has no allocation */
+/* device memory used by a context, a module or a limit, without an allocation */
 VS_EVENT(31, overhead, P(NONE), F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
@@ -106,7 +104,7 @@ VS_EVENT(34, memset, P(ACTIVITY),
 VS_EVENT(35, sync, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
 
-/* --- what the program says about itself --- */
+/* --- annotations by the program --- */
 VS_EVENT(48, range_push, P(RANGE) P(SUMS_FIRST) P(STATE), F(name, STR) F(domain, STR))
 VS_EVENT(49, range_pop, P(RANGE) P(SUMS_FIRST) P(STATE), F(domain, STR))
 VS_EVENT(50, range_start, P(RANGE) P(SUMS_FIRST) P(STATE) P(NUMBERED),

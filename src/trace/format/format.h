@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of a trace, as docs/trace-format.md describes them: fixed headers,
- * definition records, and the varint primitives that both sides share. Private
- * to src/trace. All integers are little-endian; the structs below are the bytes
- * of the file on the little-endian machines vramscope runs on. */
+ * The bytes of a trace, as docs/trace-format.md describes them: fixed headers, definition records,
+ * and the varint functions used by the recorder and the reader. Private to src/trace. All integers
+ * are little-endian; the structs below match the file's bytes on the little-endian machines that
+ * vramscope runs on. */
 #ifndef VS_FORMAT_H
 #define VS_FORMAT_H
 
@@ -22,12 +22,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the
 #define VS_END_MAGIC "VSTEND\r\n"
 #define VS_MAGIC_BYTES 8
 #define VS_BYTE_ORDER UINT32_C(0x01020304)
-/* Flag of a file: `module` events count among the definitions of a frame, so that frames with
- * none can be passed over. */
+/* Flag of a file: `module` events count among the definitions of a frame, so that readers can skip
+ * frames without definitions. */
 #define VS_FILE_COUNTS_MODULES 1u
-#define VS_FRAME_SYNC UINT32_C(0x465356f5) /* f5 'V' 'S' 'F' */
+#define VS_FRAME_SYNC UINT32_C(0x465356f5) /* bytes f5 'V' 'S' 'F' */
 
-/* No frame's payload is larger than this before compression. */
+/* Maximum size of a frame's payload before compression. */
 #define VS_FRAME_RAW_MAX ((size_t)4 << 20)
 /* Longest text of one string definition. */
 #define VS_STRING_MAX ((size_t)64 << 10)
@@ -37,7 +37,7 @@ struct vs_file_header {
     uint16_t major, minor;
     uint32_t byte_order;
     uint8_t uuid[16];
-    uint64_t created_realtime_ns; /* the same instant by both clocks */
+    uint64_t created_realtime_ns; /* the same instant on both clocks */
     uint64_t created_ns;
     uint32_t header_bytes;
     uint32_t flags;    /* VS_FILE_COUNTS_MODULES */
@@ -48,9 +48,9 @@ _Static_assert(sizeof(struct vs_file_header) == 64, "on-disk size");
 enum vs_frame_type {
     VS_FRAME_EVENTS = 1,
     VS_FRAME_INDEX = 2,
-    VS_FRAME_CHECKPOINT = 3, /* the state at a moment */
+    VS_FRAME_CHECKPOINT = 3, /* state checkpoint */
     VS_FRAME_SYMBOLS = 4,    /* resolved names */
-    VS_FRAME_DIRECTORY = 5,  /* where frames of the two types above are */
+    VS_FRAME_DIRECTORY = 5,  /* positions of the frames of the two types above */
 };
 enum vs_frame_codec {
     VS_STORED = 0,
@@ -63,7 +63,7 @@ struct vs_frame_header {
     uint8_t type, codec;
     uint16_t header_bytes;
     uint32_t raw_bytes, stored_bytes;
-    uint64_t sequence;    /* event frames: 1, 2, 3 …; others: 0 */
+    uint64_t sequence;    /* event frames: 1, 2, 3 …; other types: 0 */
     uint64_t first_event; /* events in the frames before this one */
     uint64_t base_ns;     /* every time in the frame lies in base_ns … last_ns */
     uint64_t last_ns;
@@ -75,7 +75,7 @@ _Static_assert(sizeof(struct vs_frame_header) == 64, "on-disk size");
 /* Payload of an index frame: this, then `entries` times struct vs_index_entry. */
 struct vs_index_header {
     uint64_t previous_offset; /* of the index frame before this one; 0 = none */
-    uint64_t first_sequence;  /* of the first entry's frame */
+    uint64_t first_sequence;  /* number of the first entry's frame */
     uint32_t entries;
     uint32_t flags; /* VS_INDEX_FINAL */
     uint64_t events, strings, stack_nodes; /* totals so far */
@@ -83,11 +83,11 @@ struct vs_index_header {
 _Static_assert(sizeof(struct vs_index_header) == 48, "on-disk size");
 #define VS_INDEX_FINAL 1u
 
-/* The header of a final index frame goes on with this where there is a directory. */
+/* Follows the header of a final index frame when the trace has a directory. */
 struct vs_index_extension {
     uint64_t directory_offset;
 };
-/* An entry of a directory frame, which is nothing but entries. */
+/* An entry of a directory frame; the frame holds only entries. */
 struct vs_directory_entry {
     uint32_t type, reserved;
     uint64_t offset, time_ns, sequence;
@@ -109,13 +109,13 @@ struct vs_trailer {
 };
 _Static_assert(sizeof(struct vs_trailer) == 32, "on-disk size");
 
-/* FILE.live: one page of header, the counts where not everything has an event, then `windows`
- * windows of window_bytes each. */
+/* FILE.live: one page of header, the counts of unrecorded changes if any, then `windows` windows of
+ * window_bytes each. */
 #define VS_LIVE_HEADER_BYTES 4096u
 #define VS_LIVE_WINDOWS_MAX 16u
 
 struct vs_live_window {
-    _Atomic uint64_t sequence; /* frame this window becomes; 0 = never used */
+    _Atomic uint64_t sequence; /* number of the frame that this window becomes; 0 = never used */
     _Atomic uint64_t used;     /* bytes of complete records; stored after the record */
     _Atomic uint64_t first_event, base_ns;
     uint64_t reserved[4];
@@ -130,26 +130,27 @@ struct vs_live_header {
     uint32_t header_bytes, windows;
     uint64_t window_bytes;
     uint64_t pid;
-    uint32_t end_kind, end_status; /* enum vs_outcome; written by the waiting parent */
+    uint32_t end_kind, end_status; /* enum vs_outcome; written by the parent process */
     struct vs_live_window window[VS_LIVE_WINDOWS_MAX];
 };
 _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
-/* What was counted and is in no `unrecorded` event yet, for a reader to bring. Each cell is
- * there twice: a change is written to the older copies of the cells that it touches, and
- * counts once `version` says so. */
+/* Counts that are in no `unrecorded` event yet, delivered by a reader after a crash. Each cell
+ * exists twice: a change overwrites the older copy of each cell that it modifies, and takes effect
+ * once `version` is updated. */
 struct vs_live_counts {
     uint32_t offset, cells;    /* struct vs_live_cell[cells] begin at offset; 0: none */
-    _Atomic uint64_t version;  /* of the latest change that counts */
-    _Atomic uint64_t written;  /* changes up to this one are in events */
-    _Atomic uint64_t writing;  /* 1 + the number of events before those; 0: none now */
+    _Atomic uint64_t version;  /* of the latest change in effect */
+    _Atomic uint64_t written;  /* changes up to this one have events */
+    _Atomic uint64_t writing;  /* 1 + the number of events before those being written; 0: none is
+                                * being written */
     uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct vs_live_counts) == 64, "on-disk size");
 
-#define VS_LIVE_COUNT_FIELDS 16u /* of `unrecorded`, in its order */
+#define VS_LIVE_COUNT_FIELDS 16u /* fields of `unrecorded`, in the same order */
 struct vs_live_count {
-    _Atomic uint64_t version; /* of the change that made it; all ones: being written */
-    uint64_t events;          /* recorded before it holds */
+    _Atomic uint64_t version; /* of the change that wrote it; all ones: being written */
+    uint64_t events;          /* number of events recorded before it took effect */
     uint64_t tid, time_ns;
     uint64_t fields[VS_LIVE_COUNT_FIELDS];
 };
@@ -158,7 +159,7 @@ struct vs_live_cell {
 };
 _Static_assert(sizeof(struct vs_live_cell) == 320, "on-disk size");
 #define VS_LIVE_CELLS_MAX 256u
-#define VS_LIVE_COUNTS_BYTES ((size_t)16 << 10) /* of this version's cells */
+#define VS_LIVE_COUNTS_BYTES ((size_t)16 << 10) /* size of this version's cells */
 
 _Static_assert(sizeof(struct vs_live_header) == 1088, "vs_live_counts stands behind it");
 _Static_assert(sizeof(struct vs_live_header) + sizeof(struct vs_live_counts) <=
@@ -168,25 +169,25 @@ _Static_assert(sizeof(struct vs_live_header) + sizeof(struct vs_live_counts) <=
 /* First byte of a record: a code, and for events two flags. */
 #define VS_RECORD_CODE 0x3fu
 #define VS_RECORD_TID 0x40u       /* a varint thread id follows */
-#define VS_RECORD_SAME_TIME 0x80u /* no time difference follows: it is 0 */
+#define VS_RECORD_SAME_TIME 0x80u /* the time is that of the previous record */
 
-/* Definition records. They carry no time and no thread, and no flags. */
+/* Definition records. They have no time, no thread and no flags. */
 enum vs_definition {
     VS_DEFINE_STRING = 56, /* length U, bytes; ids count up from 1 */
     VS_DEFINE_STACK = 57,  /* id - parent U, module + 1 U, pc - base U; ids count up from 1 */
     VS_DEFINE_KIND = 58,   /* code U, fields U, a codec byte each, name, field names */
     VS_DEFINE_RESERVED = 59,
 };
-#define VS_KIND_FIELDS_MAX 64u /* in one kind description */
+#define VS_KIND_FIELDS_MAX 64u /* maximum in one kind description */
 
 #define VS_VARINT_MAX 10u
 /* longest event: first byte, thread, time, fields */
 #define VS_EVENT_BYTES_MAX (1u + 2u * VS_VARINT_MAX + VS_EVENT_FIELDS_MAX * VS_VARINT_MAX)
 #define VS_STACK_NODE_BYTES_MAX (1u + 3u * VS_VARINT_MAX)
 
-/* The pc of an outermost node without a module, in place of frames that are not there. */
-#define VS_STACK_MORE UINT64_C(0) /* left out: the stack is deeper than what is recorded */
-#define VS_STACK_LOST UINT64_C(1) /* nothing says who called the frame before */
+/* The pc of an outermost node without a module; it replaces missing frames. */
+#define VS_STACK_MORE UINT64_C(0) /* omitted: the stack is deeper than the recorded depth */
+#define VS_STACK_LOST UINT64_C(1) /* the caller of the previous frame could not be determined */
 
 static inline uint64_t vs_zigzag(uint64_t difference)
 {
@@ -198,26 +199,26 @@ static inline uint64_t vs_unzigzag(uint64_t coded)
     return (coded >> 1) ^ (0 - (coded & 1));
 }
 
-/* vs_put_varint: write *value* at *p* (VS_VARINT_MAX bytes of room); returns the
- * byte after it. What follows in the room may be overwritten. */
+/* vs_put_varint: writes *value* at *p* (VS_VARINT_MAX bytes of room); returns the byte after it.
+ * May overwrite the rest of that room. */
 static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
 {
     if (__builtin_expect(value < 0x80, 1)) {
         *p = (unsigned char)value;
         return p + 1;
     }
-    if (value < 0x4000) { /* most times and stacks */
+    if (value < 0x4000) { /* true for most times and stacks */
         uint16_t w = (uint16_t)(0x80 | (value & 0x7f) | (value & 0x3f80) << 1);
         memcpy(p, &w, sizeof w);
         return p + 2;
     }
     if (value < UINT64_C(1) << 56) {
-        /* seven bits to each byte of a word: halves, then quarters, then eighths */
+        /* one byte per seven bits: halves, then quarters, then eighths */
         uint64_t w = (value & UINT64_C(0x000000000fffffff)) |
                      (value & UINT64_C(0x00fffffff0000000)) << 4;
         w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x0fffc0000fffc000)) << 2;
         w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x3f803f803f803f80)) << 1;
-        /* the last byte's number: a seventh of the highest bit's, up to 63 of those */
+        /* index of the last byte: the highest bit's number divided by seven, for numbers up to 63 */
         unsigned last = ((63 ^ (unsigned)__builtin_clzll(value)) * 9 + 9) / 64;
         w |= UINT64_C(0x0080808080808080) >> (56 - 8 * last);
         memcpy(p, &w, sizeof w);
@@ -231,8 +232,8 @@ static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
     return p;
 }
 
-/* vs_varint_word: the varint at the start of the eight bytes *word*, if it ends in them.
- * Returns its length, 0 when it does not end. */
+/* vs_varint_word: the varint at the start of the eight bytes *word*, if it ends within them.
+ * Returns its length; 0 when it does not end there. */
 static inline unsigned vs_varint_word(uint64_t word, uint64_t *value)
 {
     uint64_t ends = ~word & UINT64_C(0x8080808080808080);
@@ -245,8 +246,8 @@ static inline unsigned vs_varint_word(uint64_t word, uint64_t *value)
     return ((unsigned)__builtin_ctzll(ends) + 1) / 8;
 }
 
-/* vs_get_varint: read one at **p*, moving it on. false (and nothing moved) when
- * it does not end before *end* or does not fit 64 bits. */
+/* vs_get_varint: reads one at **p* and advances **p*. Returns false, with **p* unchanged, when it
+ * does not end before *end* or does not fit 64 bits. */
 static inline bool vs_get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
     const unsigned char *q = *p;

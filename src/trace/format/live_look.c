@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. One made by a process that was killed at that moment is empty or holds zeros;
- * of a later version's it is only known that it is one. */
+ * See the header. A FILE.live whose process was killed while creating it is empty or holds zeros.
+ * One of a later format version is recognised, but not examined. */
 #include "trace/format/live_look.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a FILE.live holds, for who is about to put another in its place. */
+ * Examines an existing FILE.live before another recording replaces it. */
 #ifndef VS_LIVE_LOOK_H
 #define VS_LIVE_LOOK_H
 
@@ -9,18 +9,19 @@
 #include <stdint.h>
 
 enum vs_live_look {
-    VS_LIVE_NONE,  /* there is none */
-    VS_LIVE_EMPTY, /* nothing was ever recorded into it */
-    VS_LIVE_HOLDS, /* events, perhaps the only copy of them */
-    VS_LIVE_OTHER, /* this is no live window, or cannot be read */
+    VS_LIVE_NONE,  /* the file does not exist */
+    VS_LIVE_EMPTY, /* the file has no events */
+    VS_LIVE_HOLDS, /* the file has events, perhaps their only copy */
+    VS_LIVE_OTHER, /* not a live window file, or not readable */
 };
 
-/* vs_live_look: at *path*, a FILE.live; *uuid* is of the trace it belongs to, written for
- * VS_LIVE_HOLDS alone. Opens and closes a descriptor; no malloc. */
+/* vs_live_look: examines the FILE.live at *path*. For VS_LIVE_HOLDS, *uuid* receives the uuid of
+ * the trace that it belongs to; otherwise it is not written. Opens and closes a descriptor; calls
+ * no malloc. */
 enum vs_live_look vs_live_look(const char *path, uint8_t uuid[16]);
 
-/* vs_live_set_aside: rename the FILE.live at *path*, of the trace *uuid*, to *kept*: its name
- * with the first bytes of *uuid* behind it. false when that fails or something is there. */
+/* vs_live_set_aside: renames the FILE.live at *path*, of the trace *uuid*, to *kept*: the same name
+ * followed by the first bytes of *uuid*. Returns false when the rename fails or that name exists. */
 bool vs_live_set_aside(const char *path, const uint8_t uuid[16], char kept[PATH_MAX]);
 
 #endif

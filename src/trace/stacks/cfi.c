@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading an entry of .eh_frame and running the one program of instructions that leads to
- * a pc; see the header. cfi_table.c finds the entry. Rules: DWARF 4 section 6.4
- * and Linux Standard Base, "Exception Frames". The sections are the program's own
- * memory and are trusted to be well-formed only as far as lengths are checked:
- * whatever is not understood ends in VS_FRAME_OTHER. */
+ * Decodes an entry of .eh_frame and executes the instructions that lead to a pc; see the header.
+ * cfi_table.c finds the entry. Rules: DWARF 4 section 6.4 and Linux Standard Base, "Exception
+ * Frames". The sections are the program's own memory; only lengths are checked, and anything not
+ * understood gives VS_FRAME_OTHER. */
 #define _GNU_SOURCE
 #include "trace/stacks/cfi.h"
 
@@ -87,19 +86,18 @@ static struct bytes get_block(struct bytes *b)
     return block;
 }
 
-/* A pointer as position-independent code has it: four signed bytes relative to
- * themselves. */
+/* A pointer in position-independent code: four signed bytes relative to their own address. */
 static uint64_t get_pcrel(struct bytes *b)
 {
     uint64_t at = (uint64_t)(uintptr_t)b->p;
     return at + (uint64_t)(int64_t)(int32_t)get_fixed(b, 4);
 }
 
-/* Bytes of an encoded pointer that is only skipped. */
+/* Size of an encoded pointer that is skipped. */
 static uint64_t encoded_bytes(unsigned encoding)
 {
     switch (encoding & 7u) {
-    case 0: /* of the machine's size */
+    case 0: /* the machine's word size */
     case 4:
         return 8;
     case 2:
@@ -111,7 +109,7 @@ static uint64_t encoded_bytes(unsigned encoding)
     }
 }
 
-/* --- the state that instructions work on --- */
+/* --- the state of the instructions --- */
 
 enum how { HOW_SAME, HOW_AT_CFA, HOW_AT_FP, HOW_UNDEFINED, HOW_ELSEWHERE };
 
@@ -145,7 +143,7 @@ static void put_place(struct program *p, uint64_t reg, enum how how, int64_t off
     if (place)
         *place = (struct cfi_place){how, offset};
     else if (reg == SP_REGISTER && !p->signal)
-        p->bad = true; /* the caller's sp is the CFA everywhere else */
+        p->bad = true; /* elsewhere the caller's sp is always the CFA */
 }
 
 static void restore_place(struct program *p, uint64_t reg)
@@ -162,7 +160,7 @@ static void put_cfa_register(struct program *p, uint64_t reg)
                                                                         : VS_FRAME_OTHER;
 }
 
-/* breg, offset: the only address that compilers compute in an expression, with fp. */
+/* breg, offset: with fp, the only address that compilers compute in an expression. */
 static bool plus(struct bytes *block, uint64_t reg, int64_t *offset)
 {
     if (get_fixed(block, 1) != 0x70 + reg)
@@ -205,7 +203,7 @@ static void recall(struct program *p)
         p->row = p->remembered[--p->depth];
 }
 
-/* How the frame's address is found from here on. */
+/* An instruction that changes how the CFA is computed. */
 static void step_cfa(struct program *p, struct bytes *b, unsigned op)
 {
     switch (op) {
@@ -231,7 +229,7 @@ static void step_cfa(struct program *p, struct bytes *b, unsigned op)
     }
 }
 
-/* One instruction of those with an opcode of their own. */
+/* An instruction with an extended opcode. */
 static void step_extended(struct program *p, struct bytes *b, unsigned op)
 {
     uint64_t reg;
@@ -294,12 +292,12 @@ static void step_extended(struct program *p, struct bytes *b, unsigned op)
     case 0x2e: /* GNU_args_size: for landing pads */
         get_uleb(b);
         break;
-    default: /* set_loc and what nobody emits */
+    default: /* set_loc and instructions that no compiler emits */
         p->bad = true;
     }
 }
 
-/* Run *b* as far as it concerns the target. */
+/* Executes *b* up to the target. */
 static void run(struct program *p, struct bytes b)
 {
     while (b.p < b.end && !b.bad && !p->bad && p->location <= p->target) {
@@ -323,18 +321,18 @@ static void run(struct program *p, struct bytes b)
 
 /* --- entries --- */
 
-/* The bytes of the entry at *p*, its length taken off; empty when not understood. */
+/* The bytes of the entry at *p*, without its length; empty when not understood. */
 static struct bytes entry_at(const uint8_t *p)
 {
     uint32_t length;
     memcpy(&length, p, sizeof length);
     p += sizeof length;
-    if (length >= UINT32_C(0xfffffff0)) /* 64-bit entries: nobody emits them here */
+    if (length >= UINT32_C(0xfffffff0)) /* 64-bit entries: not emitted on this machine */
         length = 0;
     return (struct bytes){p, p + length, false};
 }
 
-/* What a common entry says; false for those that are not of the usual kind. */
+/* Reads a common information entry; false for one of an unusual kind. */
 static bool read_common(const uint8_t *at, struct program *p, struct bytes *instructions)
 {
     struct bytes b = entry_at(at);
@@ -376,7 +374,7 @@ static struct vs_frame_rule rule_of(const struct cfi_row *row)
     struct vs_frame_rule rule = {.kind = VS_FRAME_OTHER};
     if (row->pc.how == HOW_UNDEFINED)
         return (struct vs_frame_rule){.kind = VS_FRAME_END};
-    if (row->kind == VS_FRAME_SIGNAL) /* the kernel laid it out */
+    if (row->kind == VS_FRAME_SIGNAL) /* the kernel lays it out */
         return (struct vs_frame_rule){.kind = VS_FRAME_SIGNAL};
     if (row->pc.how != HOW_AT_CFA || row->pc.offset != -8 || !fits(row->cfa_offset) ||
         !fits(row->fp.offset) || row->fp.how == HOW_ELSEWHERE)
@@ -384,7 +382,7 @@ static struct vs_frame_rule rule_of(const struct cfi_row *row)
     rule.kind = (uint8_t)row->kind;
     rule.cfa_offset = (int32_t)row->cfa_offset;
     rule.fp_offset = (int32_t)row->fp.offset;
-    /* undefined: of no use to the caller either */
+    /* undefined: the caller does not use it either */
     rule.saved_fp = row->fp.how == HOW_AT_CFA  ? VS_FP_AT_CFA
                     : row->fp.how == HOW_AT_FP ? VS_FP_AT_FP
                                                : VS_FP_KEPT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a pc to its entry of .eh_frame: the object that holds it, and the search table of
- * that object (.eh_frame_hdr, Linux Standard Base, "Exception Frames"). */
+ * Finds the .eh_frame entry for a pc: the object that contains it, and the search table of that
+ * object (.eh_frame_hdr, Linux Standard Base, "Exception Frames"). */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #define ENC_UDATA4 0x03u
 #define ENC_TABLE 0x3bu /* sdata4, relative to the header */
 
-/* The rule of *target* by the search table at *header*. */
+/* Finds the rule of *target* in the search table at *header*. */
 static struct vs_frame_rule rule_of(const uint8_t *header, uint64_t bytes, uint64_t target)
 {
     struct vs_frame_rule other = {.kind = VS_FRAME_OTHER}, none = {.kind = VS_FRAME_NONE};
@@ -47,9 +47,9 @@ static struct vs_frame_rule rule_of(const uint8_t *header, uint64_t bytes, uint6
     return vs_cfi_entry(header + e.at, target);
 }
 
-/* The rule of the return address *pc*: of the call before it, which may be the function's
- * last instruction. The outermost function was called by nobody: contexts are made to
- * "return" to its first instruction. */
+/* Finds the rule of the return address *pc*. It looks up the call before *pc*, which may be the
+ * function's last instruction. The outermost function has no caller: contexts are created to
+ * "return" to its first instruction, so *pc* itself is tried too. */
 static struct vs_frame_rule search(const uint8_t *header, uint64_t bytes, uint64_t pc)
 {
     struct vs_frame_rule rule = rule_of(header, bytes, pc - 1);
@@ -61,17 +61,17 @@ static struct vs_frame_rule search(const uint8_t *header, uint64_t bytes, uint64
     return rule;
 }
 
-/* Does a call end at *pc*? *low*: what may be read from there on. Where it does not, and
- * nothing else says where the caller is, the stack began there: contexts (makecontext) and
- * coroutines are made to "return" to code that nobody called from. */
+/* Returns whether a call instruction ends at *pc*. *low*: lowest readable address. Where none does
+ * and there is no other information about the caller, the stack began there: contexts (makecontext)
+ * and coroutines are created to "return" to code that made no call. */
 static bool follows_call(uint64_t pc, uint64_t low)
 {
     const uint8_t *p = (const uint8_t *)(uintptr_t)pc;
     if (pc - low < 7)
-        return true; /* as far as can be told */
+        return true; /* cannot be decided: assume so */
     if (p[-5] == 0xe8)
         return true;
-    for (int length = 2; length <= 7; length++) { /* ff /2, with all forms of an address */
+    for (int length = 2; length <= 7; length++) { /* ff /2, in all its address forms */
         if (p[-length] == 0xff && (p[1 - length] & 0x38) == 0x10)
             return true;
     }
@@ -101,7 +101,7 @@ static int look_in_object(struct dl_phdr_info *info, size_t size, void *arg)
     }
     if (!low)
         return 0;
-    struct vs_frame_rule rule = {.kind = VS_FRAME_OTHER}; /* without a table: see libunwind */
+    struct vs_frame_rule rule = {.kind = VS_FRAME_OTHER}; /* without a table: left to libunwind */
     if (table)
         rule = search((const uint8_t *)(uintptr_t)(info->dlpi_addr + table->p_vaddr),
                       table->p_memsz, q->pc);
@@ -117,14 +117,14 @@ void vs_cfi_find(uint64_t pc, void (*found)(uint64_t pc, const struct vs_frame_r
     uint64_t bytes;
     if (dl_iterate_phdr(look_in_object, &query))
         return;
-    const uint8_t *table = vs_loaded_object_frames(pc - 1, &bytes); /* of another name space */
+    const uint8_t *table = vs_loaded_object_frames(pc - 1, &bytes); /* of another namespace */
     struct vs_frame_rule rule = {.kind = VS_FRAME_NONE};
     if (table)
         rule = search(table, bytes, pc);
     found(pc, &rule);
 }
 
-#else /* other machines: libunwind alone */
+#else /* other machines: libunwind only */
 
 void vs_cfi_find(uint64_t pc, void (*found)(uint64_t pc, const struct vs_frame_rule *rule))
 {

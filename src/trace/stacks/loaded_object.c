@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Name spaces of the loader; see the header. What glibc offers is looked up by name, so
- * that this library needs no newer one than the program has. The lists of the other name
- * spaces change under the same lock that dl_iterate_phdr holds while it calls back, so
- * they are read from inside a callback. */
+ * Namespaces of the loader; see the header. glibc's functions are looked up by name at run time, so
+ * that this library needs no newer glibc than the program has. The lists of the other namespaces
+ * change under the lock that dl_iterate_phdr holds during its callback, so they are read from
+ * inside a callback. */
 #define _GNU_SOURCE
 #include "trace/stacks/loaded_object.h"
 
@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define HEADERS_MAX 4096u /* the headers of an object lie in its first page */
+#define HEADERS_MAX 4096u /* the headers of an object are in its first page */
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE) /* glibc 2.35 */
 
 typedef int find_fn(void *address, struct dl_find_object *result);
 
-static _Atomic(find_fn *) find;                     /* never changed once found */
-static _Atomic(const struct r_debug_extended *) spaces; /* the program's own */
+static _Atomic(find_fn *) find;                     /* set once */
+static _Atomic(const struct r_debug_extended *) spaces; /* the program's own namespace */
 
 void vs_loaded_object_init(void)
 {
@@ -31,7 +31,7 @@ void vs_loaded_object_init(void)
     atomic_store(&spaces, fn ? dlsym(RTLD_DEFAULT, "_r_debug") : NULL);
 }
 
-/* The program headers of the object that begins at *start*; 0 when they are not there. */
+/* The program headers of the object that begins at *start*; 0 when they cannot be read. */
 static bool read_headers(const unsigned char *start, const unsigned char *end,
                          struct dl_phdr_info *info)
 {
@@ -58,8 +58,8 @@ static int visit_object(const struct link_map *map, const struct dl_phdr_info *l
                         const struct visit *v)
 {
     struct dl_find_object object;
-    struct dl_phdr_info info = *like; /* with the loader's counts */
-    /* the loader itself stands in every list: it is the program's own */
+    struct dl_phdr_info info = *like; /* copies the loader's counts */
+    /* the loader itself is in every list, but belongs to the program's own namespace */
     if (atomic_load(&find)(map->l_ld, &object) || object.dlfo_link_map != map ||
         !read_headers(object.dlfo_map_start, object.dlfo_map_end, &info))
         return 0;
@@ -101,7 +101,7 @@ const uint8_t *vs_loaded_object_frames(uint64_t pc, uint64_t *bytes)
     return table;
 }
 
-#else /* an older C library: the program's own name space alone */
+#else /* an older C library: only the program's own namespace */
 
 void vs_loaded_object_init(void)
 {

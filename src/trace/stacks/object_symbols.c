@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Symbols of one loaded object, out of its own tables; see the header. Called in callbacks
- * of dl_iterate_phdr, which hold the lock of the loader's list: nothing here calls the
- * loader. */
+ * Reads the symbols of one loaded object from its own tables; see the header. Called in callbacks
+ * of dl_iterate_phdr, which hold the lock of the loader's list: no function here calls the loader.
+ * */
 #define _GNU_SOURCE
 #include "trace/stacks/object_symbols.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Python frames of the calling thread, read from CPython's own memory: python_find.c (the
- * interpreter among the loaded objects), python_frames.c (which frames), python_text.c
- * (their names and lines), python_stack.c (their place between native frames).
+ * Python frames of the calling thread, read from CPython's memory: python_find.c (finds the
+ * interpreter among the loaded objects), python_frames.c (walks the frames), python_text.c (their
+ * names and lines), python_stack.c (merges them with native frames).
  *
- * Nothing of Python is called but what says which thread state is this thread's, and
- * nothing is written: no GIL, no reference, no allocation. A thread that runs C code
- * keeps its frames, and with them their code objects, alive whether it holds the GIL or
- * not; another thread may take them away only once the interpreter is being shut down. */
+ * The only Python functions called are those that return the thread state of this thread. Nothing
+ * is written: no GIL, no reference, no allocation. A thread that runs C code keeps its frames, and
+ * their code objects, alive whether it holds the GIL or not; another thread can remove them only
+ * while it shuts the interpreter down. */
 #ifndef VS_PYTHON_H
 #define VS_PYTHON_H
 
@@ -21,55 +21,57 @@
 
 struct vs_recorder;
 
-/* Immutable once found. */
+/* Immutable once published. */
 struct vs_python {
     struct vs_python_layout layout;
     void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
-    void *(*current)(void);     /* who holds the GIL: PyThreadState_GetUnchecked; may be NULL */
-    int (*initialized)(void);   /* Py_IsInitialized: 0 again from when it is shut down */
+    void *(*current)(void);     /* returns the thread state that holds the GIL:
+                                 * PyThreadState_GetUnchecked; may be NULL */
+    int (*initialized)(void);   /* Py_IsInitialized: 0 again once shutdown begins */
     const char *runtime;        /* _PyRuntime */
-    bool at_start;              /* it came with the program, which never lets go of it */
+    bool at_start;              /* linked by the program, which never unloads it */
     uint64_t code_type, text_type;
-    uint64_t eval_start, eval_end;     /* _PyEval_EvalFrameDefault; 0,0: not known */
-    uint64_t object_start, object_end; /* what it lies in */
-    bool machinery; /* and the rest of that is nothing but the interpreter */
-    /* with machinery: what a Python program has below Python; 0,0 where there is no such */
+    uint64_t eval_start, eval_end;     /* _PyEval_EvalFrameDefault; 0,0: unknown */
+    uint64_t object_start, object_end; /* the object that contains it */
+    bool machinery; /* the rest of that object holds only the interpreter */
+    /* with machinery: the libc and program code below Python's frames; 0,0 where there is none */
     uint64_t libc_start, libc_end, program_start, program_end;
 };
 
-/* A step from the innermost frame outwards: a Python frame (code is not 0), or the end of
- * those that one run of the eval loop stands for (code is 0; instr is an address within the
- * C frame of that run, 0 when that is not known). */
+/* A step from the innermost frame outwards: a Python frame (code is not 0), or the end of the
+ * frames that one run of the eval loop executes (code is 0; instr is an address within the C frame
+ * of that run, 0 when unknown). */
 struct vs_python_step {
     uint64_t code, instr;
-    uint64_t mark; /* of the code object: another one at the same address has another */
+    uint64_t mark; /* distinguishes code objects that had the same address at different times */
 };
 
-#define VS_PYTHON_STEPS_MAX 272u /* a frame and an end for each of 128 frames, and more ends */
+#define VS_PYTHON_STEPS_MAX 272u /* a frame and an end for each of 128 frames, plus spare ends */
 
 /* --- python_find.c --- */
 
-/* vs_python_look: look for an interpreter among the loaded objects, when there was none.
- * true when one is there that was not before. *note* (NULL: nothing to say) gets what the
- * trace should say about one whose frames cannot be read; once. *unloads_reported*: every
- * unloading is told by the calls below; where it is not, one that the program loaded by
- * itself could vanish under us and is left alone. Takes the loader's list lock: none of
- * ours may be held. */
+/* vs_python_look: looks for an interpreter among the loaded objects, if none was found before.
+ * Returns true when it finds one now. *note* receives a text for the trace about an interpreter
+ * whose frames cannot be read, once; otherwise NULL. *unloads_reported*: every unloading is
+ * reported by the calls below; where it is not, an interpreter that the program loaded at run time
+ * could be unloaded while we use it and is not used. Takes the loader's list lock, so the caller
+ * must hold none of ours. */
 bool vs_python_look(bool unloads_reported, const char **note);
-/* vs_python_awaited: the last look saw one that has not begun, and it may have by now. */
+/* vs_python_awaited: whether the last look found an interpreter that was not initialised and may be
+ * by now. */
 bool vs_python_awaited(void);
-/* vs_python_unloading: something is going to be unloaded, until vs_python_unloaded: nothing
- * is looked for meanwhile. The file whose library has to be kept loaded, as we call it;
- * NULL: none. */
+/* vs_python_unloading: a library is going to be unloaded; until vs_python_unloaded, no look is
+ * made. Returns the file of the library that must stay loaded because we call it; NULL: none. */
 const char *vs_python_unloading(void);
 void vs_python_unloaded(void);
-/* vs_python_kept: it is, from now on. false: it could not be; nothing of it is called again. */
+/* vs_python_kept: reports whether that library now stays loaded. false: it could not be, and none
+ * of its functions is called again. */
 void vs_python_kept(bool kept);
-/* vs_python_until_greenlet: how many of *count* return addresses come before the first in
- * the greenlet package, whose C code begins a stack on top of another's; all when there is
+/* vs_python_until_greenlet: how many of *count* return addresses come before the first one in the
+ * greenlet package, whose C code starts a stack on top of another stack; *count* when there is
  * none. Takes the loader's list lock. */
 size_t vs_python_until_greenlet(void *const *pcs, size_t count);
-/* vs_python_get: the interpreter; NULL when there is none. Asked for every stack. */
+/* vs_python_get: the interpreter; NULL when there is none. Called for every stack. */
 extern _Atomic(const struct vs_python *) vs_python_found; /* stored with release */
 static inline const struct vs_python *vs_python_get(void)
 {
@@ -78,26 +80,26 @@ static inline const struct vs_python *vs_python_get(void)
 
 /* --- python_frames.c --- */
 
-/* vs_python_thread: the calling thread's state; NULL when it has none, or the interpreter
- * is being shut down by another thread. */
+/* vs_python_thread: the calling thread's state; NULL when it has none, or while another thread
+ * shuts the interpreter down. */
 const char *vs_python_thread(const struct vs_python *python);
-/* vs_python_steps: what *thread* is doing, innermost first, until *frames* frames are found;
- * how many steps. */
+/* vs_python_steps: the frames of *thread*, innermost first, until *frames* frames are found.
+ * Returns the number of steps. */
 size_t vs_python_steps(const struct vs_python *python, const char *thread, size_t frames,
                        struct vs_python_step *steps);
-/* vs_python_key: what these frames are known by; never 0. Bit 63 is set in that of a step,
- * which no native address has. */
+/* vs_python_key: the key of these frames in caches; never 0. Bit 63 is set in the key of a step,
+ * unlike in any native address. */
 uint64_t vs_python_key(const struct vs_python_step *steps, size_t count);
 #define VS_PYTHON_KEY_BIT (UINT64_C(1) << 63)
 uint64_t vs_python_step_key(const struct vs_python_step *step);
 
 /* --- python_stack.c --- */
 
-#define VS_PYTHON_PLACES_MAX (1u << 20)    /* known at a time; more than a stack has */
+#define VS_PYTHON_PLACES_MAX (1u << 20)    /* cached at a time; more than a stack has */
 #define VS_PYTHON_FUNCTIONS_MAX (1u << 20) /* in one trace */
 
-/* vs_python_stack: the id of the calling thread's stack, with its Python frames. false when
- * it has none now: its stack is native. *python*: vs_python_get's. */
+/* vs_python_stack: the id of the calling thread's stack, with its Python frames. Returns false when
+ * it has none now, so that its stack is native. *python*: from vs_python_get. */
 bool vs_python_stack(struct vs_recorder *r, const struct vs_python *python,
                      struct vs_walk_owner owner, struct vs_walk_start *start, uint64_t *id);
 
@@ -111,8 +113,8 @@ struct vs_python_place {
     char function[VS_PYTHON_TEXT_MAX], file[VS_PYTHON_TEXT_MAX]; /* not terminated */
 };
 
-/* vs_python_place: what *step*'s frame is called and where it is. false when the code
- * object is not what it should be. */
+/* vs_python_place: the name and place of *step*'s frame. Returns false when the code object is not
+ * valid. */
 bool vs_python_place(const struct vs_python *python, const struct vs_python_step *step,
                      struct vs_python_place *place);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which loaded object is CPython: the one that exports _PyRuntime, whether a library or
- * the program. Its symbols are read from its own tables: the loader's dlsym waits for
- * whoever is loading something, and that one may be waiting for us.
+ * Finds the loaded object that is CPython: the one that exports _PyRuntime, a library or the
+ * program. Its symbols are read from its own tables: dlsym waits for the thread that is loading a
+ * library, and that thread may be waiting for us.
  *
- * An object is in the loader's list before it is ready to be called, so nothing of it is
- * called or believed before it has an interpreter: who made that has run its code. One that
- * was loaded by the program can be unloaded by it: we keep it then, by a reference that
- * whoever unloads takes first. */
+ * An object is in the loader's list before its code can be called, so it is neither called nor
+ * trusted until it has an interpreter, which proves that its code has run. An object that the
+ * program loaded at run time can be unloaded: we keep it loaded by a reference of our own, taken
+ * before the program's dlclose proceeds. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
@@ -30,9 +30,10 @@ struct python_find_candidate {
     struct vs_python python;
     uint64_t version, get_version; /* Py_Version, a number; Py_GetVersion */
     char name[NAME_BYTES];      /* of the object; "" for the program */
-    uint64_t begun;                /* the word that tells of an interpreter; 0: refused */
-    bool has_begun;                /* and it did; while it was sure to be loaded */
-    unsigned minor;                /* 3.*minor*; 0: another version, or not known yet */
+    uint64_t begun;                /* address of the word that shows whether an interpreter exists;
+                                    * 0: rejected */
+    bool has_begun;                /* it exists; read while the object was certainly loaded */
+    unsigned minor;                /* 3.*minor*; 0: another version, or unknown so far */
     bool found;
 };
 
@@ -57,7 +58,7 @@ static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
     }
 }
 
-/* The other objects that every Python program begins in. */
+/* The other objects in which every Python program starts. */
 static int look_at_bottom(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct vs_python *python = arg;
@@ -76,8 +77,8 @@ static int look_at_bottom(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* Where its list of interpreters begins: nothing but data is read for it. Before 3.11,
- * which has no such data, the place is the same in all versions. */
+/* Address of its list of interpreters: found by reading data only. Before 3.11, which has no such
+ * data, the offset is the same in all versions. */
 static uint64_t begun_of(struct python_find_candidate *c)
 {
     struct vs_python *python = &c->python;
@@ -98,7 +99,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
     struct vs_python *python = &c->python;
     struct vs_object_symbols t;
     (void)size;
-    if (c->found) { /* the loader itself stands last among what came with the program */
+    if (c->found) { /* the loader itself is the last of the objects loaded at start */
         python->at_start |= info->dlpi_addr == _r_debug.r_ldbase;
         return python->at_start;
     }
@@ -126,13 +127,13 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
     if (strlen(info->dlpi_name ? info->dlpi_name : "") < sizeof c->name)
         strcpy(c->name, info->dlpi_name ? info->dlpi_name : "");
     else
-        python->this_thread = NULL; /* nobody could keep it loaded */
+        python->this_thread = NULL; /* it could be unloaded at any time */
     set_range(info, python);
     c->found = true;
     return 0;
 }
 
-/* A string that is there once the object is ready. */
+/* Reads a string that exists once the object is initialised. */
 static unsigned minor_by_call(const struct python_find_candidate *c)
 {
     const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c->get_version;
@@ -140,7 +141,7 @@ static unsigned minor_by_call(const struct python_find_candidate *c)
     return strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
 }
 
-/* Whether an object of this name holds nothing but the interpreter. */
+/* Whether an object of this name holds only the interpreter. */
 static bool is_interpreter_alone(const char *name)
 {
     char exe[4096];
@@ -154,16 +155,17 @@ static bool is_interpreter_alone(const char *name)
     return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
 }
 
-static atomic_bool looking;                /* one thread at a time, others pass by */
-static atomic_int unloading;               /* threads that unload something */
-static atomic_bool kept, given_up;         /* it stays loaded; it could not be kept */
-static _Atomic uint64_t awaited;           /* the word of one that has not begun; 0: none */
-static struct vs_python the_python;        /* by who is looking, until published */
-static char the_name[NAME_BYTES];       /* likewise: its file */
+static atomic_bool looking;                /* one thread at a time; others skip the look */
+static atomic_int unloading;               /* number of threads that are unloading a library */
+static atomic_bool kept, given_up;         /* it stays loaded; it could not be kept loaded */
+static _Atomic uint64_t awaited;           /* the word of an interpreter not initialised yet; 0:
+                                            * none */
+static struct vs_python the_python;        /* written by the looking thread until published */
+static char the_name[NAME_BYTES];       /* likewise: its file name */
 _Atomic(const struct vs_python *) vs_python_found;
-static char refusal[192];                  /* by who is looking; said once */
+static char refusal[192];                  /* written by the looking thread; reported once */
 
-/* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
+/* Fills in the addresses from the symbols. Returns NULL, or why its frames cannot be read. */
 static const char *accept(struct python_find_candidate *c, bool unloads_reported)
 {
     struct vs_python *python = &c->python;
@@ -174,7 +176,7 @@ static const char *accept(struct python_find_candidate *c, bool unloads_reported
         return why;
     if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
         return why;
-    /* a build whose objects have more in front says something else here */
+    /* a build with larger object headers has another value here */
     const char *type = (const char *)(uintptr_t)python->code_type;
     const char *name = *(const char *const *)(const void *)(type + python->layout.type_name);
     uint64_t inside = (uint64_t)(uintptr_t)name;
@@ -187,8 +189,8 @@ static const char *accept(struct python_find_candidate *c, bool unloads_reported
     return NULL;
 }
 
-/* Whether an interpreter was made, so that the object has run. What it once was may be
- * unloaded by now: the kernel reads it. */
+/* Whether an interpreter exists, so that the object's code has run. The object may be unloaded by
+ * now, so the kernel reads the word. */
 static bool has_begun(uint64_t word)
 {
     uint64_t value = 0;
@@ -196,10 +198,10 @@ static bool has_begun(uint64_t word)
     return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)sizeof value || value;
 }
 
-/* With `looking` set, and nothing being unloaded. */
+/* Called with `looking` set, while nothing is being unloaded. */
 static bool look(bool unloads_reported, const char **note)
 {
-    static struct python_find_candidate c; /* by who is looking */
+    static struct python_find_candidate c; /* used by the looking thread */
     c = (struct python_find_candidate){0};
     dl_iterate_phdr(look_at_object, &c);
     if (!c.found)
@@ -284,7 +286,7 @@ size_t vs_python_until_greenlet(void *const *pcs, size_t count)
 
 /* --- its unloading --- */
 
-#define LOOK_WAITS_MAX 10000 /* for a look to end; one that was interrupted never does */
+#define LOOK_WAITS_MAX 10000 /* waits for a look to end; a look that was interrupted never does */
 
 const char *vs_python_unloading(void)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calling thread's Python frames, innermost first. This runs for every recorded stack,
- * known or not: a few loads per frame, and two looks by the kernel in a thread without GIL
- * that is detached (3.14 on). What is kept of a frame is the code object, where in it the
- * frame is, and a mark of the code object: they die, and others take their addresses.
+ * The calling thread's Python frames, innermost first. This runs for every recorded stack, new or
+ * cached: a few loads per frame, and two reads through the kernel in a detached thread of a
+ * free-threaded build (3.14 on). A step stores the code object, the position in it, and a mark of
+ * the code object, because code objects are freed and their addresses reused.
  *
- * 3.12 and later number code objects, each interpreter its own: the mark is that number with
- * the interpreter's, which no later one has. Earlier versions do not: there it is drawn from
- * what a stack would say of them (names, file, first lines).
+ * 3.12 and later number code objects per interpreter: the mark is that number combined with the
+ * interpreter's, which is never reused. For earlier versions the mark is a hash of the parts that a
+ * stack shows (names, file, first lines).
  *
- * The frames cannot go away meanwhile, see the header, and each is reached from one that is
- * alive. Pointers are looked at for plausibility all the same, as a debugger or another
- * tracer in the process may have put frames of its own there. */
+ * The frames cannot be freed meanwhile (see the header), and each is reached from a live one.
+ * Pointers are checked for plausibility all the same, because a debugger or another tracer in the
+ * process may have inserted frames of its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
@@ -20,16 +20,16 @@
 
 #include "trace/stacks/python.h"
 
-/* others' memory, with others' rules about locks */
+/* reads memory of other code, under other locking rules */
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* From here on up owners are the eval loop itself (3.12: C stack; 3.14: interpreter). */
+/* Owners with this value or above are the eval loop itself (3.12: C stack; 3.14: interpreter). */
 #define OWNER_LOOP 3u
 #define OWNER_GENERATOR 1u
 #define CODE_UNIT 2u
 #define MARKED_MAX 2048u /* bytes of a file name or a table of lines */
-#define COPIES_MAX (1u << 20) /* of instructions: as many as there are threads */
-#define STEP_LIMIT (4u * VS_PYTHON_STEPS_MAX) /* frames looked at, kept or not */
+#define COPIES_MAX (1u << 20) /* of instructions: one per thread */
+#define STEP_LIMIT (4u * VS_PYTHON_STEPS_MAX) /* frames examined, stored or not */
 
 NOT_CHECKED static inline uint64_t word(uint64_t at, uint32_t offset)
 {
@@ -46,13 +46,13 @@ NOT_CHECKED static inline uint8_t byte(uint64_t at, uint32_t offset)
     return *(const volatile uint8_t *)(uintptr_t)(at + offset);
 }
 
-/* An address that an object can have. */
+/* Whether an object can have this address. */
 static inline bool plausible(uint64_t at)
 {
     return at >= 4096 && at < UINT64_C(1) << 47 && at % sizeof(uint64_t) == 0;
 }
 
-/* What others may change or free meanwhile is read through the kernel. */
+/* Memory that other threads may change or free is read through the kernel. */
 static bool read_safely(uint64_t at, uint32_t offset, uint64_t *value)
 {
     struct iovec to = {value, sizeof *value};
@@ -74,13 +74,14 @@ struct python_frames_walk {
     const struct vs_python *python;
     struct vs_python_step *steps;
     size_t count, frames, frames_max;
-    uint64_t last_code, last_mark; /* recursion and files of many functions are common */
+    uint64_t last_code, last_mark; /* cached, because recursion and files with many functions are
+                                    * common */
     uint64_t last_file, file_mark;
-    uint64_t interpreter_mark; /* of which interpreter's code objects; 0: the first one's */
-    bool attached;             /* nothing that Python frees goes away now */
+    uint64_t interpreter_mark; /* of the interpreter that owns the code objects; 0: the first one */
+    bool attached;             /* Python frees no memory under this thread now */
 };
 
-/* Of the bytes of an object. Of a long one not all of them, but its length and ends. */
+/* Hash of the bytes of an object. Of a long one: its length, beginning and end only. */
 NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
 {
     enum { WORD = sizeof(uint64_t), HALF = sizeof(uint32_t) };
@@ -90,7 +91,7 @@ NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
         bytes = MARKED_MAX;
     }
     uint64_t end = at + bytes;
-    for (; end - at >= 4 * WORD; at += 4 * WORD) { /* neither product waits for the other */
+    for (; end - at >= 4 * WORD; at += 4 * WORD) { /* the two products are computed in parallel */
         mark = mix(mark ^ word(at, 0), word(at, WORD));
         other = mix(other ^ word(at, 2 * WORD), word(at, 3 * WORD));
     }
@@ -109,7 +110,7 @@ NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
     return mark;
 }
 
-/* A str of a class derived from it has its characters elsewhere. */
+/* A str subclass has its characters elsewhere. */
 static uint64_t mark_of_text(const struct vs_python_layout *l, uint64_t text)
 {
     uint32_t state = half(text, l->text_state) >> l->text_shift, kind = VS_PYTHON_KIND(state);
@@ -133,7 +134,7 @@ static uint64_t mark_of_code(struct python_frames_walk *w, uint64_t code)
     uint64_t lines = word(code, l->code_lines);
     if (!plausible(file) || !plausible(name) || !plausible(lines))
         return first;
-    /* names are interned: their hash is known */
+    /* names are interned: their hash is stored */
     uint64_t mark = mix(word(name, l->text_hash), first ^ word(name, l->length));
     mark = mix(mark, mark_of_bytes(lines + l->bytes_data, word(lines, l->length)));
     if (file != w->last_file) {
@@ -170,7 +171,7 @@ static inline bool is_code(const struct python_frames_walk *w, uint64_t code)
     return plausible(code) && word(code, w->python->layout.object_type) == w->python->code_type;
 }
 
-/* Python hides these from its own tracebacks: not begun yet, or made by itself. */
+/* Python omits these from its own tracebacks: not started yet, or created by Python itself. */
 static inline bool is_complete(const struct python_frames_walk *w, uint64_t frame, uint64_t code, uint64_t instr)
 {
     const struct vs_python_layout *l = &w->python->layout;
@@ -216,9 +217,9 @@ static void walk_entry_flag(struct python_frames_walk *w, const char *thread)
     }
 }
 
-/* Builds without GIL: threads run copies of the instructions that a code object has. *instr*
- * becomes the address in the object itself. The array of the copies grows by being replaced,
- * and the old one is freed once no attached thread can be reading it. */
+/* Free-threaded builds: threads run copies of a code object's instructions. *instr* becomes the
+ * address in the object itself. The array of copies grows by replacement, and the old array is
+ * freed once no attached thread can be reading it. */
 static bool find_original(const struct python_frames_walk *w, uint64_t code, uint32_t copy, uint64_t *instr)
 {
     const struct vs_python_layout *l = &w->python->layout;
@@ -247,7 +248,7 @@ static void walk_entry_frame(struct python_frames_walk *w, const char *thread)
     if (l->cframe_frame != VS_PYTHON_NONE)
         frame = plausible(frame) ? word(frame, l->cframe_frame) : 0;
     for (unsigned i = 0; plausible(frame) && !full(w) && i < STEP_LIMIT; i++) {
-        uint64_t code = word(frame, l->frame_code) & ~UINT64_C(7); /* 3.14 has tags there */
+        uint64_t code = word(frame, l->frame_code) & ~UINT64_C(7); /* 3.14 has tag bits here */
         uint64_t instr = word(frame, l->frame_instr);
         uint32_t copy = l->frame_copy != VS_PYTHON_NONE ? half(frame, l->frame_copy) : 0;
         if (byte(frame, l->frame_owner) >= OWNER_LOOP) {
@@ -255,7 +256,7 @@ static void walk_entry_frame(struct python_frames_walk *w, const char *thread)
         } else if (!is_code(w, code)) {
             break;
         } else if (copy && !find_original(w, code, copy, &instr)) {
-            w->frames = 0; /* better none than a wrong line */
+            w->frames = 0; /* no frames rather than a wrong line */
             break;
         } else if (is_complete(w, frame, code, instr)) {
             add_frame(w, code, instr);
@@ -264,7 +265,7 @@ static void walk_entry_frame(struct python_frames_walk *w, const char *thread)
     }
 }
 
-/* What holds for the whole walk of *thread*'s frames. */
+/* Sets the values that apply to the whole walk of *thread*'s frames. */
 static void begin(struct python_frames_walk *w, uint64_t thread)
 {
     const struct vs_python_layout *l = &w->python->layout;
@@ -304,16 +305,16 @@ uint64_t vs_python_step_key(const struct vs_python_step *step)
 uint64_t vs_python_key(const struct vs_python_step *steps, size_t count)
 {
     uint64_t key = count;
-    for (size_t i = 0; i < count; i++) /* no product waits for the one before */
+    for (size_t i = 0; i < count; i++) /* the products are independent of each other */
         key = (key << 7 | key >> 57) + mix(steps[i].code ^ steps[i].mark << 17, steps[i].instr + i);
     return key ? key : 1;
 }
 
 /* --- threads --- */
 
-/* Several interpreters in one process, before 3.12: what Python says of this thread is the
- * state it began with, which need not be the one it runs now. The lists of interpreters and
- * threads are others' to change. */
+/* Several interpreters in one process, before 3.12: Python returns the thread state that this
+ * thread began with, which need not be the one it runs now. Other threads may change the lists of
+ * interpreters and threads. */
 static bool has_frames(const struct vs_python *python, uint64_t state)
 {
     const struct vs_python_layout *l = &python->layout;
@@ -333,7 +334,7 @@ static __attribute__((noinline)) uint64_t search_threads(const struct vs_python 
     uint64_t current = python->current ? (uint64_t)(uintptr_t)python->current() : 0;
     if (current == state || (read_safely(current, l->thread_id, &id) && id == self))
         return current;
-    /* it waits without the GIL; the newest interpreters stand first */
+    /* a thread waiting without the GIL; the newest interpreters are first in the list */
     interpreter = word((uint64_t)(uintptr_t)python->runtime, l->runtime_interpreters);
     for (unsigned i = 0; interpreter && i < LISTED_MAX; i++) {
         if (!read_safely(interpreter, l->interpreter_threads, &thread))
@@ -357,7 +358,7 @@ const char *vs_python_thread(const struct vs_python *python)
     uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
     if (!plausible(state))
         return NULL;
-    /* the thread that shuts it down may run Python to the last; others' states are freed */
+    /* the thread that shuts the interpreter down may run Python to the last; other states are freed */
     uint64_t finalizing = word(runtime, l->runtime_finalizing);
     if (finalizing != state && (finalizing || !python->initialized()))
         return NULL;
@@ -365,7 +366,7 @@ const char *vs_python_thread(const struct vs_python *python)
     if (l->shape != VS_PYTHON_ENTRY_FRAME &&
         word(runtime, newest) != word(runtime, newest + sizeof(uint64_t)))
         state = search_threads(python, state);
-    /* a build laid out in another way says something else here */
+    /* a build with another layout has another value here */
     if (l->minor <= VS_PYTHON_NO_DEBUG_OFFSETS_MAX &&
         word(state, l->thread_id) != (uint64_t)pthread_self())
         return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The layouts; see the header. _PyRuntime of 3.13 and later begins with a table of
- * 64-bit words: a cookie, the version, whether there is no GIL, then offsets; which
- * word is which is settled per minor version. */
+ * The layouts; see the header. _PyRuntime of 3.13 and later begins with a table of 64-bit words: a
+ * cookie, the version, a flag for free-threaded builds, then offsets; the order of the words is
+ * fixed per minor version. */
 #include "trace/stacks/python_layout.h"
 
 #include <string.h>
@@ -41,16 +41,16 @@ static const struct debug_offsets {
     unsigned minor;
     uint16_t finalizing, interpreters, thread_top, thread_id, previous, code, instr, owner;
     uint16_t file, name, lines, first_line, instructions, text_ascii;
-    uint16_t id, thread_interpreter, frame_copy, code_copies; /* copies: 0 without such */
+    uint16_t id, thread_interpreter, frame_copy, code_copies; /* copies: 0 not present */
 } debug_offsets[] = {
     {13, 4, 5, 23, 24, 29, 30, 31, 33, 35, 37, 38, 39, 43, 70, 7, 22, 0, 0},
     {14, 4, 5, 26, 27, 32, 33, 34, 36, 40, 42, 43, 44, 48, 80, 7, 25, 38, 49},
     {15, 4, 5, 26, 30, 40, 41, 42, 44, 48, 50, 51, 52, 56, 92, 7, 25, 46, 57},
 };
 
-/* Without GIL: every object has an owner and a second count before its type. */
+/* Free-threaded: every object has an owner and a second reference count before its type. */
 #define FREE_HEAD 16u
-#define FREE_TEXT_MINOR 14u /* from here on what a str says of itself is shifted */
+#define FREE_TEXT_MINOR 14u /* from this minor version on the state bits of a str are shifted */
 #define FREE_TEXT_SHIFT 6u
 
 static void lay_out_objects(bool free_threaded, struct vs_python_layout *l)
@@ -99,9 +99,9 @@ static bool read_debug_offsets(const struct debug_offsets *t, const uint64_t *wo
     if (free_threaded && t->frame_copy) {
         good = good && read_offset(words, t->frame_copy, &l->frame_copy) &&
                read_offset(words, t->code_copies, &l->code_copies);
-        code_end += sizeof(uint64_t); /* the array's address stands between the two */
+        code_end += sizeof(uint64_t); /* the array's address lies between the two */
     }
-    l->code_traceable = l->code_code - code_end; /* not published; it stands before the code */
+    l->code_traceable = l->code_code - code_end; /* not published; it lies before the code */
     l->text_compact = l->text_ascii + 16;
     return good;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a Python frame is called and where it stands: the name and file of its code object,
- * and the line by the object's own table, each decoded in place. Only for frames not met
- * before. The thread may have let go of the GIL, and the interpreter may be taken down by
- * another thread at any moment: what is read is copied by the kernel, so that memory that
- * went away is an error and no fault. */
+ * The name and place of a Python frame: the name and file of its code object, and the line from the
+ * object's own table, each decoded in place. Called only for frames that are not cached. The thread
+ * may have released the GIL, and another thread may shut the interpreter down at any time: the
+ * kernel copies the bytes, so that freed memory gives an error instead of a fault. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,7 +19,7 @@
 #define PIECE 512u
 #define CODE_UNIT 2
 
-/* Set where a sandbox does not let a process read itself: then it is a plain copy. */
+/* Set when a sandbox forbids a process to read itself: then a plain copy is used. */
 static atomic_bool forbidden;
 
 __attribute__((no_sanitize("address", "thread"))) static void
@@ -57,7 +56,7 @@ static uint64_t word_in(const unsigned char *object, uint32_t offset)
 
 static size_t put_utf8(char *out, uint32_t c)
 {
-    if (c >= 0xdc80 && c <= 0xdcff) { /* a byte of a file name that was no UTF-8 */
+    if (c >= 0xdc80 && c <= 0xdcff) { /* a byte of a file name that is not UTF-8 */
         out[0] = (char)(c - 0xdc00);
         return 1;
     }
@@ -81,7 +80,7 @@ static uint32_t character(const unsigned char *data, uint32_t kind, size_t i)
     return c;
 }
 
-/* The str at *text* as UTF-8; longer ones are cut. */
+/* The str at *text* as UTF-8; longer ones are truncated. */
 static bool read_text(const struct vs_python *python, uint64_t text, char *out, size_t *bytes)
 {
     const struct vs_python_layout *l = &python->layout;
@@ -114,7 +113,7 @@ static bool read_text(const struct vs_python *python, uint64_t text, char *out, 
 
 /* --- lines --- */
 
-/* A bytes object, read piece by piece. */
+/* A bytes object, read in pieces. */
 struct python_text_table {
     uint64_t next, left; /* not read yet */
     unsigned at, have;
@@ -152,7 +151,7 @@ static int next(struct python_text_table *t)
     return t->piece[t->at++];
 }
 
-/* 3.9: each pair says how many bytes on how many lines further. */
+/* 3.9: each pair holds a number of bytes and the line increment after them. */
 static int64_t line_by_lnotab(struct python_text_table *t, int64_t line, int64_t at)
 {
     int64_t address = 0;
@@ -165,7 +164,7 @@ static int64_t line_by_lnotab(struct python_text_table *t, int64_t line, int64_t
     }
 }
 
-/* 3.10: each pair says for how many bytes the line is how much further; -128: none there. */
+/* 3.10: each pair holds a number of bytes and their line increment; -128: no line. */
 static int64_t line_by_linetable(struct python_text_table *t, int64_t line, int64_t at)
 {
     int64_t end = 0;
@@ -204,7 +203,7 @@ static int64_t signed_varint(struct python_text_table *t)
 
 enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };
 
-/* 3.11: entries with a form, a length in code units, and what that form holds. */
+/* 3.11: entries with a form, a length in code units, and data that depends on the form. */
 static int64_t line_by_locations(struct python_text_table *t, int64_t line, int64_t at)
 {
     int64_t end = 0;
@@ -241,7 +240,7 @@ static int64_t line_of(const struct vs_python_layout *l, const struct vs_python_
         at *= CODE_UNIT;
     else if (l->lines == VS_PYTHON_LOCATION_TABLE)
         at = (int64_t)(step->instr - step->code - l->code_code);
-    if (at < 0 || !open_table(l, &t, lines)) /* below 0: it has not begun */
+    if (at < 0 || !open_table(l, &t, lines)) /* below 0: it has not started */
         return first;
     if (l->lines == VS_PYTHON_LNOTAB)
         return line_by_lnotab(&t, first, at);
@@ -254,7 +253,7 @@ bool vs_python_place(const struct vs_python *python, const struct vs_python_step
                      struct vs_python_place *place)
 {
     const struct vs_python_layout *l = &python->layout;
-    unsigned char code[CODE_BYTES_MAX]; /* up to the table of lines, the last of interest */
+    unsigned char code[CODE_BYTES_MAX]; /* up to the table of lines, the last field used */
     uint32_t first;
     if (!copy(step->code, code, l->code_lines + sizeof(uint64_t)) ||
         word_in(code, l->object_type) != python->code_type)
@@ -264,7 +263,7 @@ bool vs_python_place(const struct vs_python *python, const struct vs_python_step
     place->line = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
     if (!read_text(python, word_in(code, l->code_name), place->function, &place->function_bytes))
         return false;
-    if (!place->function_bytes) { /* one without a function is native */
+    if (!place->function_bytes) { /* a frame without a function name is recorded as native */
         static const char nameless[] = "<nameless>";
         place->function_bytes = sizeof nameless - 1;
         memcpy(place->function, nameless, sizeof nameless - 1);

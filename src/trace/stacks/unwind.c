@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Native call stacks by libunwind with its per-thread cache. unw_backtrace keeps frames
- * by address for good: once code was unloaded it would take other code for it, so that
- * libunwind is asked frame by frame from then on, after its other cache was emptied.
+ * Native call stacks by libunwind with its per-thread cache. unw_backtrace caches frames by address
+ * for good, so that it would take new code for code that was unloaded: after an unloading,
+ * libunwind's other cache is flushed and its frame-by-frame interface is used instead.
  *
- * The library is loaded with RTLD_LOCAL: it exports _Unwind_* functions, which must not
- * stand in front of the C++ runtime's own in the program's scope.
+ * The library is loaded with RTLD_LOCAL: it exports _Unwind_* functions, which must not precede the
+ * C++ runtime's own in the program's scope.
  *
- * To learn whether memory can be read libunwind writes it to a pipe of its own. That
- * pipe is made here, at once: not as one of the standard three, and so that its numbers
- * are known. A program that puts a file of its own in their place would find a byte in
- * it, so libunwind is not asked any more when the pipe is gone. */
+ * To find out whether memory is readable, libunwind writes it to a pipe of its own. We make it
+ * create that pipe here, immediately, so that the pipe does not become one of the standard three
+ * descriptors and its numbers are known. If the program replaced one of them with its own file,
+ * libunwind would write a byte into that file, so it is not used any more once the pipe is gone. */
 #define _GNU_SOURCE
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
@@ -27,14 +27,14 @@
 #include "trace/stacks/unwind.h"
 #include "trace/stacks/walk.h"
 
-/* unw_set_cache_size is a macro for a name with the machine's in it, such as
+/* unw_set_cache_size is a macro; the symbol's name contains the machine's, for example
  * _ULx86_64_set_cache_size */
 #define NAME_OF_(symbol) #symbol
 #define NAME_OF(symbol) NAME_OF_(symbol)
 
 #define CACHED_PROCEDURES 1024
 
-/* What libunwind is asked with frame by frame; immutable after load. */
+/* libunwind's frame-by-frame functions; immutable after load. */
 static struct {
     unw_addr_space_t *space;
     __typeof__(&unw_flush_cache) flush;
@@ -45,7 +45,7 @@ static struct {
     int (*get_context)(unw_context_t *);
 #endif
 } step_by_step;
-static _Atomic uint32_t flushed = 1; /* the epoch of its cache */
+static _Atomic uint32_t flushed = 1; /* the epoch of libunwind's cache */
 
 #if defined(__x86_64__)
 #define GET_CONTEXT_KNOWN (step_by_step.get_context != NULL)
@@ -61,10 +61,10 @@ static struct {
     int fd;
     dev_t device;
     ino_t inode;
-} pipe_ends[2]; /* immutable after load; fd 0: not known */
+} pipe_ends[2]; /* immutable after load; fd 0: unknown */
 
-/* The two descriptors that a pipe made now would have, the standard three apart: those
- * that are closed are held by *fillers* until close_all. */
+/* The two descriptors that a pipe created now would get, excluding the standard three: those that
+ * are closed are occupied by *fillers* until close_all. */
 static void next_descriptors(int *fillers, int *next)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -120,7 +120,7 @@ static void find_steps(void *handle)
 #endif
 }
 
-/* The settings, and a first walk: one of them makes the pipe. */
+/* Configures libunwind and makes a first walk, which creates the pipe. */
 static void set_up(void *handle)
 {
     void *pcs[4];

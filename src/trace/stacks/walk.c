@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Walking and trails; see the header. A wrong rule (code unloaded and other code at
- * its address, not noticed yet) can lead a walk anywhere, so a walk reads only within
- * the mapping that its thread's stack lies in, which is looked up once per thread.
- * Checking a trail needs no such bounds: each word that matched proves that the next
- * is the one that the walk would read. */
+ * Walks and trails; see the header. A wrong rule (code was unloaded and replaced at the same
+ * address, not noticed yet) can lead a walk anywhere, so a walk reads only within the mapping of
+ * its thread's stack, which is looked up once per thread. Checking a trail needs no such bounds:
+ * each word that matched proves that the next one is the one that the walk would read. */
 #define _GNU_SOURCE
 #include "trace/stacks/walk.h"
 
@@ -39,26 +38,27 @@ void vs_walk_forget(void)
 
 #if defined(__x86_64__)
 
-/* reading other functions' frames is the purpose here */
+/* reads other functions' frames on purpose */
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* --- what a thread keeps --- */
+/* --- per-thread data --- */
 
 #define SETS 16u
 #define WAYS 8u
-#define LOOKS_MAX 64 /* at the mappings, per thread */
-#define MAIN_STACK_MARGIN UINT64_C(0x100000) /* below it the kernel leaves room (stack_guard_gap) */
+#define LOOKS_MAX 64 /* lookups in the mappings, per thread */
+#define MAIN_STACK_MARGIN UINT64_C(0x100000) /* the kernel leaves a gap of this size below it
+                                              * (stack_guard_gap) */
 
 struct walk_memory {
-    uint64_t stack_low, stack_high; /* a mapping that a stack of this thread lies in */
+    uint64_t stack_low, stack_high; /* the mapping of a stack of this thread */
     int looks;
-    uint32_t last; /* trail used last */
+    uint32_t last; /* the last trail used */
     uint8_t turn[SETS];
     struct vs_trail trails[SETS * WAYS];
 };
 
 static _Thread_local struct walk_memory *mine __attribute__((tls_model("initial-exec")));
-static pthread_key_t key; /* for its destructor alone */
+static pthread_key_t key; /* only for its destructor */
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_made;
 
@@ -135,7 +135,7 @@ static bool find_stack(struct walk_memory *m, uint64_t sp)
         have -= (size_t)(line - text);
         memmove(text, line, have);
         if (have == sizeof text - 1)
-            break; /* a line longer than any is */
+            break; /* a line longer than any valid one */
     }
     close(fd);
     return found;
@@ -162,7 +162,7 @@ NOT_CHECKED static inline bool leads_here(const struct vs_trail *t, struct vs_wa
         t->owner.skip != owner.skip || !t->id || t->epoch != vs_walk_epoch())
         return false;
     const char *base = (const char *)(uintptr_t)start->sp;
-    /* in order: only a word that matched says that the next may be read */
+    /* in order: the next word may be read only after this one matched */
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < t->words; i++) {
         if (*(const volatile uint64_t *)(const void *)(base + t->offset[i]) != t->value[i])
@@ -221,7 +221,7 @@ void vs_walk_keep(struct vs_trail *trail, uint64_t id)
 struct walk_walk {
     struct vs_trail *trail;
     uint64_t low, high;
-    bool lost; /* a word outside the stack was asked for */
+    bool lost; /* a word outside the stack was needed */
 };
 
 NOT_CHECKED static inline uint64_t read_word(struct walk_walk *w, uint64_t at)
@@ -241,7 +241,7 @@ NOT_CHECKED static inline uint64_t read_word(struct walk_walk *w, uint64_t at)
     return value;
 }
 
-/* From the registers of a frame to those of its caller. */
+/* Goes from the registers of a frame to those of its caller. */
 static inline void step(struct walk_walk *w, const struct vs_frame_rule *rule, struct vs_walk_start *at)
 {
     uint64_t offset = (uint64_t)(int64_t)rule->cfa_offset;
@@ -261,11 +261,12 @@ static inline void step(struct walk_walk *w, const struct vs_frame_rule *rule, s
     at->sp = cfa;
 }
 
-/* To what a signal interrupted, on the same stack: lost on any other. */
+/* Goes to the frame that a signal interrupted, on the same stack; the walk is lost on any other. */
 static __attribute__((noinline)) void step_signal(struct walk_walk *w, struct vs_walk_start *at)
 {
     uint64_t sp = read_word(w, at->sp + VS_SIGNAL_SP);
-    at->pc = read_word(w, at->sp + VS_SIGNAL_PC) + 1; /* no call: it stands at that instruction */
+    at->pc = read_word(w, at->sp + VS_SIGNAL_PC) + 1; /* not a call: the pc is the interrupted
+                                                       * instruction */
     at->fp = read_word(w, at->sp + VS_SIGNAL_FP);
     w->lost |= sp <= at->sp || sp > w->high - sizeof(uint64_t);
     at->sp = sp;
@@ -324,14 +325,14 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
             return i + 1;
         if (rule->kind == VS_FRAME_SIGNAL && i + 1 < count)
             pcs[i + 1] = (char *)pcs[i + 1] + 1;
-        /* of a frame without rules of ours the other unwinder may know that it is the last */
+        /* for a frame without a rule, libunwind may find that it is the last one */
         if (rule->kind == VS_FRAME_END || (rule->kind == VS_FRAME_OTHER && i + 1 == count))
             *end = VS_WALK_BOTTOM;
     }
     return count;
 }
 
-#else /* other machines: libunwind alone */
+#else /* other machines: libunwind only */
 
 uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start)
 {
@@ -356,7 +357,7 @@ struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_wal
 size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
 {
     (void)pcs;
-    *end = VS_WALK_BOTTOM; /* as far as anybody knows */
+    *end = VS_WALK_BOTTOM; /* as far as can be determined */
     return count;
 }
 

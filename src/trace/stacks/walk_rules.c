@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frame rules that were looked up once, kept for the whole process in a table without locks
- * for readers: a return address and the number of its rule fit one word. What finds no place
- * takes another's, which is then looked up again. */
+ * Frame rules that were looked up once, cached for the whole process in a table that is read
+ * without locks: a return address and the number of its rule fit one word. A rule that finds no
+ * empty slot replaces another, which is looked up again when needed. */
 #include "trace/stacks/walk_rules.h"
 
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 static _Atomic uint64_t table[(1u << TABLE_BITS) + PROBES]; /* pc << 16 | rule; 0 = empty */
 static struct vs_frame_rule rules[RULES_MAX]; /* the first is VS_FRAME_OTHER; never changed */
 static const struct vs_frame_rule none = {.kind = VS_FRAME_NONE};
-static _Atomic bool saw_unknown; /* code in no object, since the rules were forgotten */
+static _Atomic bool saw_unknown; /* code outside any object was seen since the rules were discarded */
 static uint32_t rule_count = 1; /* guarded by rules_lock */
 static struct vs_quick_lock rules_lock = {.rank = VS_RANK_WRITER, .name = "frame rules"};
 
@@ -75,7 +75,7 @@ static __attribute__((noinline)) const struct vs_frame_rule *find_rule(uint64_t 
         return &rules[0];
     vs_cfi_find(pc, enter);
     rule = look_up(pc);
-    if (!rule) { /* in no object: code made at run time, and others take its place */
+    if (!rule) { /* outside any object: code generated at run time, which other code may replace */
         atomic_store_explicit(&saw_unknown, true, memory_order_relaxed);
         rule = &none;
     }
@@ -102,7 +102,7 @@ bool vs_walk_saw_unknown(void)
     return atomic_load_explicit(&saw_unknown, memory_order_relaxed);
 }
 
-#else /* other machines: libunwind alone */
+#else /* other machines: libunwind only */
 
 bool vs_walk_saw_unknown(void)
 {
