@@ -39,6 +39,10 @@ struct vs_ledger {
     uint64_t graph_reserved; /* what of reserved is for graphs */
 };
 
+/* What is known of a change where it is made decides most of these functions: they are a few
+ * additions then, and a long way otherwise. */
+#define VS_ALWAYS_INLINE __attribute__((always_inline))
+
 /* By how much one change moves the sums. */
 struct vs_step {
     int64_t allocated, requested, reserved, family;
@@ -90,7 +94,7 @@ static inline uint64_t vs_ledger_larger(uint64_t a, uint64_t b)
 }
 
 /* vs_ledger_step: what *change* would do to the sums. */
-static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
+VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
                                             const struct vs_change *change)
 {
     struct vs_step step = {.reserved = change->reserved};
@@ -125,7 +129,7 @@ static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
     return step;
 }
 
-static inline void vs_ledger_count(struct vs_ledger *ledger, const struct vs_change *change,
+VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger, const struct vs_change *change,
                                    const struct vs_step *step)
 {
     if (change->family == VS_FAMILY_GRAPH) {
@@ -148,7 +152,7 @@ static inline void vs_ledger_count(struct vs_ledger *ledger, const struct vs_cha
 
 /* vs_ledger_apply: make *change*. What rose above its peak, as bits of vs_rise. Nothing
  * rises by what is summed: vs_ledger_rise says first how high the sums stood. */
-static inline unsigned vs_ledger_apply(struct vs_ledger *ledger, const struct vs_change *change)
+VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger, const struct vs_change *change)
 {
     struct vs_step step = vs_ledger_step(ledger, change);
     unsigned rose = 0;

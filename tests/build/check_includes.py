@@ -43,7 +43,7 @@ ROOMS = {
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process "
                         "intercept/cache intercept/torch intercept/cupti",
                         "array_bytes.h context.h graph_memory.h ipc_import.h known_block.h limit.h nvml.h "
-                        "physical.h sharing.h tracker.h usage.h"),
+                        "physical.h sharing.h track_change.h tracker.h usage.h"),
     "intercept/cache": ("base allocator/core allocator/plan trace/record intercept/route intercept/process "
                         "intercept/track",
                         "caching.h capture.h device_ops.h event_ops.h planned.h policy.h room.h shareable.h "

@@ -127,7 +127,12 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
 #define LEFT_CELLS 3u
 
 static uint64_t change_state; /* apart: what else is random stays as it is without */
-static struct vs_recorded slots[SLOTS];
+static struct slot {
+    struct vs_change change;
+    uint64_t addr;
+    bool live;
+} slots[SLOTS];
+static struct vs_book book;
 
 /* Memory that is allocated is freed, and the other way round; most of it has no event. */
 static void put_change(struct vs_recorder *r)
@@ -137,31 +142,32 @@ static void put_change(struct vs_recorder *r)
     random = next_random();
     change_state = state;
     state = kept;
-    struct vs_recorded *change = &slots[random % SLOTS];
-    change->alloc = !change->alloc;
-    if (change->alloc) {
+    struct slot *slot = &slots[random % SLOTS];
+    struct vs_change change = slot->change;
+    bool selected = false;
+    slot->live = !slot->live;
+    if (slot->live) {
         uint64_t size = 1 + (random >> 20 & 0xfffff);
-        *change = (struct vs_recorded){
-            .level = (enum vs_level)(random >> 6 & 3),
-            .family = (enum vs_family)((random >> 8 & 0xff) % VS_FAMILY_COUNT),
-            .device = random >> 16 & 3, .alloc = true, .addr = 1 + random % SLOTS,
-            .requested = size, .size = size, .reserved = random >> 18 & 1 ? (int64_t)size : 0,
-            .reserved_now = random >> 40};
-        change->selected = vs_selection_takes(r, change->level, size);
+        change = vs_change_alloc((enum vs_level)(random >> 6 & 3),
+                                 (enum vs_family)((random >> 8 & 0xff) % VS_FAMILY_COUNT),
+                                 random >> 16 & 3, size, size);
+        change.reserved = random >> 18 & 1 ? (int64_t)size : 0;
+        slot->change = change;
+        slot->addr = 1 + random % SLOTS;
+        selected = vs_recorder_selects(r, change.level, size);
     } else {
-        change->reserved = -change->reserved;
+        change = vs_change_free(change.level, change.family, change.device, change.requested,
+                                change.size);
+        change.reserved = -slot->change.reserved;
     }
     struct vs_event event = {.kind = VS_EVENT_free,
-                             .free = {.addr = change->addr, .device = change->device}};
-    if (change->alloc)
+                             .free = {.addr = slot->addr, .device = change.device}};
+    if (slot->live)
         event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = change->addr, .requested = change->requested,
-                                            .size = change->size, .family = change->family,
-                                            .device = change->device}};
-    vs_recorder_acquire(r);
-    if (vs_selection_keeps_locked(r, change, &event))
-        vs_recorder_event_locked(r, &event);
-    vs_recorder_release(r);
+                                  .alloc = {.addr = slot->addr, .requested = change.requested,
+                                            .size = change.size, .family = change.family,
+                                            .device = change.device}};
+    vs_recorder_change(r, &book, change, selected, &event);
 }
 
 /* The process is killed with some of it told by no event. */

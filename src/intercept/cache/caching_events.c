@@ -10,8 +10,7 @@
 #include "intercept/cache/event_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/tracker.h"
-#include "trace/record/selection.h"
+#include "intercept/track/track_change.h"
 
 /* What the event sink needs to know of the call it is in. */
 static _Thread_local struct {
@@ -30,7 +29,7 @@ void vs_caching_begin(const char *api, uint64_t stack)
 void vs_caching_request(const char *api, uint64_t bytes)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    bool selected = recorder && vs_selection_takes(recorder, VS_LEVEL_BLOCK, bytes);
+    bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_BLOCK, bytes);
     vs_caching_begin(api, selected ? vs_process_stack() : 0);
     call.selected = selected;
 }
@@ -109,72 +108,48 @@ static struct vs_event segment_event(const struct vs_context *context,
     }
 }
 
-/* Where something is left out: whether this is. Apart, as nearly nowhere anything is. */
-static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *recorder,
-                                                         const struct vs_context *context,
-                                                         const struct vs_allocator_event *e,
-                                                         struct vs_event *event)
-{
-    struct vs_recorded change = {.level = VS_LEVEL_BLOCK,
-                               .family = VS_FAMILY_DEVICE,
-                               .device = context->device,
-                               .alloc = event->kind == VS_EVENT_alloc,
-                               .selected = call.selected,
-                               .addr = e->addr,
-                               .requested = e->requested,
-                               .size = e->size};
-    return vs_selection_keeps_locked(recorder, &change, event);
-}
-
 /* Apart, so that what chooses between them needs no frame of its own. */
 #define APART __attribute__((noinline))
 
-/* Without a recording (record=off, or its file could not be written) memory is
- * counted alone. */
-static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
+static inline struct vs_change change_of(const struct vs_context *context,
+                                         const struct vs_allocator_event *e, bool alloc)
 {
-    vs_recorder_acquire(NULL);
-    if (e->kind == VS_ALLOCATOR_ALLOC)
-        vs_track_count_alloc_locked(context->device, e->size, e->requested);
-    else
-        vs_track_count_free_locked(context->device, e->size, e->requested);
-    vs_recorder_release(NULL);
+    return (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_BLOCK, VS_FAMILY_DEVICE,
+                                                      context->device, e->requested, e->size);
 }
 
-static APART void record_alloc(struct vs_recorder *recorder, const struct vs_context *context,
-                               const struct vs_allocator_event *e)
+/* Without a recording (record=off, or its file could not be written). */
+static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    if (e->kind == VS_ALLOCATOR_ALLOC)
+        vs_recorder_change(NULL, &vs_process_book, change_of(context, e, true), false, NULL);
+    else
+        vs_recorder_change(NULL, &vs_process_book, change_of(context, e, false), false, NULL);
+}
+
+static APART void record_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     struct vs_event event;
     fill_alloc(&event, context, e);
-    vs_recorder_acquire(recorder);
-    vs_track_count_alloc_locked(context->device, e->size, e->requested);
-    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
-        vs_recorder_event_locked(recorder, &event);
-    vs_recorder_release(recorder);
+    vs_track_change(change_of(context, e, true), call.selected, &event);
     call.time_ns = event.time_ns;
 }
 
-static APART void record_free(struct vs_recorder *recorder, const struct vs_context *context,
-                              const struct vs_allocator_event *e)
+static APART void record_free(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     struct vs_event event;
     fill_free(&event, context, e);
-    vs_recorder_acquire(recorder);
-    vs_track_count_free_locked(context->device, e->size, e->requested);
-    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
-        vs_recorder_event_locked(recorder, &event);
-    vs_recorder_release(recorder);
+    vs_track_change(change_of(context, e, false), false, &event);
 }
 
 void vs_caching_block(const struct vs_context *context, const struct vs_allocator_event *e)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
-    if (!recorder)
+    if (!vs_process_recorder())
         count_alone(context, e);
     else if (e->kind == VS_ALLOCATOR_ALLOC)
-        record_alloc(recorder, context, e);
+        record_alloc(context, e);
     else
-        record_free(recorder, context, e);
+        record_free(context, e);
 }
 
 /* Whose segment was last put at an address, by address / 2 MiB: a hint, for frees where
@@ -200,25 +175,13 @@ struct vs_context *vs_caching_likely_owner(uint64_t addr)
 APART void vs_caching_segment(struct vs_context *context, const struct vs_allocator_event *e,
                               enum vs_allocator_event_kind kind)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
     bool grows = kind == VS_ALLOCATOR_SEGMENT_ALLOC || kind == VS_ALLOCATOR_SEGMENT_MAP;
     if (grows)
         note_owner(context, e->addr, e->size);
-    if (recorder)
+    if (vs_process_recorder())
         event = segment_event(context, e, kind);
-    int64_t reserved = grows ? (int64_t)e->requested : -(int64_t)e->requested;
-    struct vs_recorded change = {.level = VS_LEVEL_SEGMENT,
-                               .family = VS_FAMILY_DEVICE,
-                               .device = context->device,
-                               .alloc = grows,
-                               .size = e->requested,
-                               .reserved = reserved};
-    vs_recorder_acquire(recorder);
-    vs_track_count_reserve_locked(context->device, reserved);
-    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
-        vs_recorder_event_locked(recorder, &event);
-    vs_recorder_release(recorder);
+    vs_track_change(vs_change_segment(context->device, grows, e->requested), true, &event);
 }
 
 static void on_event(void *arg, const struct vs_allocator_event *e)

@@ -14,7 +14,7 @@
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
-#include "trace/record/selection.h"
+#include "intercept/track/track_change.h"
 
 /* c10::Device: two bytes passed by value in one register. */
 struct c10_device {
@@ -55,17 +55,11 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
     uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
     if (!recorder)
         return;
-    struct vs_recorded change = {.level = VS_LEVEL_FRAMEWORK,
-                               .family = VS_FAMILY_DEVICE,
-                               .device = (uint32_t)index,
-                               .alloc = bytes >= 0,
-                               .addr = addr,
-                               .requested = size,
-                               .size = size,
-                               .reserved_now = bytes >= 0 ? reserved : 0};
+    struct vs_change change;
     struct vs_event event;
-    if (change.alloc) {
-        change.selected = vs_selection_takes(recorder, VS_LEVEL_FRAMEWORK, size);
+    bool selected = bytes >= 0 && vs_recorder_selects(recorder, VS_LEVEL_FRAMEWORK, size);
+    if (bytes >= 0) {
+        change = vs_change_alloc(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
         vs_event_begin(&event, VS_EVENT_framework_alloc);
         event.framework_alloc = (struct vs_event_framework_alloc){
             .addr = addr,
@@ -73,8 +67,9 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
             .device = index,
             .total_allocated = allocated,
             .total_reserved = reserved,
-            .stack = change.selected ? vs_process_stack() : 0};
+            .stack = selected ? vs_process_stack() : 0};
     } else {
+        change = vs_change_free(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
         vs_event_begin(&event, VS_EVENT_framework_free);
         event.framework_free = (struct vs_event_framework_free){.addr = addr,
                                                                 .size = size,
@@ -82,10 +77,7 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
                                                                 .total_allocated = allocated,
                                                                 .total_reserved = reserved};
     }
-    vs_recorder_acquire(recorder);
-    if (vs_selection_keeps_locked(recorder, &change, &event))
-        vs_recorder_event_locked(recorder, &event);
-    vs_recorder_release(recorder);
+    vs_track_change(change, selected, &event);
 }
 
 VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,

@@ -14,6 +14,7 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
+#include "intercept/track/track_change.h"
 #include "intercept/track/tracker.h"
 
 struct graph_memory_step {
@@ -41,7 +42,6 @@ static struct vs_arena arena;      /* guarded by lock */
 static struct graph_memory_step *spare;         /* guarded by lock */
 static struct vs_map plans;        /* guarded by lock: executable graph -> first step */
 static uint64_t devices;           /* guarded by lock: a bit for each with memory of graphs */
-static uint64_t held[VS_DEVICES_MAX]; /* guarded by lock: as last recorded */
 
 void vs_graph_memory_seen(void)
 {
@@ -221,13 +221,13 @@ static uint64_t ask(uint32_t device, CUgraphMem_attribute which)
 static void sample_locked(uint32_t device, bool always)
 {
     uint64_t reserved = ask(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
-    if (reserved == held[device] && !always)
+    uint64_t before = vs_track_sums(device)->graph_driver;
+    if (reserved == before && !always)
         return;
-    if (reserved > held[device])
-        vs_limit_add(device, reserved - held[device]);
+    if (reserved > before)
+        vs_limit_add(device, reserved - before);
     else
-        vs_limit_give(device, held[device] - reserved);
-    held[device] = reserved;
+        vs_limit_give(device, before - reserved);
     struct vs_event event = {
         .kind = VS_EVENT_graph_memory,
         .graph_memory = {.device = device,
@@ -235,7 +235,7 @@ static void sample_locked(uint32_t device, bool always)
                          .used_high = ask(device, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH),
                          .reserved = reserved,
                          .reserved_high = ask(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)}};
-    vs_track_graph_reserved(device, reserved, &event);
+    vs_track_change(vs_change_graphs(device, reserved), true, &event);
 }
 
 static void sample_all_locked(void)

@@ -115,8 +115,7 @@ void vs_limit_add(uint32_t device, uint64_t bytes)
 void vs_limit_gone(const struct vs_tracked *live)
 {
     /* what graphs hold is counted as the driver holds it, not by allocation */
-    if (live->context && vs_family_on_device(live->family) && live->family != VS_FAMILY_MANAGED &&
-        live->family != VS_FAMILY_GRAPH)
+    if (live->context && vs_family_is_limited(live->family))
         vs_limit_give(live->device, live->size);
 }
 

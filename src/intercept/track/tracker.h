@@ -82,16 +82,4 @@ struct vs_alloc_failure {
 };
 bool vs_track_last_failure(uint32_t device, struct vs_alloc_failure *out);
 
-/* vs_track_count_alloc/free/reserve: for the allocator's events, which carry
- * their own pointer table. The caller holds the order of the trace
- * (vs_recorder_acquire), and records the event in the same step. */
-void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested);
-void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested);
-void vs_track_count_reserve_locked(uint32_t device, int64_t bytes);
-
-/* vs_track_graph_reserved: what the driver holds for graphs on *device*, from now on,
- * with the event that says so. What graphs have allocated lies in it: the device's
- * reserved bytes count the larger of the two, never both. */
-void vs_track_graph_reserved(uint32_t device, uint64_t bytes, struct vs_event *event);
-
 #endif

@@ -16,6 +16,7 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/nvml.h"
+#include "intercept/track/track_change.h"
 #include "intercept/track/tracker.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -33,8 +34,6 @@ static struct device_usage {
     _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
     /* values of the last rows, which are not repeated */
     _Atomic uint64_t pools_recorded, own_recorded, others_recorded;
-    _Atomic bool pools;             /* stream-ordered memory was used */
-    _Atomic uint64_t pools_used;    /* bytes of it live now */
 } usage[VS_DEVICES_MAX];
 
 /* Pools the program made. The lock is held while they are asked: a pool that is being
@@ -44,6 +43,11 @@ static struct {
     CUmemoryPool handle; /* NULL: free */
     uint32_t device;
 } pools[POOLS_MAX]; /* guarded by pools_lock */
+
+static uint64_t reserved_of(uint32_t device)
+{
+    return vs_sum_read(&vs_track_sums(device)->now.reserved);
+}
 
 /* May we ask the driver now? */
 static bool may_read(void)
@@ -136,7 +140,7 @@ static void ask_pools(uint32_t device)
     CUmemoryPool pool = NULL;
     CUresult (*get_default)(CUmemoryPool *, CUdevice);
     uint64_t bytes = 0, count = 1;
-    if (!atomic_load_explicit(&usage[device].pools, memory_order_relaxed))
+    if (!vs_sum_read(&vs_track_sums(device)->family[VS_FAMILY_ASYNC].allocs))
         return;
     *(void **)&get_default = vs_driver_once(&fn, "cuDeviceGetDefaultMemPool");
     if (get_default && get_default(&pool, (CUdevice)device) == CUDA_SUCCESS)
@@ -153,20 +157,12 @@ static void ask_pools(uint32_t device)
         record_usage(device, VS_USAGE_POOLS, bytes, count, 0, 0);
 }
 
-void vs_usage_pool_used(uint32_t device, int64_t bytes)
-{
-    if (device >= VS_DEVICES_MAX)
-        return;
-    atomic_fetch_add_explicit(&usage[device].pools_used, (uint64_t)bytes, memory_order_relaxed);
-    atomic_store_explicit(&usage[device].pools, true, memory_order_relaxed);
-}
-
 /* What is not the context's of what is used: what was allocated before the first reading
  * lies in whole pages of the driver; in pools, live or not, as much as these reserved. */
 static uint64_t known_bytes(uint32_t device, uint64_t reserved)
 {
     uint64_t attributed = atomic_load(&usage[device].pools_recorded);
-    uint64_t used = atomic_load_explicit(&usage[device].pools_used, memory_order_relaxed);
+    uint64_t used = vs_sum_read(&vs_track_sums(device)->now.family[VS_FAMILY_ASYNC]);
     uint64_t pooled = attributed && used <= reserved && attributed - 1 >= used ? attributed - 1 : 0;
     uint64_t paged = pooled ? reserved - used : reserved;
     return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
@@ -232,14 +228,14 @@ static uint64_t overheads(uint32_t device)
 static void measure(struct vs_context *context, const struct vs_usage_mark *mark,
                     const struct vs_nvml_usage *who, uint64_t free_bytes, uint64_t total_bytes)
 {
-    struct vs_device_counters now;
-    if (atomic_exchange(&context->measured, true) || vs_track_device(context->device, &now))
+    uint64_t reserved = reserved_of(context->device);
+    if (atomic_exchange(&context->measured, true))
         return;
-    uint64_t known = known_bytes(context->device, now.reserved) + overheads(context->device);
+    uint64_t known = known_bytes(context->device, reserved) + overheads(context->device);
     uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
     bool attributed = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
-    if (mark && mark->free_known && mark->reserved == now.reserved) {
+    if (mark && mark->free_known && mark->reserved == reserved) {
         how = VS_OVERHEAD_MEASURED;
         bytes = mark->free_bytes > free_bytes ? mark->free_bytes - free_bytes : 0;
     } else if (attributed) {
@@ -255,12 +251,12 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
 /* *context* is current. */
 static void read_device(struct vs_context *context, const struct vs_usage_mark *mark)
 {
-    struct vs_device_counters now;
     struct vs_nvml_usage who;
     size_t free_bytes, total_bytes;
     bool fresh = !atomic_load(&context->measured);
-    if (!may_read() || vs_track_device(context->device, &now))
+    if (!may_read())
         return;
+    uint64_t reserved = reserved_of(context->device);
     if (fresh && vs_process_options()->number[VS_OPT_nvml])
         vs_nvml_load(context->device); /* where it was made before our eyes, that was done */
     bool attributed = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
@@ -270,7 +266,7 @@ static void read_device(struct vs_context *context, const struct vs_usage_mark *
     if (fresh)
         measure(context, mark, attributed ? &who : NULL, free_bytes, total_bytes);
     record_reading(context->device, free_bytes, total_bytes);
-    note_reading(context->device, now.reserved);
+    note_reading(context->device, reserved);
 }
 
 void vs_device_sample(struct vs_context *context, uint64_t now_ns)
@@ -294,11 +290,11 @@ void vs_usage_reserved(uint32_t device, uint64_t reserved)
 
 void vs_usage_freed(uint32_t device)
 {
-    struct vs_device_counters now;
-    if (vs_track_device(device, &now) != VS_OK)
+    if (device >= VS_DEVICES_MAX)
         return;
+    uint64_t reserved = reserved_of(device);
     uint64_t last = atomic_load_explicit(&usage[device].last_reserved, memory_order_relaxed);
-    if (now.reserved > last / 2 || last - now.reserved < MIB || !may_read())
+    if (reserved > last / 2 || last - reserved < MIB || !may_read())
         return;
     struct vs_context *context = vs_context_current();
     if (context && context->device == device)
@@ -308,20 +304,19 @@ void vs_usage_freed(uint32_t device)
 void vs_usage_answered(const struct vs_context *context, const uint64_t *free_bytes,
                        const uint64_t *total_bytes)
 {
-    struct vs_device_counters now;
-    if (!free_bytes || !total_bytes || !vs_process_recorder() ||
-        vs_track_device(context->device, &now) != VS_OK)
+    if (!free_bytes || !total_bytes || !vs_process_recorder())
         return;
+    uint64_t reserved = reserved_of(context->device);
     struct device_usage *u = &usage[context->device];
     uint64_t now_ns = vs_clock_ns();
-    if (now.reserved == atomic_load_explicit(&u->last_reserved, memory_order_relaxed) &&
+    if (reserved == atomic_load_explicit(&u->last_reserved, memory_order_relaxed) &&
         now_ns < atomic_load_explicit(&u->answer_ns, memory_order_relaxed))
         return;
     u->answer_ns = now_ns + vs_process_options()->number[VS_OPT_sample_ms] * ANSWER_NS;
     if (!vs_capture_any())
         ask_pools(context->device);
     record_reading(context->device, *free_bytes, *total_bytes);
-    note_reading(context->device, now.reserved);
+    note_reading(context->device, reserved);
 }
 
 void vs_usage_failed(const struct vs_context *context)

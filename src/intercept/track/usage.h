@@ -54,10 +54,6 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
  * now. *context* is current. */
 void vs_usage_failed(const struct vs_context *context);
 
-/* vs_usage_pool_used: *bytes* came from a stream-ordered pool of *device*, or went back.
- * Any lock may be held. */
-void vs_usage_pool_used(uint32_t device, int64_t bytes);
-
 /* vs_usage_pool_made, _gone: the program made a pool of its own; it is about to destroy
  * it. More than a few are not asked. */
 void vs_usage_pool_made(CUmemoryPool pool, uint32_t device);

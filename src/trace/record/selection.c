@@ -64,7 +64,7 @@ static bool is_sample(struct vs_selection *s, enum vs_level level)
     return n - group * s->sample == chosen;
 }
 
-bool vs_selection_asks(struct vs_recorder *r, enum vs_level level, uint64_t bytes)
+bool vs_selection_chooses(struct vs_recorder *r, enum vs_level level, uint64_t bytes)
 {
     struct vs_selection *s = r ? &r->selection : NULL;
     if (!s || !s->on)
@@ -77,45 +77,50 @@ bool vs_selection_asks(struct vs_recorder *r, enum vs_level level, uint64_t byte
            is_sample(s, level == VS_LEVEL_BLOCK ? VS_LEVEL_DEVICE : level);
 }
 
-static enum vs_why reason(const struct vs_selection *s, const struct vs_recorded *change)
+static enum vs_why reason(const struct vs_selection *s, const struct vs_change *change)
 {
     if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return VS_WHY_LIMIT;
-    return change->requested < s->min_size ? VS_WHY_SMALL : VS_WHY_SAMPLE;
+    return change->requested + change->freed_requested < s->min_size ? VS_WHY_SMALL
+                                                                     : VS_WHY_SAMPLE;
 }
 
-/* Whether *change* gets an event: an allocation that was chosen, and its free. */
-static bool has_event_locked(struct vs_selection *s, const struct vs_recorded *change)
+/* Whether *change* gets an event: an allocation that was chosen, and its free. Both begin
+ * with the address. */
+static bool has_event_locked(struct vs_selection *s, const struct vs_change *change,
+                             bool selected, const struct vs_event *event)
 {
     struct vs_map *recorded = &s->recorded[change->level == VS_LEVEL_FRAMEWORK];
+    uint64_t addr = event->fields[0];
     if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return false;
-    if (change->level == VS_LEVEL_SEGMENT || change->device >= VS_UNRECORDED_DEVICES ||
+    if (change->level == VS_LEVEL_SEGMENT || !vs_book_has(change) ||
         (s->min_size == 0 && s->sample == 1))
         return true;
-    if (!change->addr)
+    if (!addr)
         return false;
-    return change->alloc ? change->selected && !vs_map_put(recorded, change->addr, 1)
-                         : vs_map_remove(recorded, change->addr, NULL);
+    return change->allocs ? selected && !vs_map_put(recorded, addr, 1)
+                          : vs_map_remove(recorded, addr, NULL);
 }
 
-bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_recorded *change,
-                                struct vs_event *event)
+bool vs_selection_count_locked(struct vs_recorder *r, struct vs_book *book,
+                               const struct vs_change *change, bool selected,
+                               struct vs_event *event)
 {
-    if (!r || !r->selection.on || atomic_load_explicit(&r->stopped, memory_order_relaxed))
-        return false;
     struct vs_selection *s = &r->selection;
-    if (has_event_locked(s, change)) {
-        if (change->device < VS_UNRECORDED_DEVICES)
-            vs_unrecorded_follow_locked(r, change);
+    bool on = s->on && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
+    if (on && !has_event_locked(s, change, selected, event)) {
+        event->time_ns = vs_ticks_now(&r->ticks);
+        if (vs_book_has(change))
+            vs_unrecorded_add_locked(r, book, change, reason(s, change), event);
+        if (r->ending.on) /* nobody comes later to write it */
+            vs_unrecorded_write_locked(r);
         return false;
     }
-    event->time_ns = vs_ticks_now(&r->ticks);
-    if (change->device >= VS_UNRECORDED_DEVICES)
-        return true;
-    vs_unrecorded_add_locked(r, change, reason(s, change), event->time_ns);
-    if (r->ending.on) /* nobody comes later to write it */
-        vs_unrecorded_write_locked(r);
+    if (on && vs_book_has(change))
+        vs_unrecorded_follow_locked(r, book, change);
+    else
+        vs_book_apply(book, change);
     return true;
 }
 

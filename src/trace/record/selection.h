@@ -23,43 +23,50 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ledger/book.h"
 #include "trace/format/event.h"
 #include "trace/record/recorder.h"
-
-/* One allocation (or segment) made or freed. */
-struct vs_recorded {
-    enum vs_level level;
-    enum vs_family family;
-    uint32_t device;
-    bool alloc, selected; /* selected: what vs_selection_takes said; of allocations */
-    uint64_t addr, requested, size;
-    int64_t reserved;      /* what it changes of the bytes held from the device */
-    uint64_t reserved_now; /* framework: what it says it holds */
-};
 
 /* Whether any recorder of this process ever left something out; set before it records. */
 extern bool vs_selection_on;
 
-bool vs_selection_asks(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
-bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_recorded *change,
-                                struct vs_event *event);
+bool vs_selection_chooses(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
 
-/* vs_selection_takes: whether an allocation of *bytes* is to be recorded with its stack:
+/* vs_selection_count_locked: count *change* in *book*, and whether it gets an event, which
+ * has to follow in the same step. The time of *event* is filled in where it does not.
+ * *selected*: what vs_recorder_selects said; of allocations. */
+bool vs_selection_count_locked(struct vs_recorder *recorder, struct vs_book *book,
+                               const struct vs_change *change, bool selected,
+                               struct vs_event *event);
+
+/* vs_recorder_selects: whether an allocation of *bytes* is to be recorded with its stack:
  * asked once for each, before the stack is captured. Cost: without options a load. */
-static inline bool vs_selection_takes(struct vs_recorder *recorder, enum vs_level level,
-                                      uint64_t bytes)
+static inline bool vs_recorder_selects(struct vs_recorder *recorder, enum vs_level level,
+                                       uint64_t bytes)
 {
-    return !__builtin_expect(vs_selection_on, 0) || vs_selection_asks(recorder, level, bytes);
+    return !__builtin_expect(vs_selection_on, 0) || vs_selection_chooses(recorder, level, bytes);
 }
 
-/* vs_selection_keeps_locked: whether *change* gets an event; else it has been counted, and
- * the time of *event* is filled in all the same. The event follows in the same step. */
-static inline bool vs_selection_keeps_locked(struct vs_recorder *recorder,
-                                             const struct vs_recorded *change,
-                                             struct vs_event *event)
+/* vs_recorder_change: one allocation, free or segment, as one step in the order of the trace:
+ * count *change* in *book*, leave its event out or record it. *book*: the same for all
+ * changes of a recorder, empty when it was opened. *recorder* NULL: count alone; of *event*
+ * nothing is looked at. By value, so that what is known of *change* where this is called is
+ * not put together and taken apart again. */
+VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recorder, struct vs_book *book,
+                                      struct vs_change change, bool selected,
+                                      struct vs_event *event)
 {
-    return !__builtin_expect(vs_selection_on, 0) ||
-           !vs_selection_counts_locked(recorder, change, event);
+    vs_recorder_acquire(recorder);
+    if (recorder && __builtin_expect(vs_selection_on, 0)) {
+        struct vs_change copy = change; /* else *change* would be in memory everywhere */
+        if (vs_selection_count_locked(recorder, book, &copy, selected, event))
+            vs_recorder_event_locked(recorder, event);
+    } else {
+        vs_book_apply(book, &change);
+        if (recorder)
+            vs_recorder_event_locked(recorder, event);
+    }
+    vs_recorder_release(recorder);
 }
 
 #endif

@@ -11,35 +11,23 @@
 #include "base/vs_map.h"
 #include "trace/record/selection.h"
 
-#define VS_UNRECORDED_CELLS 48u    /* combinations between two `unrecorded` events */
-#define VS_UNRECORDED_DEVICES 64u  /* as many as are counted anywhere */
-/* accounts: each device, the host, each device as a framework sees it */
-#define VS_UNRECORDED_ACCOUNTS (2u * VS_UNRECORDED_DEVICES + 1u)
+#define VS_UNRECORDED_CELLS 48u /* combinations between two groups of `unrecorded` */
 
-/* What `unrecorded` events say, not written yet. */
+/* An `unrecorded` event that is not written yet: allocs to reserved of *sums* count. */
 struct vs_unrecorded_cell {
-    uint8_t level, why, family, device;
-    uint8_t account;                       /* its index */
-    uint8_t account_bearer, family_bearer; /* indexes of the cells that bring those peaks */
+    struct vs_event_unrecorded sums;
     uint32_t tid;
-    uint64_t allocs, requested, size, frees, freed_requested, freed_size;
-    int64_t reserved; /* since the last time it was written, as all of it */
+    uint8_t account;                       /* its index in a struct vs_book */
+    uint8_t account_bearer, family_bearer; /* indexes of the cells that bring those peaks */
 };
 
-/* A sum of bytes as it is, and as a reader of what has been written takes it to be. */
-struct vs_meter {
-    int64_t now, pending; /* pending: of now, not written; the reader stands at now - pending */
-    int64_t high;         /* highest since the last writing */
-    int64_t high_in_range; /* since the last range began or ended */
-    int64_t known;        /* highest that a reader knows of */
-};
-
-/* One device's meters, the host's, or one device's as a framework sees it. The highest of
- * a sum is not the sum of the highest. */
+/* An account as the trace has it, and how high it stood meanwhile. */
 struct vs_unrecorded_account {
-    struct vs_meter allocated, requested, reserved, family[VS_FAMILY_COUNT];
-    uint64_t framework_reserved; /* the highest it said */
-    uint64_t peak_ns;
+    struct vs_ledger written; /* as a reader of what has been written has it */
+    struct vs_levels high;    /* since the last writing */
+    struct vs_levels range_high; /* since the last range began or ended */
+    uint64_t framework_reserved; /* the highest it said since the last writing */
+    uint64_t peak_ns;            /* of *high*; 0: the sums did not rise since the last writing */
     uint32_t peak_tid;
     bool pending, used;
 };
@@ -66,7 +54,7 @@ struct vs_selection {
     struct vs_live_cell *live_cells;
     unsigned cell_count;
     struct vs_unrecorded_cell cells[VS_UNRECORDED_CELLS];
-    struct vs_unrecorded_account accounts[VS_UNRECORDED_ACCOUNTS];
+    struct vs_unrecorded_account accounts[VS_BOOK_ACCOUNTS];
     uint64_t dropped[VS_EVENT_CODE_MAX + 1]; /* events left out since they were last told */
     uint64_t totals_since_ns, totals_due_ns; /* stage TOTALS: when it began, the next writing */
     uint64_t spent_bytes;                    /* stage TOTALS: written since */
@@ -85,13 +73,16 @@ bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *ev
 
 /* --- unrecorded.c --- */
 
-/* vs_unrecorded_add_locked: count *change*. *now_ns*: the time. */
-void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_recorded *change,
-                              enum vs_why why, uint64_t now_ns);
-/* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
- * counted before where the reader would else see a height that never was, or miss one, and leaves
- * room for the event. */
-void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_recorded *change);
+/* vs_unrecorded_add_locked: count *change* in *book*, and in its cell. *event*: what it would
+ * have been, with its time. */
+void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
+                              const struct vs_change *change, enum vs_why why,
+                              const struct vs_event *event);
+/* vs_unrecorded_follow_locked: count *change* in *book*; it is about to be recorded by itself.
+ * Writes what was counted before where the reader would else see a height that never was, or
+ * miss one, and leaves room for the event. */
+void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
+                                 const struct vs_change *change);
 /* vs_unrecorded_show_locked: put what waits into FILE.live, which was made anew. */
 void vs_unrecorded_show_locked(struct vs_recorder *r);
 /* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */

@@ -1,39 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Totals of allocations without events. Each combination of level, reason, device and
- * family has a cell; a device's cells share an account of meters, which know the bytes as
- * they are and as a reader of what is written takes them to be. The cells are written
+ * family has a cell: the `unrecorded` event that it will be. A device's cells share an
+ * account, which knows by the reader's own rules (ledger) what a reader of the trace so far
+ * takes the sums to be, and how high they really stood since. The cells are written
  * before every event that looks at memory, and when half of flush_ms has passed. Before
  * allocations and frees they wait while no new peak is among them and the reader cannot
- * take a height that never was for one. What was the highest meanwhile comes with them.
- * When the cells do not suffice they are written early. Until they are written, what would
- * be is in FILE.live (live_counts.c), so that a kill loses none of it. */
+ * take a height that never was for one. When the cells do not suffice they are written
+ * early. Until they are written, what would be is in FILE.live (live_counts.c), so that a
+ * kill loses none of it. */
 #include "trace/record/live_counts.h"
 
-/* allocs to reserved, of a cell and of an event */
-#define SUMS_BYTES (7 * sizeof(uint64_t))
-#define IS_LIKE(member)                                                                        \
-    (offsetof(struct vs_unrecorded_cell, member) - offsetof(struct vs_unrecorded_cell, allocs) == \
-     offsetof(struct vs_event_unrecorded, member) - offsetof(struct vs_event_unrecorded, allocs))
-_Static_assert(IS_LIKE(requested) && IS_LIKE(size) && IS_LIKE(frees) && IS_LIKE(freed_requested) &&
-                   IS_LIKE(freed_size) && IS_LIKE(reserved),
-               "sums are copied at once");
+/* --- cells --- */
 
-static struct vs_unrecorded_account *account_of(struct vs_selection *s, unsigned level,
-                                                unsigned family, unsigned device)
-{
-    if (level == VS_LEVEL_FRAMEWORK)
-        return &s->accounts[VS_UNRECORDED_DEVICES + 1 + device];
-    if (family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED)
-        return &s->accounts[VS_UNRECORDED_DEVICES];
-    return &s->accounts[device];
-}
-
-static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_recorded *change,
+static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_change *change,
                     enum vs_why why)
 {
-    return cell->level == change->level && cell->why == why && cell->family == change->family &&
-           cell->device == change->device;
+    return cell->sums.level == change->level && cell->sums.why == why &&
+           cell->sums.family == change->family && cell->sums.device == change->device;
 }
 
 /* Which cells, *cell* or before it, bring the peaks of its account and of its family: the first
@@ -47,15 +31,15 @@ static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell
         if (other->account != cell->account)
             continue;
         cell->account_bearer = (uint8_t)i;
-        if (other->family == cell->family && other->level != VS_LEVEL_SEGMENT &&
-            cell->level != VS_LEVEL_SEGMENT)
+        if (other->sums.family == cell->sums.family && other->sums.level != VS_LEVEL_SEGMENT &&
+            cell->sums.level != VS_LEVEL_SEGMENT)
             cell->family_bearer = (uint8_t)i;
     }
 }
 
 /* The cell of *change*; when there is no room for another, after writing them all. */
 static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
-                                                 const struct vs_recorded *change, enum vs_why why)
+                                                 const struct vs_change *change, enum vs_why why)
 {
     struct vs_selection *s = &r->selection;
     for (unsigned i = 0; i < s->cell_count; i++) {
@@ -68,144 +52,74 @@ static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
             return NULL; /* the recorder has stopped */
     }
     struct vs_unrecorded_cell *cell = &s->cells[s->cell_count++];
-    *cell = (struct vs_unrecorded_cell){.level = (uint8_t)change->level,
-                                        .why = (uint8_t)why,
-                                        .family = (uint8_t)change->family,
-                                        .device = (uint8_t)change->device};
-    cell->account = (uint8_t)(account_of(s, change->level, change->family, change->device) -
-                              s->accounts);
+    *cell = (struct vs_unrecorded_cell){.sums = {.level = change->level,
+                                                 .why = why,
+                                                 .family = change->family,
+                                                 .device = change->device}};
+    cell->account = (uint8_t)vs_book_index(change);
     find_bearers(s, cell);
     return cell;
 }
 
-static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_recorded *change)
+static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *change,
+                       int64_t reserved)
 {
-    if (change->alloc) {
-        cell->allocs++;
-        cell->requested += change->requested;
-        cell->size += change->size;
-    } else {
-        cell->frees++;
-        cell->freed_requested += change->requested;
-        cell->freed_size += change->size;
+    struct vs_event_unrecorded *u = &cell->sums;
+    u->allocs += change->allocs;
+    u->requested += change->requested;
+    u->size += change->size;
+    u->frees += change->frees;
+    u->freed_requested += change->freed_requested;
+    u->freed_size += change->freed_size;
+    u->reserved += (uint64_t)reserved;
+    if (!change->allocs && !change->frees) { /* what the driver holds for graphs */
+        *(reserved >= 0 ? &u->allocs : &u->frees) += 1;
+        *(reserved >= 0 ? &u->size : &u->freed_size) +=
+            (uint64_t)(reserved >= 0 ? reserved : -reserved);
     }
-    cell->reserved += change->reserved;
     cell->tid = vs_encode_thread();
 }
 
-/* --- meters --- */
-
-static bool add(struct vs_meter *m, int64_t by)
+static uint64_t above(uint64_t high, uint64_t written)
 {
-    m->now += by;
-    if (m->now > m->high_in_range)
-        m->high_in_range = m->now;
-    bool higher = m->now > m->high;
-    if (higher)
-        m->high = m->now;
-    return higher;
-}
-
-/* Count what has no event. *higher*: the highest since the last writing. True when it
- * cannot wait. */
-static bool count(struct vs_meter *m, int64_t by, bool *higher)
-{
-    *higher |= add(m, by);
-    m->pending += by;
-    return m->now > m->known;
-}
-
-/* What is recorded by itself changes it by *by*: whether what is pending has to be written
- * before. */
-static bool asks_first(const struct vs_meter *m, int64_t by)
-{
-    if (!m->pending || by <= 0)
-        return false;
-    return m->now + by > m->known || m->now - m->pending + by > m->high_in_range;
-}
-
-static void follow(struct vs_meter *m, int64_t by)
-{
-    (void)add(m, by);
-    if (m->now > m->known)
-        m->known = m->now;
-}
-
-/* How far above what the reader knows it was. */
-static uint64_t above(const struct vs_meter *m)
-{
-    int64_t by = m->high - (m->now - m->pending);
+    int64_t by = (int64_t)(high - written);
     return by > 0 ? (uint64_t)by : 0;
 }
 
-/* Likewise; written now. */
-static uint64_t settle(struct vs_meter *m)
+/* The event of cell *i* as it would be written now; also by whom. */
+static uint32_t event_of_cell(const struct vs_selection *s, unsigned i, uint64_t now_ns,
+                              struct vs_event_unrecorded *u)
 {
-    uint64_t by = above(m);
-    if (m->high > m->known)
-        m->known = m->high;
-    m->high = m->now;
-    m->pending = 0;
-    return by;
-}
-
-/* The changes of one allocation or free to its account. */
-struct steps {
-    int64_t allocated, requested, reserved, family;
-};
-
-static struct steps steps_of(const struct vs_recorded *change)
-{
-    int64_t sign = change->alloc ? 1 : -1, size = sign * (int64_t)change->size;
-    struct steps steps = {.reserved = change->reserved};
-    if (change->level != VS_LEVEL_SEGMENT) {
-        steps.family = size;
-        if (change->family != VS_FAMILY_IPC) {
-            steps.allocated = size;
-            steps.requested = sign * (int64_t)change->requested;
-        }
-    }
-    return steps;
+    const struct vs_unrecorded_cell *cell = &s->cells[i];
+    const struct vs_unrecorded_account *a = &s->accounts[cell->account];
+    const struct vs_levels *high = &a->high, *written = &a->written.now;
+    *u = cell->sums;
+    u->peak_ns = now_ns;
+    if (cell->family_bearer == i && u->level != VS_LEVEL_SEGMENT)
+        u->family_peak = above(high->family[u->family], written->family[u->family]);
+    if (cell->account_bearer != i)
+        return cell->tid;
+    u->peak_allocated = above(high->allocated, written->allocated);
+    u->peak_requested = above(high->requested, written->requested);
+    u->peak_reserved = u->level == VS_LEVEL_FRAMEWORK ? a->framework_reserved
+                                                      : above(high->reserved, written->reserved);
+    if (!a->peak_ns)
+        return cell->tid;
+    u->peak_ns = a->peak_ns;
+    return a->peak_tid;
 }
 
 /* --- in FILE.live --- */
 
-/* And no peaks. */
-static void fill_sums(struct vs_event_unrecorded *u, const struct vs_unrecorded_cell *cell)
-{
-    u->level = cell->level;
-    u->why = cell->why;
-    u->device = cell->device;
-    u->family = cell->family;
-    memcpy(&u->allocs, &cell->allocs, SUMS_BYTES); /* they lie alike */
-    u->family_peak = u->peak_allocated = u->peak_requested = u->peak_reserved = 0;
-}
-
-/* Cell *i* as it would be written now. *events*: recorded before that holds. */
+/* Cell *i*. *events*: recorded before that holds. */
 static void show_cell_locked(struct vs_recorder *r, unsigned i, uint64_t events)
 {
     struct vs_selection *s = &r->selection;
-    const struct vs_unrecorded_cell *cell = &s->cells[i];
-    const struct vs_unrecorded_account *a = &s->accounts[cell->account];
     struct vs_live_count *copy = vs_live_counts_begin_locked(r, i);
-    struct vs_event_unrecorded *u = (struct vs_event_unrecorded *)copy->fields;
     copy->events = events;
-    copy->tid = cell->tid;
     copy->time_ns = s->counted_ns;
-    fill_sums(u, cell);
-    u->peak_ns = s->counted_ns;
-    if (cell->family_bearer == i && cell->level != VS_LEVEL_SEGMENT)
-        u->family_peak = above(&a->family[cell->family]);
-    if (cell->account_bearer == i) {
-        bool framework = cell->level == VS_LEVEL_FRAMEWORK;
-        u->peak_allocated = above(&a->allocated);
-        u->peak_requested = above(&a->requested);
-        u->peak_reserved = framework ? a->framework_reserved : above(&a->reserved);
-        if (a->peak_ns) {
-            u->peak_ns = a->peak_ns;
-            copy->tid = a->peak_tid;
-        }
-    }
+    copy->tid =
+        event_of_cell(s, i, s->counted_ns, (struct vs_event_unrecorded *)copy->fields);
     vs_live_counts_put_locked(r, copy);
 }
 
@@ -230,8 +144,8 @@ void vs_unrecorded_show_locked(struct vs_recorder *r)
         vs_live_counts_commit_locked(r);
 }
 
-/* An event of account *a* and *family* is about to be recorded: the peaks of what waits are told
- * from a height that it changes. */
+/* An event of account *a* and *family* is about to be recorded: the peaks of what waits are
+ * differences to a height that it changes. */
 static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded_account *a,
                                unsigned family)
 {
@@ -240,7 +154,7 @@ static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded
     for (unsigned i = 0; i < s->cell_count; i++) {
         const struct vs_unrecorded_cell *cell = &s->cells[i];
         bool bears = cell->account_bearer == i ||
-                     (cell->family_bearer == i && cell->family == family);
+                     (cell->family_bearer == i && cell->sums.family == family);
         if (!bears || &s->accounts[cell->account] != a)
             continue;
         show_cell_locked(r, i, vs_window_events_locked(r) + 1);
@@ -252,102 +166,121 @@ static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded
 
 /* --- counting --- */
 
-void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_recorded *change,
-                              enum vs_why why, uint64_t now_ns)
+/* One sum of an account: as it is before a change, as it was at most, as a reader has it. */
+struct meter {
+    uint64_t now, *high, *range_high;
+    const uint64_t *written, *written_peak;
+    int64_t by; /* the change */
+};
+
+/* What *change* does to allocated, requested, reserved and its family's bytes. */
+static void read_meters(struct vs_unrecorded_account *a, const struct vs_ledger *ledger,
+                        const struct vs_change *change, struct meter meters[4])
+{
+    struct vs_step step = vs_ledger_step(ledger, change);
+    const int64_t by[4] = {step.allocated, step.requested, step.reserved, step.family};
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned k = i < 3 ? i : 3 + change->family;
+        meters[i] = (struct meter){.now = ledger->now.sum[k],
+                                   .high = &a->high.sum[k],
+                                   .range_high = &a->range_high.sum[k],
+                                   .written = &a->written.now.sum[k],
+                                   .written_peak = &a->written.peak.sum[k],
+                                   .by = by[i]};
+    }
+}
+
+static bool raise_high(const struct meter *m)
+{
+    uint64_t now = m->now + (uint64_t)m->by;
+    vs_sum_raise(m->range_high, now);
+    return vs_sum_raise(m->high, now);
+}
+
+/* Whether what waits has to be written before the change: else the reader would miss a height,
+ * or see one that never was. */
+static bool must_precede(const struct meter *m)
+{
+    if (m->now == *m->written || m->by <= 0)
+        return false;
+    uint64_t by = (uint64_t)m->by;
+    return m->now + by > *m->written_peak || *m->written + by > *m->range_high;
+}
+
+void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
+                              const struct vs_change *change, enum vs_why why,
+                              const struct vs_event *event)
 {
     struct vs_selection *s = &r->selection;
-    struct vs_unrecorded_account *a =
-        account_of(s, change->level, change->family, change->device);
-    struct steps by = steps_of(change);
-    if (by.family < 0 && a->family[change->family].now + by.family < 0)
+    struct vs_ledger *ledger = &book->account[vs_book_index(change)];
+    struct vs_unrecorded_account *a = &s->accounts[vs_book_index(change)];
+    struct meter meters[4];
+    if (change->freed_size > ledger->now.family[change->family] &&
+        change->level != VS_LEVEL_SEGMENT)
         return; /* of memory whose allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
+    read_meters(a, ledger, change, meters);
+    vs_ledger_apply(ledger, change);
     if (!cell)
         return;
-    bool higher = false, family_higher = false;
-    count_cell(cell, change);
-    bool must = count(&a->allocated, by.allocated, &higher);
-    must |= count(&a->requested, by.requested, &higher);
-    must |= count(&a->reserved, by.reserved, &higher);
-    must |= count(&a->family[change->family], by.family, &family_higher);
-    if (change->reserved_now > a->framework_reserved)
-        a->framework_reserved = change->reserved_now;
+    bool higher = false;
+    count_cell(cell, change, meters[2].by);
+    for (unsigned i = 0; i < 4; i++) {
+        higher |= raise_high(&meters[i]) && i < 3;
+        s->must |= meters[i].now + (uint64_t)meters[i].by > *meters[i].written_peak;
+    }
+    if (event->kind == VS_EVENT_framework_alloc &&
+        event->framework_alloc.total_reserved > a->framework_reserved)
+        a->framework_reserved = event->framework_alloc.total_reserved;
     if (higher) {
-        a->peak_ns = now_ns;
+        a->peak_ns = event->time_ns;
         a->peak_tid = cell->tid;
     }
     a->pending = a->used = s->pending = true;
-    s->must |= must;
-    s->counted_ns = now_ns;
+    s->counted_ns = event->time_ns;
     show_count_locked(r, cell);
 }
 
-void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_recorded *change)
+void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
+                                 const struct vs_change *change)
 {
     struct vs_selection *s = &r->selection;
-    /* the room comes first: others may count, and tell, while we wait for it, and the copies say
-     * which event they hold from */
-    if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
+    struct vs_ledger *ledger = &book->account[vs_book_index(change)];
+    struct vs_unrecorded_account *a = &s->accounts[vs_book_index(change)];
+    struct meter meters[4];
+    /* the room comes first: others may count while we wait for it, and the copies in FILE.live
+     * say which event they hold from */
+    bool room = vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX);
+    read_meters(a, ledger, change, meters);
+    bool first = s->must || (change->family == VS_FAMILY_GRAPH && a->pending);
+    for (unsigned i = 0; i < 4; i++)
+        first |= must_precede(&meters[i]);
+    if (room && s->pending && first) {
+        vs_unrecorded_write_locked(r); /* and has room for one more; others may have counted */
+        read_meters(a, ledger, change, meters);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        raise_high(&meters[i]);
+    vs_ledger_apply(ledger, change);
+    if (!room)
         return;
-    struct vs_unrecorded_account *a =
-        account_of(s, change->level, change->family, change->device);
-    struct steps by = steps_of(change);
-    if (s->pending &&
-        (s->must || asks_first(&a->allocated, by.allocated) ||
-         asks_first(&a->requested, by.requested) || asks_first(&a->reserved, by.reserved) ||
-         asks_first(&a->family[change->family], by.family)))
-        vs_unrecorded_write_locked(r); /* and has room for one more */
-    follow(&a->allocated, by.allocated);
-    follow(&a->requested, by.requested);
-    follow(&a->reserved, by.reserved);
-    follow(&a->family[change->family], by.family);
+    vs_ledger_apply(&a->written, change);
     a->used = true;
     if (a->pending)
         show_follow_locked(r, a, change->family);
 }
 
-static void begin_range(struct vs_meter *m)
-{
-    m->high = m->high_in_range = m->now;
-}
-
 /* Everything has been written. */
 void vs_unrecorded_range_locked(struct vs_recorder *r)
 {
-    for (unsigned i = 0; i < VS_UNRECORDED_ACCOUNTS; i++) {
+    for (unsigned i = 0; i < VS_BOOK_ACCOUNTS; i++) {
         struct vs_unrecorded_account *a = &r->selection.accounts[i];
-        if (!a->used)
-            continue;
-        begin_range(&a->allocated);
-        begin_range(&a->requested);
-        begin_range(&a->reserved);
-        for (int f = 0; f < VS_FAMILY_COUNT; f++)
-            begin_range(&a->family[f]);
+        if (a->used)
+            a->high = a->range_high = a->written.now;
     }
 }
 
 /* --- writing --- */
-
-/* The first event of an account carries what the account reached, the first of a family
- * what that did. */
-static void fill_peaks(struct vs_event *event, struct vs_unrecorded_account *a)
-{
-    if (event->unrecorded.level != VS_LEVEL_SEGMENT)
-        event->unrecorded.family_peak = settle(&a->family[event->unrecorded.family]);
-    if (!a->pending)
-        return;
-    event->unrecorded.peak_allocated = settle(&a->allocated);
-    event->unrecorded.peak_requested = settle(&a->requested);
-    event->unrecorded.peak_reserved = settle(&a->reserved);
-    if (event->unrecorded.level == VS_LEVEL_FRAMEWORK)
-        event->unrecorded.peak_reserved = a->framework_reserved;
-    if (a->peak_ns) {
-        event->unrecorded.peak_ns = a->peak_ns;
-        event->tid = a->peak_tid;
-    }
-    a->framework_reserved = a->peak_ns = 0;
-    a->pending = false;
-}
 
 void vs_unrecorded_write_locked(struct vs_recorder *r)
 {
@@ -363,15 +296,21 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
     uint64_t now = vs_ticks_now(&r->ticks);
     s->pending = s->must = false;
     vs_live_counts_record_begin_locked(r);
-    for (unsigned i = 0; i < s->cell_count; i++) {
-        const struct vs_unrecorded_cell *cell = &s->cells[i];
-        struct vs_event event = {.kind = VS_EVENT_unrecorded,
-                                 .tid = cell->tid,
-                                 .time_ns = now};
-        fill_sums(&event.unrecorded, cell);
-        event.unrecorded.peak_ns = now;
-        fill_peaks(&event, &s->accounts[cell->account]);
+    for (unsigned i = 0; i < cells; i++) {
+        struct vs_ledger *written = &s->accounts[s->cells[i].account].written;
+        struct vs_event event = {.kind = VS_EVENT_unrecorded, .time_ns = now};
+        event.tid = event_of_cell(s, i, now, &event.unrecorded);
         vs_recorder_event_locked(r, &event);
+        struct vs_levels height = vs_event_height(&event.unrecorded, &written->now);
+        struct vs_change change = vs_event_change(&event.unrecorded);
+        vs_ledger_rise(written, &height);
+        vs_ledger_apply(written, &change);
+    }
+    for (unsigned i = 0; i < cells; i++) {
+        struct vs_unrecorded_account *a = &s->accounts[s->cells[i].account];
+        a->high = a->written.now; /* which is as it is */
+        a->framework_reserved = a->peak_ns = 0;
+        a->pending = false;
     }
     s->cell_count = 0;
     vs_live_counts_record_end_locked(r);

@@ -47,13 +47,7 @@ __attribute__((noinline)) static uint64_t from_a_site(void)
     return stack;
 }
 
-static void put(const struct vs_recorded *change, struct vs_event *event)
-{
-    vs_recorder_acquire(recorder);
-    if (vs_selection_keeps_locked(recorder, change, event))
-        vs_recorder_event_locked(recorder, event);
-    vs_recorder_release(recorder);
-}
+static struct vs_book book;
 
 struct block {
     uint64_t addr, bytes;
@@ -61,27 +55,25 @@ struct block {
 
 static void give_back(const struct block *block)
 {
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .addr = block->addr,
-                               .requested = block->bytes, .size = block->bytes,
-                               .reserved = -(int64_t)block->bytes};
+    struct vs_change change =
+        vs_change_free(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, block->bytes, block->bytes);
     struct vs_event event;
     vs_event_begin(&event, VS_EVENT_free);
     event.free = (struct vs_event_free){.addr = block->addr, .api = api[1]};
-    put(&change, &event);
+    vs_recorder_change(recorder, &book, change, false, &event);
 }
 
 static void make(struct block *block)
 {
-    bool selected = vs_selection_takes(recorder, VS_LEVEL_DEVICE, block->bytes);
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
-                               .addr = block->addr, .requested = block->bytes,
-                               .size = block->bytes, .reserved = (int64_t)block->bytes};
+    bool selected = vs_recorder_selects(recorder, VS_LEVEL_DEVICE, block->bytes);
+    struct vs_change change =
+        vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, block->bytes, block->bytes);
     struct vs_event event;
     vs_event_begin(&event, VS_EVENT_alloc);
     event.alloc = (struct vs_event_alloc){.addr = block->addr, .requested = block->bytes,
                                           .size = block->bytes, .api = api[0],
                                           .stack = selected ? from_a_site() : 0};
-    put(&change, &event);
+    vs_recorder_change(recorder, &book, change, selected, &event);
 }
 
 static void pairs(uint64_t count)

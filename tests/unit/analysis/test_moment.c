@@ -411,6 +411,7 @@ static void record_limited(const char *path, uint64_t limit, unsigned events)
 {
     struct vs_recorder_config config = {.path = path, .flush_ms = 1000, .window_bytes = 1,
                                         .limit_bytes = limit};
+    struct vs_book book = {.account = {{.segment_bytes = 0}}};
     struct vs_recorder *r;
     uint64_t random = 88172645463325252u;
     assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
@@ -418,16 +419,13 @@ static void record_limited(const char *path, uint64_t limit, unsigned events)
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = true,
-                                   .addr = random & ~UINT64_C(4095), .requested = random >> 45,
-                                   .size = 100352, .reserved = 100352};
-        struct vs_event event = {.kind = VS_EVENT_alloc,
-                                 .alloc = {.addr = change.addr, .requested = change.requested,
-                                           .size = change.size}};
-        vs_recorder_acquire(r);
-        if (!vs_selection_on || vs_selection_keeps_locked(r, &change, &event))
-            vs_recorder_event_locked(r, &event);
-        vs_recorder_release(r);
+        uint64_t addr = random & ~UINT64_C(4095), requested = random >> 45;
+        struct vs_change change =
+            vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, requested, 100352);
+        struct vs_event event = {
+            .kind = VS_EVENT_alloc,
+            .alloc = {.addr = addr, .requested = requested, .size = 100352}};
+        vs_recorder_change(r, &book, change, true, &event);
     }
     vs_recorder_close(r, VS_END_EXIT, 0);
 }

@@ -43,6 +43,8 @@ struct thing {
     enum vs_level level;
 };
 
+static struct vs_book book; /* of the recorder that is open */
+
 struct program {
     struct vs_recorder *recorder;
     struct thing live[LIVE_MAX];
@@ -71,16 +73,9 @@ static void put(struct program *p, const struct thing *t, bool alloc, bool selec
     else
         event = (struct vs_event){.kind = VS_EVENT_free,
                                   .free = {.addr = t->addr, .device = t->device}};
-    int64_t bytes = alloc ? (int64_t)t->size : -(int64_t)t->size;
-    bool holds = t->level == VS_LEVEL_DEVICE && t->family != VS_FAMILY_IPC;
-    struct vs_recorded change = {.level = t->level, .family = t->family, .device = t->device,
-                               .alloc = alloc, .selected = selected, .addr = t->addr,
-                               .requested = t->requested, .size = t->size,
-                               .reserved = holds ? bytes : 0};
-    vs_recorder_acquire(p->recorder);
-    if (vs_selection_keeps_locked(p->recorder, &change, &event))
-        vs_recorder_event_locked(p->recorder, &event);
-    vs_recorder_release(p->recorder);
+    struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
+        t->level, t->family, t->device, t->requested, t->size);
+    vs_recorder_change(p->recorder, &book, change, selected, &event);
 }
 
 static void make(struct program *p)
@@ -104,7 +99,7 @@ static void make(struct program *p)
     uint64_t base = t->level == VS_LEVEL_BLOCK ? UINT64_C(1) << (40 + t->device)
                                                : UINT64_C(1) << 50;
     t->addr = base + p->next_addr;
-    put(p, t, true, vs_selection_takes(p->recorder, t->level, t->requested));
+    put(p, t, true, vs_recorder_selects(p->recorder, t->level, t->requested));
 }
 
 static void drop(struct program *p)
@@ -167,6 +162,7 @@ static void run(struct program *p, uint64_t seed, unsigned steps)
 
 static struct vs_recorder *open_trace(const char *path, struct vs_recorder_config config)
 {
+    memset(&book, 0, sizeof book);
     struct vs_recorder *r = NULL;
     config.path = path;
     config.flush_ms = 1000;
@@ -298,17 +294,13 @@ static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, 
     for (unsigned i = 0; i < count; i++) {
         unsigned site = i % 16 == 3;
         uint64_t bytes = 512 * (1 + i % 7);
-        bool selected = vs_selection_takes(r, VS_LEVEL_DEVICE, bytes);
-        struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
-                                   .addr = 4096 * (1 + (uint64_t)i), .requested = bytes,
-                                   .size = bytes, .reserved = (int64_t)bytes};
+        bool selected = vs_recorder_selects(r, VS_LEVEL_DEVICE, bytes);
+        struct vs_change change =
+            vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, bytes, bytes);
         struct vs_event event = {.kind = VS_EVENT_alloc,
-                                 .alloc = {.addr = change.addr, .requested = bytes, .size = bytes,
+                                 .alloc = {.addr = 4096 * (1 + (uint64_t)i), .requested = bytes, .size = bytes,
                                            .api = apis[site]}};
-        vs_recorder_acquire(r);
-        if (vs_selection_keeps_locked(r, &change, &event))
-            vs_recorder_event_locked(r, &event);
-        vs_recorder_release(r);
+        vs_recorder_change(r, &book, change, selected, &event);
         truth[site] += bytes;
     }
 }
@@ -348,6 +340,65 @@ static void estimates_of_sites_are_unbiased(void **state)
         if (fabs(mean - (double)truth[k]) > 3 * error)
             fail_msg("site %d: mean %.0f, truth %llu, standard error %.0f", k, mean,
                      (unsigned long long)truth[k], error);
+    }
+}
+
+/* --- graphs --- */
+
+static void put_graph(struct vs_recorder *r, uint64_t addr, uint64_t bytes, bool alloc)
+{
+    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};
+    if (alloc)
+        event = (struct vs_event){.kind = VS_EVENT_alloc,
+                                  .alloc = {.addr = addr, .requested = bytes, .size = bytes,
+                                            .family = VS_FAMILY_GRAPH}};
+    struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
+        VS_LEVEL_DEVICE, VS_FAMILY_GRAPH, 0, bytes, bytes);
+    bool selected = alloc && vs_recorder_selects(r, VS_LEVEL_DEVICE, bytes);
+    vs_recorder_change(r, &book, change, selected, &event);
+}
+
+/* Memory of graphs comes and goes, and what the driver holds for them. */
+static struct vs_replay *replay_of_graphs(struct vs_recorder_config config, uint64_t seed,
+                                          struct vs_reader **reader)
+{
+    char path[128];
+    uint64_t size[32] = {0}, random = seed;
+    name_of(path, sizeof path, "graphs");
+    struct vs_recorder *r = open_trace(path, config);
+    for (unsigned i = 0; i < 3000; i++) {
+        uint64_t slot = next_random(&random) % 32, bytes = 1 + next_random(&random) % 4000;
+        if (next_random(&random) % 8 == 0) {
+            uint64_t held = next_random(&random) % 40000;
+            struct vs_event event = {.kind = VS_EVENT_graph_memory,
+                                     .graph_memory = {.reserved = held, .reserved_high = held}};
+            vs_recorder_change(r, &book, vs_change_graphs(0, held), true, &event);
+            continue;
+        }
+        put_graph(r, 4096 * (slot + 1), size[slot] ? size[slot] : bytes, !size[slot]);
+        size[slot] = size[slot] ? 0 : bytes;
+    }
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return replay_of(path, reader);
+}
+
+static void memory_of_graphs_is_exact_when_sampled(void **state)
+{
+    static const struct vs_recorder_config parts[] = {
+        {.sample = 4}, {.min_size = 2000}, {.min_size = UINT64_C(1) << 40}};
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        struct vs_reader *whole_reader, *reader;
+        struct vs_replay *whole =
+            replay_of_graphs((struct vs_recorder_config){0}, seed, &whole_reader);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            struct vs_replay *replay = replay_of_graphs(parts[i], seed, &reader);
+            same_account(replay->accounts[0], whole->accounts[0]);
+            vs_replay_close(replay);
+            vs_reader_close(reader);
+        }
+        vs_replay_close(whole);
+        vs_reader_close(whole_reader);
     }
 }
 
@@ -516,6 +567,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_and_peaks_are_those_of_the_whole_trace),
+        cmocka_unit_test(memory_of_graphs_is_exact_when_sampled),
         cmocka_unit_test(estimates_of_sites_are_unbiased),
         cmocka_unit_test(threads_end_with_nothing_live),
         cmocka_unit_test(a_limited_trace_keeps_its_size_and_its_sums),

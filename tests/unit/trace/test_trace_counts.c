@@ -60,24 +60,22 @@ struct process {
     uint64_t size[SLOTS];
 };
 
+static struct vs_book book; /* of the recorder that is open */
+
 static void record(struct process *p, unsigned slot, bool alloc, uint64_t size)
 {
     unsigned device = slot % DEVICES, family = slot / DEVICES % FAMILIES;
     uint64_t addr = (uint64_t)(slot + 1) << SIZE_BITS | size;
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = families[family],
-                               .device = device, .alloc = alloc, .addr = addr,
-                               .requested = size, .size = size, .reserved = alloc ? (int64_t)size
-                                                                                  : -(int64_t)size};
+    struct vs_change change =
+        (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, families[family], device, size,
+                                                   size);
     struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
     if (alloc)
         event = (struct vs_event){.kind = VS_EVENT_alloc,
                                   .alloc = {.addr = addr, .requested = size, .size = size,
                                             .family = families[family], .device = device}};
-    change.selected = alloc && vs_selection_takes(p->recorder, VS_LEVEL_DEVICE, size);
-    vs_recorder_acquire(p->recorder);
-    if (vs_selection_keeps_locked(p->recorder, &change, &event))
-        vs_recorder_event_locked(p->recorder, &event);
-    vs_recorder_release(p->recorder);
+    bool selected = alloc && vs_recorder_selects(p->recorder, VS_LEVEL_DEVICE, size);
+    vs_recorder_change(p->recorder, &book, change, selected, &event);
 }
 
 static void step(struct process *p)
@@ -114,6 +112,7 @@ static _Noreturn void run(const struct vs_recorder_config *config, struct shared
                           uint64_t seed, unsigned steps)
 {
     struct process p = {.shared = shared, .only = ALL_DEVICES, .random = seed, .steps = steps};
+    memset(&book, 0, sizeof book);
     if (vs_recorder_open(config, &p.recorder))
         _exit(1);
     record_for_ever(&p);
@@ -126,6 +125,7 @@ static _Noreturn void run_threads(const struct vs_recorder_config *config, struc
     static struct process all[THREADS];
     struct vs_recorder *recorder;
     pthread_t thread;
+    memset(&book, 0, sizeof book);
     if (vs_recorder_open(config, &recorder))
         _exit(1);
     for (unsigned i = 0; i < THREADS; i++)
@@ -344,6 +344,7 @@ static void after_every_step(struct vs_recorder_config config, uint64_t seed)
     struct process p = {.shared = &shared, .only = ALL_DEVICES, .random = seed};
     config.path = path;
     config.flush_ms = 600000;
+    memset(&book, 0, sizeof book);
     assert_int_equal(vs_recorder_open(&config, &p.recorder), VS_OK);
     for (unsigned i = 0; i < 300; i++) {
         step(&p);

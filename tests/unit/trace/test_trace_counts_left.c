@@ -16,6 +16,8 @@ struct recording {
     char path[512];
 };
 
+static struct vs_book book;
+
 /* The background thread would write what is counted whenever it looks: it is kept out. */
 static struct recording begin_locked(size_t window_bytes)
 {
@@ -23,6 +25,7 @@ static struct recording begin_locked(size_t window_bytes)
     snprintf(t.path, sizeof t.path, "%s", scratch("left.vst"));
     struct vs_recorder_config config = {
         .path = t.path, .min_size = (uint64_t)MIB, .flush_ms = 600000, .window_bytes = window_bytes};
+    memset(&book, 0, sizeof book);
     assert_int_equal(vs_recorder_open(&config, &t.recorder), VS_OK);
     vs_recorder_acquire(t.recorder);
     return t;
@@ -45,16 +48,16 @@ static bool change_locked(const struct recording *t, unsigned device, uint64_t a
                           void (*then)(const struct vs_recorder *))
 {
     uint64_t size = (uint64_t)(by > 0 ? by : -by);
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
-                               .device = device, .alloc = by > 0, .addr = addr, .requested = size,
-                               .size = size, .reserved = by};
+    struct vs_change change =
+        (by > 0 ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, device, size,
+                                                    size);
     struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
     if (by > 0)
         event = (struct vs_event){.kind = VS_EVENT_alloc,
                                   .alloc = {.addr = addr, .requested = size, .size = size,
                                             .family = VS_FAMILY_DEVICE, .device = device}};
-    change.selected = by > 0 && vs_selection_takes(t->recorder, VS_LEVEL_DEVICE, size);
-    bool keeps = vs_selection_keeps_locked(t->recorder, &change, &event);
+    bool selected = by > 0 && vs_recorder_selects(t->recorder, VS_LEVEL_DEVICE, size);
+    bool keeps = vs_selection_count_locked(t->recorder, &book, &change, selected, &event);
     if (keeps && then)
         then(t->recorder);
     if (keeps)

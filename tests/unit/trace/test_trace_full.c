@@ -268,11 +268,11 @@ static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
 /* Without an event of its own. */
 static bool count_one(struct vs_recorder *r)
 {
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE, .alloc = true,
-                               .addr = 4096, .requested = 512, .size = 512, .reserved = 512};
-    struct vs_event event = {.kind = VS_EVENT_alloc};
+    static struct vs_book book;
+    struct vs_change change = vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, 512, 512);
+    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 4096}};
     vs_recorder_acquire(r);
-    bool counted = !vs_selection_keeps_locked(r, &change, &event);
+    bool counted = !vs_selection_count_locked(r, &book, &change, false, &event);
     vs_recorder_release(r);
     return counted;
 }

@@ -12,6 +12,7 @@
 
 struct load {
     struct vs_recorder *recorder;
+    struct vs_book book;
     uint64_t random;
     bool easy; /* few sizes and addresses; else nothing of it packs */
     uint64_t size[SLOTS];
@@ -21,17 +22,14 @@ struct load {
 static void change_by(struct load *l, unsigned slot, bool alloc)
 {
     uint64_t size = l->size[slot], addr = l->addr[slot];
-    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
-                               .alloc = alloc, .addr = addr, .requested = size, .size = size};
-    change.selected = alloc && vs_selection_takes(l->recorder, VS_LEVEL_DEVICE, size);
+    struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
+        VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, size, size);
+    bool selected = alloc && vs_recorder_selects(l->recorder, VS_LEVEL_DEVICE, size);
     struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};
     if (alloc)
         event = (struct vs_event){.kind = VS_EVENT_alloc,
                                   .alloc = {.addr = addr, .requested = size, .size = size}};
-    vs_recorder_acquire(l->recorder);
-    if (vs_selection_keeps_locked(l->recorder, &change, &event))
-        vs_recorder_event_locked(l->recorder, &event);
-    vs_recorder_release(l->recorder);
+    vs_recorder_change(l->recorder, &l->book, change, selected, &event);
 }
 
 static void step(struct load *l)
@@ -71,7 +69,7 @@ static void assert_within(const char *path, uint64_t limit)
 
 static bool is_totals(struct vs_recorder *r)
 {
-    return !vs_selection_takes(r, VS_LEVEL_DEVICE, 512);
+    return !vs_recorder_selects(r, VS_LEVEL_DEVICE, 512);
 }
 
 /* Until nothing is recorded by itself any more, and a while longer. */
