@@ -1,3 +1,9 @@
+static const char policy_choices[] =
+#define VS_POLICY(ID, name, option) option
+#include "base/vs_policy_table.h"
+#undef VS_POLICY
+    ;
+
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The option table's parsers and sources; see the header. */

@@ -12,7 +12,7 @@ VS_OPTION(output, STRING, "vramscope.%n.%p.vst", 0, 0, "pattern",
           "trace file; %n program, %p pid, %h host, %r rank")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
           "serve device memory from the cache, or only record; auto: caching, except under PyTorch")
-VS_OPTION(policy, CHOICE, "pytorch", 0, 0, "pytorch|compact",
+VS_OPTION(policy, CHOICE, "pytorch", 0, 0, policy_choices,
           "how the cache places blocks: by PyTorch's rules, or more densely")
 VS_OPTION(plan, STRING, "", 0, 0, "file",
           "place blocks by this plan (vramscope plan), or by a trace; needs policy compact")

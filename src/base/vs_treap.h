@@ -57,19 +57,21 @@
     {                                                                                             \
         link tree;                                                                                \
         link *end = &tree;                                                                        \
-        while (low && high) {                                                                     \
-            node *a = name##_node(low), *b = name##_node(high);                                   \
+        node *a = name##_node(low), *b = name##_node(high);                                       \
+        while (a && b) {                                                                          \
             if (name##_priority(a) >= name##_priority(b)) {                                       \
                 *end = low;                                                                       \
                 end = name##_right(a);                                                            \
                 low = *end;                                                                       \
+                a = name##_node(low);                                                             \
             } else {                                                                              \
                 *end = high;                                                                      \
                 end = name##_left(b);                                                             \
                 high = *end;                                                                      \
+                b = name##_node(high);                                                            \
             }                                                                                     \
         }                                                                                         \
-        *end = low ? low : high;                                                                  \
+        *end = a ? low : high;                                                                    \
         return tree;                                                                              \
     }                                                                                             \
                                                                                                   \

@@ -25,8 +25,8 @@ ROOMS = {
     "ledger": ("base", "*"),
     "allocator/core": ("base allocator/compact allocator/plan",
                        "alloc_conf.h allocator.h allocator_internal.h block_ops.h block_store.h free_index.h "
-                       "placement.h"),
-    "allocator/compact": ("base allocator/core", "compact.h page_index.h views.h"),
+                       "placement_policy.h"),
+    "allocator/compact": ("base allocator/core", "page_index.h views.h"),
     "allocator/plan": ("base allocator/core", "plan.h plan_format.h plan_place.h"),
     "allocator/pytorch": ("base allocator/core allocator/compact", ""),
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h live_look.h"),

@@ -43,17 +43,19 @@ static bool whole_trace(const char *who, const struct vs_plan_request *request,
     return false;
 }
 
-/* What the policies need without a plan; the planner has to do better than compact. */
+/* What the policies need without a plan; the planner has to do better than the one that would
+ * follow it. */
 static void find_needs(const struct vs_plan_request *request, const struct vs_plan_trace *trace,
-                       struct vs_policy_need needs[VS_NEED_POLICIES])
+                       struct vs_policy_need needs[VS_POLICY_COUNT])
 {
+    enum vs_policy_id own = vs_policy_plannable();
     uint64_t device_bytes = trace->identity.device_bytes;
     if (request->needs)
         vs_policy_needs(trace->planner, device_bytes, needs);
     else
-        needs[VS_NEED_COMPACT] = vs_policy_need_of(trace->planner, device_bytes, VS_NEED_COMPACT);
-    if (!needs[VS_NEED_COMPACT].err)
-        vs_planner_set_unplanned(trace->planner, needs[VS_NEED_COMPACT].reserved_bytes);
+        needs[own] = vs_policy_need_of(trace->planner, device_bytes, own);
+    if (!needs[own].err)
+        vs_planner_set_unplanned(trace->planner, needs[own].reserved_bytes);
 }
 
 static bool build(const char *who, const struct vs_plan_request *request, struct vs_reader *reader,

@@ -14,7 +14,7 @@ struct vs_plan_request {
     const char *trace;
     uint64_t device; /* or VS_PLAN_DEVICE_ANY */
     bool whole, partial;
-    bool needs; /* of all policies without a plan; else of compact alone */
+    bool needs; /* of all policies without a plan; else of the one that follows it */
     bool for_run; /* planned on the way: advice is to plan by hand */
 };
 
@@ -22,7 +22,7 @@ struct vs_plan_result {
     void *bytes; /* of the file; free() them */
     size_t size;
     struct vs_plan_summary summary;
-    struct vs_policy_need needs[VS_NEED_POLICIES];
+    struct vs_policy_need needs[VS_POLICY_COUNT];
     struct vs_plan_identity identity;
     char program[64];
     bool framework;

@@ -121,14 +121,15 @@ void vs_run_warn_without_effect(const struct vs_run *run)
 {
     const struct vs_options *o = &run->options;
     const char *conf = o->text[VS_OPT_alloc_conf];
-    bool compact = vs_option_is(o, VS_OPT_policy, "compact"), plan = *o->text[VS_OPT_plan];
-    if (vs_option_is(o, VS_OPT_allocator, "observe") && (compact || plan || *conf))
+    const struct vs_policy *policy = vs_policy_named(o->text[VS_OPT_policy]);
+    bool chosen = policy != vs_policies[0], plan = *o->text[VS_OPT_plan];
+    if (vs_option_is(o, VS_OPT_allocator, "observe") && (chosen || plan || *conf))
         fprintf(stderr, "vramscope run: --allocator=observe only records cudaMalloc, so%s%s%s %s no "
-                        "effect\n", compact ? " --policy" : "", plan ? " --plan" : "",
-                *conf ? " --alloc-conf" : "", compact + plan + (*conf != 0) > 1 ? "have" : "has");
-    else if (compact && tunes_pytorch(conf))
+                        "effect\n", chosen ? " --policy" : "", plan ? " --plan" : "",
+                *conf ? " --alloc-conf" : "", chosen + plan + (*conf != 0) > 1 ? "have" : "has");
+    else if (!policy->tunable && tunes_pytorch(conf))
         fprintf(stderr, "vramscope run: --alloc-conf=%.200s: keys that tune PyTorch's segments have "
-                        "no effect with --policy=compact\n", conf);
+                        "no effect with --policy=%s\n", conf, policy->name);
 }
 
 /* Injected, the library is told of calls that the driver has made already. */
@@ -138,7 +139,7 @@ void vs_run_warn_observed(const struct vs_run *run)
     if (!vs_option_is(o, VS_OPT_via, "injection"))
         return;
     const char *asked = vs_option_is(o, VS_OPT_allocator, "caching")        ? "--allocator=caching"
-                        : vs_option_is(o, VS_OPT_policy, "compact")         ? "--policy"
+                        : !vs_option_is(o, VS_OPT_policy, vs_policies[0]->name) ? "--policy"
                         : *o->text[VS_OPT_plan]                             ? "--plan"
                         : *o->text[VS_OPT_limit]                            ? "--limit"
                         : *o->text[VS_OPT_alloc_conf]                       ? "--alloc-conf"

@@ -169,8 +169,8 @@ int vs_run_prepare_plan(struct vs_run *run)
     snprintf(given, sizeof given, "%s", run->options.text[VS_OPT_plan]);
     if (!*given)
         return 0;
-    if (!vs_option_is(&run->options, VS_OPT_policy, "compact"))
-        return vs_run_fail("%s", "--plan needs --policy=compact");
+    if (!vs_policy_named(run->options.text[VS_OPT_policy])->plannable)
+        return vs_run_fail("--plan needs --policy=%s", vs_policies[vs_policy_plannable()]->name);
     if (!realpath(given, absolute)) {
         fprintf(stderr, "vramscope run: cannot open the plan %s: %s\n", given, strerror(errno));
         return EXIT_OWN_FAILURE;

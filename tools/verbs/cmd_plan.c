@@ -90,12 +90,12 @@ static void print_stream(const struct vs_plan_summary_stream *s)
 static void print_needs(const struct vs_plan_result *plan)
 {
     char text[32];
-    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
         const struct vs_policy_need *n = &plan->needs[i];
         if (n->err)
-            printf("%-18s  unknown: %s\n", vs_policy_need_names[i], vs_err_text(n->err));
+            printf("%-18s  unknown: %s\n", vs_policies[i]->name, vs_err_text(n->err));
         else
-            printf("%-18s %14s   %.2f %% above the minimum\n", vs_policy_need_names[i],
+            printf("%-18s %14s   %.2f %% above the minimum\n", vs_policies[i]->name,
                    size_text(text, n->reserved_bytes),
                    over(n->reserved_bytes, plan->summary.live_bytes));
     }
@@ -119,8 +119,8 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     printf("planned            %14s   %.2f %% above the minimum\n", size_text(text, s->planned_bytes),
            over(s->planned_bytes, s->live_bytes));
     if (s->no_gain)
-        printf("                                    no better than compact without a plan: "
-               "left to the policy\n");
+        printf("                                    no better than %s without a plan: "
+               "left to the policy\n", vs_policies[vs_policy_plannable()]->name);
     puts("reserved without a plan, by policy");
     print_needs(plan);
     vs_tool_say("plan: %s (%zu bytes)", output, plan->size);
@@ -129,10 +129,10 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
 static void print_json_needs(const struct vs_plan_result *plan)
 {
     printf("],\"policies\":[");
-    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
         const struct vs_policy_need *n = &plan->needs[i];
         printf("%s{\"policy\":\"%s\",\"reserved_bytes\":", i ? "," : "",
-               vs_policy_need_names[i]);
+               vs_policies[i]->name);
         if (n->err || !plan->summary.live_bytes)
             printf("null,\"ratio\":null}");
         else

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decisions of VS_POLICY_COMPACT; see the header. A request that no free block can hold
- * is laid out first and served afterwards, so that a layout that fails has changed nothing:
+ * VS_POLICY_COMPACT: one pool a stream, its large one, for requests of every size; ranges of
+ * single pages (ranges.c); best fit to the byte. When no free block is large enough, free
+ * pages from several places are mapped side by side (views.h), and the device is asked only
+ * for those that are missing: at most VS_EXTENTS_MAX calls to map, plus one and a page each for
+ * new memory. The caller holds the full lock.
+ *
+ * A request that no free block can hold is laid out first and served afterwards, so that a layout that fails has changed nothing:
  * whole free pages, the largest holes first so that there are few pieces, and new pages for
  * what is missing. When growing the free memory at the edge of what is mapped needs fewer
  * new pages than that, it is done instead. */
-#include "allocator/compact/compact.h"
+#include <string.h>
 
 #include "allocator/core/allocator_internal.h"
 
@@ -27,7 +32,7 @@ static uint64_t round_down(uint64_t bytes)
     return bytes & ~(VS_PAGE_BYTES - 1);
 }
 
-struct vs_block *vs_compact_search_locked(struct vs_allocator *a, const struct vs_request *request)
+static struct vs_block *compact_search(struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_pool *pool = request->pool;
     struct vs_block *block = vs_free_index_fit(&pool->index, request->rounded);
@@ -178,33 +183,41 @@ static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *req
     if (err)
         return err;
     if (edge) {
-        *out = vs_compact_search_locked(a, request);
+        *out = compact_search(a, request);
         return VS_OK;
     }
     layout.pieces[layout.count++] = (struct vs_piece){range, addr, layout.missing};
     return serve_layout(a, request, &layout, out);
 }
 
-enum vs_err vs_compact_obtain_locked(struct vs_allocator *a, struct vs_request *request,
-                                     struct vs_block **out)
+static enum vs_err compact_grow(struct vs_allocator *a, const struct vs_request *request,
+                                struct vs_block **out)
 {
-    enum vs_err err = assemble(a, request, out);
-    if (err != VS_ERR_DEVICE_OOM)
-        return err;
-    if (vs_private_pool_fallback_locked(a, request, out))
-        return VS_OK;
-    if (a->captures)
-        return err; /* nothing may be waited for */
-    uint64_t released = 0, generation = a->generation;
-    err = vs_segment_release_cached_locked(a, &released);
-    if (a->generation != generation || err == VS_ERR_STATE)
-        return VS_ERR_STATE;
-    a->counters.num_alloc_retries++;
-    *out = vs_compact_search_locked(a, request);
+    *out = compact_search(a, request); /* memory released since may have joined */
     if (*out)
         return VS_OK;
-    err = assemble(a, request, out);
+    enum vs_err err = assemble(a, request, out);
     if (err) /* a range made for this request */
         vs_range_drop_unmapped_locked(a, request->pool->owner->home);
     return err;
 }
+
+/* Ranges for everything, and none of the options by which PyTorch's rules are tuned. */
+static void compact_configure(struct vs_allocator_config *config)
+{
+    config->expandable_segments = false;
+    config->tie = VS_TIE_LOWEST_ADDRESS;
+    config->max_split_size = 0;
+    config->garbage_collection_threshold = 0;
+    memset(config->roundup_power2_divisions, 0, sizeof config->roundup_power2_divisions);
+}
+
+const struct vs_policy vs_policy_compact = {
+    .name = "compact",
+    .mapped = true,
+    .plannable = true,
+    .ignored_pool_flags = VS_POOL_NO_SPLIT,
+    .configure = compact_configure,
+    .search = compact_search,
+    .grow = compact_grow,
+};

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "allocator/compact/compact.h"
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 #include "allocator/plan/plan_place.h"
@@ -167,7 +166,6 @@ static struct vs_block *search_whole(const struct vs_request *request)
     return block;
 }
 
-/* get_free_block */
 struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_request *request)
 {
     /* ages are those of the default pool, the only one that is collected */
@@ -175,17 +173,7 @@ struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_
         a->searches[request->kind]++;
     if (request->whole)
         return search_whole(request);
-    if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
-        return vs_compact_search_locked(a, request);
-    struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
-    if (block && block->segment->handle_bytes)
-        block = vs_expandable_fit_locked(request, block);
-    if (!block ||
-        !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
-        return NULL;
-    vs_free_remove(&request->pool->index, block);
-    vs_block_set_state(block, VS_BLOCK_TAKEN);
-    return block;
+    return request->policy->search(a, request);
 }
 
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
@@ -272,7 +260,7 @@ static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request
                               uint64_t generation, struct vs_block **out)
 {
     *out = NULL;
-    if (a->plan && request->expandable && !request->pool->owner->home)
+    if (a->plan && request->policy->mapped && !request->pool->owner->home)
         *out = vs_planned_take_locked(a, request);
     if (!*out)
         *out = vs_block_search_locked(a, request);
@@ -326,10 +314,9 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     }
     request.rounded = vs_round_request(&a->config, bytes);
     struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
-    request.expandable =
-        a->config.expandable_segments && !whole && !(home && home->source.segment_alloc);
-    request.kind = request.expandable ? vs_request_kind(&a->config, request.rounded)
-                                      : vs_pool_of(request.rounded);
+    request.policy =
+        whole || (home && home->source.segment_alloc) ? &vs_policy_pytorch : a->policy;
+    request.kind = vs_request_kind(request.policy, request.rounded);
     struct vs_stream_pools *pools =
         home ? vs_private_stream_pin_locked(a, home, stream) : vs_stream_pin_locked(a, stream);
     if (!pools)

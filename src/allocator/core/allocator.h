@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/core/placement_policy.h"
 #include "base/vs_err.h"
 
 struct vs_allocator;
@@ -123,12 +124,6 @@ enum vs_reuse {
     VS_REUSE_AFTER_SYNC,
 };
 
-/* By which rules are blocks placed? */
-enum vs_policy {
-    VS_POLICY_PYTORCH, /* PyTorch's, bit for bit */
-    VS_POLICY_COMPACT, /* ours: less reserved memory for the same requests; needs virtual memory */
-};
-
 /* Which of several equally large free blocks serves a request? */
 enum vs_tie {
     VS_TIE_LOWEST_ADDRESS, /* PyTorch before May 2026 (pull request 183591) */
@@ -140,7 +135,7 @@ enum vs_tie {
 
 /* Zero is PyTorch's default for every field. Sizes in bytes. */
 struct vs_allocator_config {
-    enum vs_policy policy;
+    enum vs_policy_id policy; /* by which rules blocks are placed */
     enum vs_reuse reuse;
     enum vs_tie tie; /* VS_POLICY_PYTORCH */
     /* vs_allocator_capture_begin and _end tell of every capture, as PyTorch 2.15 does;

@@ -109,7 +109,7 @@ struct vs_stream_pools {
     uint64_t segments;
     uint64_t pins;   /* requests under way, those of fast paths apart */
     struct vs_pool pool[2];
-    struct vs_views views; /* VS_POLICY_COMPACT */
+    struct vs_views views;
 };
 
 struct vs_private_pool {
@@ -131,7 +131,7 @@ struct vs_scope {
 };
 
 /* One device allocation, or a range: reserved addresses with memory mapped on
- * demand (expandable.c). */
+ * demand (ranges.c). */
 struct vs_segment {
     uint64_t addr;
     struct vs_pool *pool;
@@ -142,7 +142,6 @@ struct vs_segment {
     uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
     /* --- not needed by most requests and frees --- */
     uint64_t size;
-    bool compact;          /* a range of VS_POLICY_COMPACT */
     uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
     uint64_t number;       /* in the order segments came: the lower, the older */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
@@ -160,14 +159,15 @@ struct vs_event_queue {
 struct vs_request {
     uint64_t requested, rounded, stream;
     enum vs_pool_kind kind;
-    bool expandable; /* grows ranges, and is served from them */
-    bool whole;      /* gets an allocation of the device to itself */
+    const struct vs_policy *policy; /* PyTorch's fixed segments where ranges cannot serve it */
+    bool whole; /* gets an allocation of the device to itself */
     struct vs_pool *pool;
 };
 
 struct vs_allocator {
     /* immutable after create */
     struct vs_allocator_config config;
+    const struct vs_policy *policy;
     uint64_t max_split;          /* UINT64_MAX: unlimited */
     uint64_t non_split_rounding;
     struct vs_device_ops ops;
@@ -465,13 +465,6 @@ static inline bool vs_block_counts_split(const struct vs_block *block)
     return vs_block_is_split(block) && !block->segment->handle_bytes;
 }
 
-/* The bytes a free block could grow to by mapping what follows it. */
-static inline uint64_t vs_block_reach(const struct vs_block *block)
-{
-    const struct vs_block *next = block->next;
-    return block->size + (next && next->state == VS_BLOCK_UNMAPPED ? next->size : 0);
-}
-
 static inline void vs_allocator_emit_locked(struct vs_allocator *allocator,
                                             enum vs_allocator_event_kind kind,
                                             enum vs_pool_kind pool, uint64_t addr,
@@ -488,13 +481,24 @@ static inline bool vs_request_splits(const struct vs_allocator *allocator,
                                      const struct vs_request *request, uint64_t size)
 {
     const struct vs_private_pool *home = request->pool->owner->home;
-    if (allocator->config.policy == VS_POLICY_PYTORCH && home && home->flags & VS_POOL_NO_SPLIT)
+    if (request->whole || (home && home->flags & VS_POOL_NO_SPLIT))
         return false;
-    if (request->whole)
-        return false;
-    if (request->expandable)
+    if (request->policy->mapped)
         return size - request->rounded >= VS_BLOCK_MIN;
     return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
+}
+
+/* May many blocks start in a page of the pool's segments? */
+static inline bool vs_pool_is_dense(const struct vs_allocator *allocator,
+                                    const struct vs_pool *pool)
+{
+    return pool->kind == VS_POOL_SMALL || !allocator->policy->small_max;
+}
+
+/* get_pool: by the rounded size. */
+static inline enum vs_pool_kind vs_request_kind(const struct vs_policy *policy, uint64_t rounded)
+{
+    return rounded <= policy->small_max ? VS_POOL_SMALL : VS_POOL_LARGE;
 }
 
 /* --- the pointer tables; the caller holds the full lock --- */
@@ -570,6 +574,9 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs
 void vs_segment_taken_back_locked(struct vs_allocator *allocator, struct vs_block *block);
 /* Give every wholly free segment back; the first error of the device. */
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
+/* The search of PyTorch's policies. */
+struct vs_block *vs_pytorch_search_locked(struct vs_allocator *allocator,
+                                          const struct vs_request *request);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
 
 /* Memory of *pool* taken from the device, and given back. */
@@ -591,7 +598,7 @@ static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
         vs_counter_decrease(&pool->owner->home->reserved_bytes, pool->kind, bytes);
 }
 
-/* --- expandable.c: ranges; the caller holds the full lock --- */
+/* --- ranges.c; the caller holds the full lock --- */
 
 /* vs_range_new_locked: reserve *bytes* (a multiple of *handle_bytes*) as one UNMAPPED
  * block. The device's error or VS_ERR_NOMEM: nothing changed. */
@@ -620,17 +627,11 @@ size_t vs_range_handles_bytes(const struct vs_segment *range);
 /* The range loses what it has of host memory besides its node and page tables. */
 void vs_range_tables_unmap(struct vs_segment *range);
 
-/* vs_expandable_grow_locked: a TAKEN block of at least the request, in the lowest
- * room of the pool's ranges. On failure what could be mapped stays cached. */
-enum vs_err vs_expandable_grow_locked(struct vs_allocator *allocator,
-                                      const struct vs_request *request, struct vs_block **out);
-/* The block to take when the best fit is *block*; NULL when none will do. */
-struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block);
 /* Unmap what is free in a pool's ranges; the first error. The pool is pinned. */
-enum vs_err vs_expandable_release_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+enum vs_err vs_range_release_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                          uint64_t *released);
 /* Would that need a synchronisation first? */
-bool vs_expandable_unsettled_locked(const struct vs_allocator *allocator,
+bool vs_range_unsettled_locked(const struct vs_allocator *allocator,
                                     const struct vs_pool *pool);
 
 /* --- stream_events.c: other streams' uses; the caller holds the lock --- */

@@ -60,8 +60,8 @@ static struct split_change change_by_taking(const struct vs_block *block, uint64
 static struct vs_block *fit_in_shard(const struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
-    if (block && block->segment->handle_bytes)
-        block = vs_expandable_fit_locked(request, block);
+    if (block && block->segment->handle_bytes && request->policy->fit)
+        block = request->policy->fit(request, block);
     return block && block->size < a->max_split ? block : NULL;
 }
 
@@ -174,10 +174,9 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
     *err = VS_OK;
     if (!shard || !vs_sharded(a) || bytes > VS_ALLOCATOR_REQUEST_MAX)
         return false;
-    struct vs_request request = {.requested = bytes, .stream = stream,
-                                 .expandable = a->config.expandable_segments};
+    struct vs_request request = {.requested = bytes, .stream = stream, .policy = a->policy};
     request.rounded = vs_round_request(&a->config, bytes);
-    request.kind = vs_request_kind(&a->config, request.rounded);
+    request.kind = vs_request_kind(request.policy, request.rounded);
     vs_quick_acquire(&shard->lock);
     struct vs_stream_pools *pools = pools_of(a, shard, stream);
     bool done = false;

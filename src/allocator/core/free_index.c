@@ -7,17 +7,22 @@
 
 _Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
 
-/* A place in the order of the free blocks. Sizes nearly always differ, and the segment, in
- * another cache line, is looked at only where it has to be. */
+/* A place in the order of the free blocks: that of *block*, but at *addr*. */
 struct free_index_place {
     uint64_t size, addr;
-    const struct vs_segment *segment; /* NULL: before all blocks of this size */
-    bool oldest_first;
+    const struct vs_block *block;
+    const struct vs_free_index *index;
+    bool before_all; /* before all blocks of this size */
 };
 
-static struct free_index_place place_of(const struct vs_free_index *index, const struct vs_block *block)
+static inline struct free_index_place place_of(const struct vs_free_index *index, const struct vs_block *block)
 {
-    return (struct free_index_place){block->size, block->addr, block->segment, index->oldest_first};
+    return (struct free_index_place){block->size, block->addr, block, index, false};
+}
+
+static inline struct free_index_place first_of_size(uint64_t size)
+{
+    return (struct free_index_place){.size = size, .before_all = true};
 }
 
 /* Of equally large blocks, where the segment's age counts. */
@@ -30,14 +35,16 @@ static __attribute__((noinline, cold)) bool is_older(const struct vs_block *bloc
     return block->addr < addr;
 }
 
+/* Sizes nearly always differ, and segments, in other cache lines, are looked at only where
+ * they have to be. */
 static inline bool bin_before(const struct vs_block *block, struct free_index_place at)
 {
     if (block->size != at.size)
         return block->size < at.size;
-    if (!at.segment)
+    if (at.before_all)
         return false;
-    if (__builtin_expect(at.oldest_first, false))
-        return is_older(block, at.segment, at.addr);
+    if (__builtin_expect(at.index->oldest_first, false))
+        return is_older(block, at.block->segment, at.addr);
     return block->addr < at.addr;
 }
 
@@ -96,7 +103,7 @@ static struct vs_block *last_below(const struct vs_free_index *index, unsigned b
 struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = bin_first_from(index->bins[bin], (struct free_index_place){.size = size});
+    struct vs_block *best = bin_first_from(index->bins[bin], first_of_size(size));
     return best ? best : first_above(index, bin);
 }
 
@@ -121,7 +128,7 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index,
 struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = bin_last_before(index->bins[bin], (struct free_index_place){.size = size});
+    struct vs_block *best = bin_last_before(index->bins[bin], first_of_size(size));
     return best ? best : last_below(index, bin);
 }
 

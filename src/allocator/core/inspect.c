@@ -136,7 +136,7 @@ static const char *check_block(struct vs_allocator *a, const struct vs_block *b,
     if (b->segment->handle_bytes)
         add(r->stats.reserved_bytes, b->segment->pool->kind, b->size);
     if (b->state == VS_BLOCK_LENT || b->state == VS_BLOCK_DORMANT)
-        return NULL; /* compact_check.c */
+        return NULL; /* views_check.c */
     bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
     return used ? check_used_block(a, b, r) : check_free_block(a, b, r);
 }

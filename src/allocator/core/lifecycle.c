@@ -10,8 +10,6 @@
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
-    if (config->policy != VS_POLICY_PYTORCH && config->policy != VS_POLICY_COMPACT)
-        return false;
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
     if (config->tie != VS_TIE_LOWEST_ADDRESS && config->tie != VS_TIE_OLDEST_SEGMENT)
@@ -117,34 +115,28 @@ static void unmap_tables(struct vs_allocator *a)
     vs_arena_free_all(&a->arena);
 }
 
-/* What the compact policy makes of a configuration: ranges for everything, and none
- * of the options by which PyTorch's rules are tuned. */
-static void set_compact(struct vs_allocator_config *config)
-{
-    config->expandable_segments = true;
-    config->tie = VS_TIE_LOWEST_ADDRESS;
-    config->max_split_size = 0;
-    config->garbage_collection_threshold = 0;
-    memset(config->roundup_power2_divisions, 0, sizeof config->roundup_power2_divisions);
-}
-
 enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
                                 const struct vs_device_ops *ops, void *ops_ctx,
                                 const struct vs_event_sink *sink, void *sink_ctx,
                                 struct vs_allocator **out)
 {
-    if (!config_valid(config) || !ops_valid(ops, config))
+    if ((unsigned)config->policy >= VS_POLICY_COUNT)
         return VS_ERR_ARG;
-    if (config->policy == VS_POLICY_COMPACT &&
+    const struct vs_policy *policy = vs_policies[config->policy];
+    struct vs_allocator_config made = *config;
+    if (policy->configure)
+        policy->configure(&made);
+    if (!config_valid(&made) || !ops_valid(ops, &made))
+        return VS_ERR_ARG;
+    if (policy->mapped &&
         (!ops->range_reserve ||
-         (config->reuse == VS_REUSE_STREAM_ORDERED && !ops->stream_synchronize)))
+         (made.reuse == VS_REUSE_STREAM_ORDERED && !ops->stream_synchronize)))
         return VS_ERR_UNSUPPORTED;
     struct vs_allocator *a = vs_pages_map(sizeof *a);
     if (!a)
         return VS_ERR_NOMEM;
-    a->config = *config;
-    if (config->policy == VS_POLICY_COMPACT)
-        set_compact(&a->config);
+    a->config = made;
+    a->policy = made.expandable_segments ? &vs_policy_expandable : policy;
     a->max_split = a->config.max_split_size ? a->config.max_split_size : UINT64_MAX;
     a->non_split_rounding = config->max_non_split_rounding ? config->max_non_split_rounding
                             : config->large_segment_size   ? config->large_segment_size

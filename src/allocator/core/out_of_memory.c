@@ -66,7 +66,7 @@ void vs_oom_note_locked(struct vs_allocator *a, const struct vs_request *request
         .allowed = a->limited ? a->allowed_bytes : UINT64_MAX,
         .allocated = vs_counter_level(&a->counters.allocated_bytes),
         .cached_private = cached_in_private_pools(a),
-        .expandable_segments = a->config.expandable_segments,
+        .expandable_segments = a->policy->mapped,
     };
     if (request->pool && request->pool->owner->home)
         r->pool_id = request->pool->owner->home->id;

@@ -50,19 +50,6 @@ static inline uint64_t vs_round_request(const struct vs_allocator_config *config
     return (bytes + VS_BLOCK_MIN - 1) & ~(VS_BLOCK_MIN - 1);
 }
 
-/* get_pool: by the rounded size. */
-static inline enum vs_pool_kind vs_pool_of(uint64_t rounded)
-{
-    return rounded <= VS_SMALL_MAX ? VS_POOL_SMALL : VS_POOL_LARGE;
-}
-
-/* The pool for a request: VS_POLICY_COMPACT has but one. */
-static inline enum vs_pool_kind vs_request_kind(const struct vs_allocator_config *config,
-                                                uint64_t rounded)
-{
-    return config->policy == VS_POLICY_COMPACT ? VS_POOL_LARGE : vs_pool_of(rounded);
-}
-
 /* get_allocation_size: bytes of the segment made for a rounded request. */
 static inline uint64_t vs_segment_size(uint64_t rounded)
 {
@@ -80,15 +67,6 @@ static inline uint64_t vs_segment_size_for(const struct vs_allocator_config *con
     if (config->large_segment_size && rounded > VS_SMALL_MAX && rounded < VS_LARGE_EXACT_MIN)
         return config->large_segment_size;
     return vs_segment_size(rounded);
-}
-
-/* Bytes that must come from the device for a request that no cached block can serve: a
- * segment under PyTorch's rules, otherwise whole pages. Absurd requests stay as they are. */
-static inline uint64_t vs_device_need(bool pytorch, uint64_t bytes)
-{
-    if (bytes > UINT64_MAX / 2)
-        return bytes;
-    return pytorch ? vs_segment_size(bytes) : (bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
 }
 
 /* should_split: cut a block of *size* for a request of *rounded*? *max_split* is

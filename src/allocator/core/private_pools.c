@@ -162,7 +162,7 @@ enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, 
     vs_full_lock_acquire(a);
     struct vs_private_pool *pool = find(a, id);
     if (pool)
-        pool->flags = flags;
+        pool->flags = flags & ~a->policy->ignored_pool_flags;
     vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
@@ -211,7 +211,7 @@ bool vs_private_pool_fallback_locked(struct vs_allocator *a, struct vs_request *
                 continue;
             struct vs_request other = *request;
             other.pool = &pools->pool[request->kind];
-            other.expandable = false; /* as PyTorch has it, whatever the pool's memory is */
+            other.policy = &vs_policy_pytorch; /* as PyTorch has it, whatever the pool's memory is */
             struct vs_block *block = vs_block_search_locked(a, &other);
             if (block) {
                 *request = other;

@@ -84,7 +84,7 @@ static struct vs_segment *range_of(struct vs_allocator *a, const struct vs_reque
         return NULL;
     struct vs_segment *range = lane->range ? vs_segment_find_locked(a, lane->range) : NULL;
     if (range && range->addr == lane->range && range->size == bytes &&
-        range->pool == request->pool && range->compact)
+        range->pool == request->pool && range->handle_bytes)
         return range;
     if (vs_range_new_locked(a, request->pool, VS_PAGE_BYTES, bytes, &range))
         return NULL;
@@ -155,7 +155,7 @@ static enum vs_err new_use(const struct vs_plan *plan, struct vs_plan_use **out)
 
 enum vs_err vs_allocator_use_plan(struct vs_allocator *a, const struct vs_plan *plan)
 {
-    if (a->config.policy != VS_POLICY_COMPACT)
+    if (!a->policy->plannable)
         return VS_ERR_UNSUPPORTED;
     struct vs_plan_use *use;
     enum vs_err err = new_use(plan, &use);

@@ -4,10 +4,9 @@
  * PyTorch's order (alloc_block, release_available_cached_blocks,
  * release_cached_blocks, garbage_collect_cached_blocks), the index of segments by
  * address, and the pools of each stream. Invariant: a segment is given back only
- * while it is one FREE block; ranges are expandable.c's. The caller holds the allocator's lock. */
+ * while it is one FREE block; ranges are ranges.c's. The caller holds the allocator's lock. */
 #include <string.h>
 
-#include "allocator/compact/compact.h"
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 
@@ -210,9 +209,7 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     enum vs_err err = vs_segment_enter_locked(a, pool, addr, size, out);
     if (err)
         return err;
-    /* the compact policy serves requests of any size from any segment */
-    err = vs_page_tables_take_locked(
-        a, *out, pool->kind == VS_POOL_SMALL || a->config.policy == VS_POLICY_COMPACT);
+    err = vs_page_tables_take_locked(a, *out, vs_pool_is_dense(a, pool));
     if (err) {
         vs_segment_leave_locked(a, *out);
         return err;
@@ -250,15 +247,13 @@ enum vs_err vs_segment_give_back(struct vs_allocator *a, const struct vs_segment
 }
 
 /* alloc_block: one attempt at the device. */
-static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request,
-                        struct vs_block **out)
+static enum vs_err pytorch_grow(struct vs_allocator *a, const struct vs_request *request,
+                                struct vs_block **out)
 {
     uint64_t addr, size = request->whole ? request->rounded
                                          : vs_segment_size_for(&a->config, request->rounded);
     if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
         return VS_ERR_DEVICE_OOM;
-    if (request->expandable)
-        return vs_expandable_grow_locked(a, request, out);
     enum vs_err err = source_alloc(a, request->pool, size, &addr);
     if (err)
         return err;
@@ -357,7 +352,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
     for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         pools->pins++;
-        enum vs_err err = vs_expandable_release_locked(a, &pools->pool[kind], released);
+        enum vs_err err = vs_range_release_locked(a, &pools->pool[kind], released);
         if (err && !first_error)
             first_error = err;
         vs_stream_unpin_locked(a, pools);
@@ -368,8 +363,8 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
 static bool unsettled(const struct vs_allocator *a, const struct vs_stream_pools *list)
 {
     for (const struct vs_stream_pools *pools = list; pools; pools = pools->next) {
-        if (vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_LARGE]) ||
-            vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_SMALL]))
+        if (vs_range_unsettled_locked(a, &pools->pool[VS_POOL_LARGE]) ||
+            vs_range_unsettled_locked(a, &pools->pool[VS_POOL_SMALL]))
             return true;
     }
     return false;
@@ -483,17 +478,15 @@ static void collect_garbage(struct vs_allocator *a)
 enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *request,
                                      struct vs_block **out)
 {
-    if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
-        return vs_compact_obtain_locked(a, request, out);
     if (a->limited && a->config.garbage_collection_threshold > 0)
         collect_garbage(a);
-    enum vs_err err = grow(a, request, out);
+    enum vs_err err = request->policy->grow(a, request, out);
     if (err != VS_ERR_DEVICE_OOM)
         return err;
     if (vs_private_pool_fallback_locked(a, request, out))
         return VS_OK;
     if (release_oversize(a, request)) {
-        err = grow(a, request, out);
+        err = request->policy->grow(a, request, out);
         if (err != VS_ERR_DEVICE_OOM)
             return err;
     }
@@ -504,5 +497,38 @@ enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *
     if (err == VS_ERR_STATE)
         return err;
     a->counters.num_alloc_retries++;
-    return grow(a, request, out);
+    return request->policy->grow(a, request, out);
 }
+
+/* --- PyTorch's rules with segments of fixed size --- */
+
+/* get_free_block */
+struct vs_block *vs_pytorch_search_locked(struct vs_allocator *a, const struct vs_request *request)
+{
+    struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
+    if (block && block->segment->handle_bytes)
+        block = request->policy->fit(request, block);
+    if (!block ||
+        !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
+        return NULL;
+    vs_free_remove(&request->pool->index, block);
+    vs_block_set_state(block, VS_BLOCK_TAKEN);
+    return block;
+}
+
+/* Ranges are not for these requests. */
+static struct vs_block *pytorch_fit(const struct vs_request *request, struct vs_block *block)
+{
+    while (block && block->segment->handle_bytes)
+        block = vs_free_index_after(&request->pool->index, block);
+    return block;
+}
+
+const struct vs_policy vs_policy_pytorch = {
+    .name = "pytorch",
+    .tunable = true,
+    .small_max = VS_SMALL_MAX,
+    .fit = pytorch_fit,
+    .search = vs_pytorch_search_locked,
+    .grow = pytorch_grow,
+};

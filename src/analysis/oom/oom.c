@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/core/placement.h"
+#include "allocator/core/placement_policy.h"
 #include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
@@ -44,7 +44,8 @@ static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_fai
 {
     if (failure->family != VS_FAMILY_DEVICE)
         return failure->requested;
-    return vs_device_need(strcmp(vs_replay_policy(replay), "caching") == 0, failure->requested);
+    return vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
+                                  failure->requested);
 }
 
 static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,

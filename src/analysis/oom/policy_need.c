@@ -14,16 +14,6 @@
 /* More than any device has: a damaged trace, whose pages would take a long time. */
 #define PEAK_MAX (UINT64_C(16) << 40)
 
-const char *const vs_policy_need_names[VS_NEED_POLICIES] = {"pytorch", "expandable", "compact"};
-
-static const struct vs_allocator_config configs[VS_NEED_POLICIES] = {
-    [VS_NEED_PYTORCH] = {.policy = VS_POLICY_PYTORCH, .reuse = VS_REUSE_STREAM_ORDERED},
-    [VS_NEED_EXPANDABLE] = {.policy = VS_POLICY_PYTORCH,
-                            .reuse = VS_REUSE_STREAM_ORDERED,
-                            .expandable_segments = true},
-    [VS_NEED_COMPACT] = {.policy = VS_POLICY_COMPACT, .reuse = VS_REUSE_STREAM_ORDERED},
-};
-
 static enum vs_err do_step(struct vs_allocator *a, const struct vs_planner_step *step,
                            uint64_t *addrs)
 {
@@ -63,8 +53,10 @@ static struct vs_policy_need need(const struct vs_planner_step *steps, size_t co
 }
 
 struct vs_policy_need vs_policy_need_of(const struct vs_planner *planner, uint64_t device_bytes,
-                                        unsigned policy)
+                                        enum vs_policy_id policy)
 {
+    const struct vs_allocator_config config = {.policy = policy,
+                                               .reuse = VS_REUSE_STREAM_ORDERED};
     size_t count;
     const struct vs_planner_step *steps = vs_planner_steps(planner, &count);
     uint64_t total = 4 * vs_planner_peak(planner) + (UINT64_C(1) << 30);
@@ -76,14 +68,14 @@ struct vs_policy_need vs_policy_need_of(const struct vs_planner *planner, uint64
     if (device_bytes > total)
         total = device_bytes;
     total &= ~(VS_PAGE_BYTES - 1);
-    struct vs_policy_need out = need(steps, count, &configs[policy], total, addrs);
+    struct vs_policy_need out = need(steps, count, &config, total, addrs);
     free(addrs);
     return out;
 }
 
 void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
-                     struct vs_policy_need out[VS_NEED_POLICIES])
+                     struct vs_policy_need out[VS_POLICY_COUNT])
 {
-    for (unsigned i = 0; i < VS_NEED_POLICIES; i++)
-        out[i] = vs_policy_need_of(planner, device_bytes, i);
+    for (int i = 0; i < VS_POLICY_COUNT; i++)
+        out[i] = vs_policy_need_of(planner, device_bytes, (enum vs_policy_id)i);
 }

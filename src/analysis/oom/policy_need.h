@@ -5,26 +5,22 @@
 #ifndef VS_POLICY_NEED_H
 #define VS_POLICY_NEED_H
 
+#include "allocator/core/placement_policy.h"
 #include "analysis/plan/planner.h"
-
-enum { VS_NEED_PYTORCH, VS_NEED_EXPANDABLE, VS_NEED_COMPACT, VS_NEED_POLICIES };
 
 struct vs_policy_need {
     uint64_t reserved_bytes; /* the most that was taken from the device at once */
     enum vs_err err;         /* the figure is not known */
 };
 
-/* "pytorch", "expandable", "compact". */
-extern const char *const vs_policy_need_names[VS_NEED_POLICIES];
-
 /* vs_policy_needs: for all that *planner* was told so far. *device_bytes*: of the device
  * of the trace, 0 when unknown; it bounds nothing but the addresses of an expandable
  * segment. VS_ERR_LIMIT beyond 16 TiB alive at once. *Cost*: a few hundred nanoseconds
  * per request or free and policy. */
 void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
-                     struct vs_policy_need out[VS_NEED_POLICIES]);
-/* The same for one of them: VS_NEED_PYTORCH and so on. */
+                     struct vs_policy_need out[VS_POLICY_COUNT]);
+/* The same for one of them. */
 struct vs_policy_need vs_policy_need_of(const struct vs_planner *planner, uint64_t device_bytes,
-                                        unsigned policy);
+                                        enum vs_policy_id policy);
 
 #endif

@@ -29,7 +29,7 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     struct vs_device_ops ops;
     vs_device_ops_fill(context, reuse, &ops);
     vs_policy_config(context, &ops, reuse, &config);
-    if (config.policy == VS_POLICY_COMPACT && reuse == VS_REUSE_AFTER_SYNC)
+    if (vs_policies[config.policy]->mapped && reuse == VS_REUSE_AFTER_SYNC)
         vs_sharing_expect();
     if (vs_allocator_create(&config, &ops, context, &vs_caching_sink, context, &allocator)) {
         vs_log_once(VS_LOG_WARN, "the caching allocator cannot start; allocations go to the "

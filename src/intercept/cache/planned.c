@@ -51,7 +51,8 @@ void vs_planned_begin(const struct vs_context *context, struct vs_allocator *all
         return;
     atomic_store(&follower, NULL);
     if (err == VS_ERR_UNSUPPORTED)
-        vs_log_once(VS_LOG_WARN, "a plan needs the policy compact; this one is not used");
+        vs_log_once(VS_LOG_WARN, "a plan needs the policy %s; this one is not used",
+                    vs_policies[vs_policy_plannable()]->name);
     else
         vs_log_once(VS_LOG_WARN, "the plan is not used: %s", vs_err_text(err));
 }

@@ -85,15 +85,18 @@ static void choose_policy(const struct vs_context *context, const struct vs_devi
                           struct vs_allocator_config *config)
 {
     struct vs_allocator_config wish = *config;
-    if (vs_option_is(vs_process_options(), VS_OPT_policy, "compact")) {
-        wish.policy = VS_POLICY_COMPACT;
+    const struct vs_policy *policy = vs_policy_named(vs_process_options()->text[VS_OPT_policy]);
+    if (policy && policy->mapped) {
+        while (vs_policies[wish.policy] != policy)
+            wish.policy++;
         wish.expandable_segments = false; /* it has its own way of growing */
         if (ops->range_reserve && possible(context, ops, &wish)) {
             *config = wish;
             return;
         }
-        vs_log_once(VS_LOG_WARN, "the policy compact needs virtual memory, which device %u does not "
-                                 "offer; using pytorch", context->device);
+        vs_log_once(VS_LOG_WARN, "the policy %s needs virtual memory, which device %u does not "
+                                 "offer; using %s", policy->name, context->device,
+                    vs_policies[0]->name);
     }
     if (config->expandable_segments && !(ops->range_reserve && possible(context, ops, config))) {
         vs_log_once(VS_LOG_WARN, "expandable_segments needs virtual memory, which device %u does not "

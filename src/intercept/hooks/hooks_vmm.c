@@ -63,7 +63,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return r;
 }
 
-/* Cached memory may be mapped (policy compact), but not for programs, which have it from
+/* Cached memory may be mapped (by some policies), but not for programs, which have it from
  * cuMemAlloc: the driver gets an address without memory, so that it returns its own error. */
 static CUdeviceptr programs_own(CUdeviceptr ptr)
 {

@@ -171,16 +171,20 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
-static const char *policy_name(void)
+static const char *policy_name(char text[64])
 {
+    const char *policy = options.text[VS_OPT_policy];
     if (!caching)
         return injected ? "observe (injection)" : "observe";
-    return vs_option_is(&options, VS_OPT_policy, "compact") ? "caching (compact)" : "caching";
+    if (!strcmp(policy, vs_option_describe(VS_OPT_policy)->fallback))
+        return "caching";
+    snprintf(text, 64, "caching (%.40s)", policy);
+    return text;
 }
 
 static void record_process(void)
 {
-    char *exe = scratch.exe, *command = scratch.command, host[256] = "";
+    char *exe = scratch.exe, *command = scratch.command, host[256] = "", policy[64];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof scratch.exe - 1);
     if (n < 0)
         n = 0;
@@ -205,7 +209,7 @@ static void record_process(void)
                     .cmdline = vs_process_string(command),
                     .host = vs_process_string(host),
                     .version = vs_process_string(VRAMSCOPE_VERSION),
-                    .policy = vs_process_string(policy_name()),
+                    .policy = vs_process_string(policy_name(policy)),
                     .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
                     .born_ns = scratch.lineage.born_ns,
                     .parent_born_ns = scratch.lineage.parent_born_ns,

@@ -309,10 +309,10 @@ struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_re
 static int allocators_to_empty(void)
 {
     const struct vs_options *options = vs_process_options();
+    const struct vs_policy *policy = vs_policy_named(options->text[VS_OPT_policy]);
     if (!vs_capture_any())
         return VS_CONTEXT_ALLOCATORS;
-    return vs_option_is(options, VS_OPT_policy, "compact") || *options->text[VS_OPT_alloc_conf] ? 0
-                                                                                                : 1;
+    return (policy && policy->mapped) || *options->text[VS_OPT_alloc_conf] ? 0 : 1;
 }
 
 uint64_t vs_context_make_room(uint32_t device)

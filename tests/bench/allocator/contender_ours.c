@@ -25,26 +25,6 @@ static void *open_with(const struct vs_allocator_config *config)
     return NULL;
 }
 
-static void *ours_open(void)
-{
-    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED};
-    return open_with(&config);
-}
-
-static void *expandable_open(void)
-{
-    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED,
-                                                      .expandable_segments = true};
-    return open_with(&config);
-}
-
-static void *compact_open(void)
-{
-    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED,
-                                                      .policy = VS_POLICY_COMPACT};
-    return open_with(&config);
-}
-
 static void ours_close(void *self)
 {
     struct ours *o = self;
@@ -68,20 +48,28 @@ static void ours_give(void *self, uint64_t addr, uint64_t bytes, unsigned stream
         abort(); /* the benchmark gives back what it got, once */
 }
 
-const struct bench_contender bench_ours = {
-    "ours", "vramscope's allocator, policy pytorch, on a device that answers at once", ours_open,
-    ours_close, ours_take, ours_give};
+#define VS_POLICY(ID, policy, option)                                                          \
+    static void *policy##_open(void)                                                           \
+    {                                                                                          \
+        static const struct vs_allocator_config config = {.policy = VS_POLICY_##ID,            \
+                                                          .reuse = VS_REUSE_STREAM_ORDERED};   \
+        return open_with(&config);                                                             \
+    }                                                                                          \
+    static const struct bench_contender policy##_contender = {                                 \
+        #policy, "vramscope's allocator, policy " #policy, policy##_open, ours_close,          \
+        ours_take, ours_give};
+#include "base/vs_policy_table.h"
+#undef VS_POLICY
 
-static const struct bench_contender pytorch = {"pytorch",  "PyTorch's rules",
-                                               ours_open,  ours_close,
-                                               ours_take,  ours_give};
-static const struct bench_contender expandable = {"expandable", "PyTorch's expandable segments",
-                                                  expandable_open, ours_close,
-                                                  ours_take,       ours_give};
-static const struct bench_contender compact = {"compact",    "our own rules",
-                                               compact_open, ours_close,
-                                               ours_take,    ours_give};
-const struct bench_contender *const bench_policies[] = {&pytorch, &expandable, &compact, NULL};
+const struct bench_contender *const bench_policies[] = {
+#define VS_POLICY(ID, policy, option) &policy##_contender,
+#include "base/vs_policy_table.h"
+#undef VS_POLICY
+    NULL};
+
+const struct bench_contender bench_ours = {
+    "ours", "vramscope's allocator, policy pytorch, on a device that answers at once", pytorch_open,
+    ours_close, ours_take, ours_give};
 
 static void *nothing_open(void)
 {

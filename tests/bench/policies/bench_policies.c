@@ -21,17 +21,13 @@
 
 #define CAPACITY (UINT64_C(1) << 42) /* more than any program needs */
 
-static const struct {
-    const char *name;
-    struct vs_allocator_config config;
-    bool planned; /* by a plan made from the same requests */
-} policies[] = {
-    {"pytorch", {.policy = VS_POLICY_PYTORCH}, false},
-    {"expandable", {.policy = VS_POLICY_PYTORCH, .expandable_segments = true}, false},
-    {"compact", {.policy = VS_POLICY_COMPACT}, false},
-    {"+ plan", {.policy = VS_POLICY_COMPACT}, true},
-};
-#define POLICY_COUNT (sizeof policies / sizeof *policies)
+/* Each policy, and the one that places by plans by a plan made from the same requests. */
+#define CONTENDERS (VS_POLICY_COUNT + 1)
+
+static const char *name_of(int p)
+{
+    return p < VS_POLICY_COUNT ? vs_policies[p]->name : "+ plan";
+}
 
 /* What the recorded allocator held at the worst. */
 static uint64_t recorded_peak(const char *path)
@@ -57,8 +53,8 @@ static void heading(bool edge)
 {
     printf("%-30s %9s %9s %9s", edge ? "gets to its end within" : "peak reserved / peak live",
            "requests", "live MiB", edge ? "capacity" : "recorded");
-    for (size_t p = 0; p < POLICY_COUNT; p++)
-        printf(" %10s", policies[p].name);
+    for (int p = 0; p < CONTENDERS; p++)
+        printf(" %10s", name_of(p));
     printf("\n");
 }
 
@@ -67,11 +63,13 @@ static enum vs_err use_plan(struct vs_allocator *allocator, void *plan)
     return vs_allocator_use_plan(allocator, &((struct plan_log *)plan)->plan);
 }
 
-static enum vs_err run_one(const struct request_log *log, size_t p, uint64_t capacity,
+static enum vs_err run_one(const struct request_log *log, int p, uint64_t capacity,
                            struct plan_log *plan, struct policy_result *result)
 {
-    return policy_run(log, &policies[p].config, capacity, policies[p].planned ? use_plan : NULL,
-                      plan, result);
+    bool planned = p == VS_POLICY_COUNT;
+    const struct vs_allocator_config config = {
+        .policy = planned ? vs_policy_plannable() : (enum vs_policy_id)p};
+    return policy_run(log, &config, capacity, planned ? use_plan : NULL, plan, result);
 }
 
 /* With so much device memory, who completes? */
@@ -81,7 +79,7 @@ static void edge_row(const char *name, const struct request_log *log, struct pla
     uint64_t capacity = (uint64_t)(share * (double)request_log_peak(log));
     printf("%-30.30s %9zu %9.1f %9.1f", name, log->count,
            (double)request_log_peak(log) / (1 << 20), (double)capacity / (1 << 20));
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    for (int p = 0; p < CONTENDERS; p++) {
         struct policy_result result;
         enum vs_err err = run_one(log, p, capacity, plan, &result);
         if (err)
@@ -105,7 +103,7 @@ static void row(const char *name, const struct request_log *log, struct plan_log
         printf(" %9.4f", (double)recorded / peak);
     else
         printf(" %9s", "");
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    for (int p = 0; p < CONTENDERS; p++) {
         struct policy_result result;
         enum vs_err err = run_one(log, p, CAPACITY, plan, &result);
         if (err == VS_ERR_ARG && !result.failed_at) /* not a configuration of this build */

@@ -211,8 +211,8 @@ static void run_seed(const char *policy, bool ordered, uint64_t seed)
     struct vs_allocator_config config = {.reuse = ordered ? VS_REUSE_STREAM_ORDERED : VS_REUSE_AFTER_SYNC};
     struct vs_allocator *a;
     random_state = seed;
-    config.expandable_segments = !strcmp(policy, "expandable");
-    config.policy = !strcmp(policy, "compact") ? VS_POLICY_COMPACT : VS_POLICY_PYTORCH;
+    while (vs_policies[config.policy] != vs_policy_named(policy))
+        config.policy++;
     if (!draw(4))
         config.max_split_size = 32 * MIB;
     struct vs_device_ops ops = device_ops();
@@ -229,9 +229,8 @@ static void run_seed(const char *policy, bool ordered, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: safety_ordered pytorch|expandable|compact ordered|sync "
-                        "FIRST-SEED COUNT\n");
+    if (argc != 5 || !vs_policy_named(argv[1])) {
+        fprintf(stderr, "usage: safety_ordered POLICY ordered|sync FIRST-SEED COUNT\n");
         return 2;
     }
     start();

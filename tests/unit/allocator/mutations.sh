@@ -22,7 +22,7 @@ seed=20260101
 mutations='
 a rest of 1 MiB is split off              | placement.h      | s/rest > VS_SMALL_MAX/rest >= VS_SMALL_MAX/
 a rest of 512 B stays in a small block    | placement.h      | s/return rest >= VS_BLOCK_MIN/return rest > VS_BLOCK_MIN/
-1 MiB is a large request                  | placement.h      | s/rounded <= VS_SMALL_MAX ? VS_POOL_SMALL/rounded < VS_SMALL_MAX ? VS_POOL_SMALL/
+1 MiB is a large request                  | allocator_internal.h | s/rounded <= policy->small_max/rounded < policy->small_max/
 divisions of the next slot                | placement.h      | s/log < 20 ? 0 : log - 20/log < 20 ? 0 : log - 19/
 oversize slack includes its bound         | placement.h      | s/return size < rounded + non_split_rounding/return size <= rounded + non_split_rounding/
 oversize blocks serve small requests      | placement.h      | s/return size < max_split;/return size <= max_split;/
@@ -41,20 +41,20 @@ uses of a capture get events              | stream_events.c  | s/if (note->captu
 a use stays part of the graph             | stream_events.c  | s/n->captured = n->captured \&\& captured;/n->captured = n->captured;/
 events are recorded during captures       | stream_events.c  | s/a->captures ? \&a->held_tail : \&a->deferred_tail/false ? \&a->held_tail : \&a->deferred_tail/
 the peak of both pools is one pool'"'"'s       | statistics.h     | s/if (all > counter->peak\[VS_STAT_ALL\])/if (level > counter->peak[VS_STAT_ALL])/
-an expandable best fit that can grow as far is passed over | expandable.c | s/vs_block_reach(next) >= vs_block_reach(block)/vs_block_reach(next) > vs_block_reach(block)/
+an expandable best fit that can grow as far is passed over | expandable.c | s/reach(next) >= reach(block)/reach(next) > reach(block)/
 growing ignores the free block before     | expandable.c     | s/available(block->prev) ? block->prev : block/block/
-address space given back stays in pieces   | expandable.c     | s/merge_unmapped(block, block->prev);//
+address space given back stays in pieces   | ranges.c         | s/merge_unmapped(block, block->prev);//
 a request maps more than it misses         | expandable.c     | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
 a pool is a capture, whatever is reported | private_pools.c  | s/^    a->captures += !a->config.captures_reported;/    a->captures++;/
 a reported capture is none                | private_pools.c  | s/^    a->captures++;//
 any stream uses the pool                  | private_pools.c  | s/if (!scope->filter || scope->filter(scope->ctx, stream))/if (true)/
 a pool without users serves others        | private_pools.c  | s/if (!(pool->flags \& VS_POOL_USE_ON_OOM) || !pool->users)/if (!(pool->flags \& VS_POOL_USE_ON_OOM))/
-the fallback takes expandable blocks      | private_pools.c  | s/other.expandable = false;/other.expandable = request->expandable;/
+the fallback takes expandable blocks      | private_pools.c  | s/other.policy = \&vs_policy_pytorch;/other.policy = request->policy;/
 large memory of a pool goes first         | private_pools.c  | s/enum vs_err small = vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_SMALL, released);/(void)vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_LARGE, released); &/
-the highest of equal blocks is taken      | free_index.c     | s/return block->addr < addr;/return block->addr > addr;/
-ties go by the address alone              | free_index.c     | s/expect(index->oldest_first, false)/expect(false, false)/
-the newest segment of ties is taken       | free_index.c     | s/return block->segment->number < other->segment->number;/return block->segment->number > other->segment->number;/
+the highest of equal blocks is taken      | free_index.c     | s/return block->addr < at.addr;/return block->addr > at.addr;/
+ties go by the address alone              | free_index.c     | s/expect(at.oldest_first, false)/expect(false, false)/
+the newest segment of ties is taken       | free_index.c     | s/return block->segment->number < segment->number;/return block->segment->number > segment->number;/
 ages are the reverse                      | segments.c       | s/.number = a->segments_made++/.number = ~a->segments_made++/
 '
 

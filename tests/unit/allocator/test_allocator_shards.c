@@ -97,14 +97,12 @@ static void blocks_of_two_shards_share_no_cache_line(void **state)
 static void nodes_go_back_where_they_came_from(void **state)
 {
     (void)state;
-    struct vs_allocator_config expandable = pytorch_config, compact = pytorch_config;
-    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable, &compact};
-    expandable.expandable_segments = true;
-    compact.policy = VS_POLICY_COMPACT;
-    for (int c = 0; c < 3; c++) {
+    for (int policy = 0; policy < VS_POLICY_COUNT; policy++) {
+        struct vs_allocator_config config = pytorch_config;
+        config.policy = (enum vs_policy_id)policy;
         struct fixture f;
         uint64_t early = 0, hole;
-        fixture_start(&f, configs[c], 4 * GIB);
+        fixture_start(&f, &config, 4 * GIB);
         take_on(&f, 2 * MIB, 1);
         for (int i = 0; i < 800; i++) {
             hole = take_unchecked(&f, 42 * MIB, 7);

@@ -56,9 +56,9 @@ static void divisions_apply_by_the_slot_of_the_size(void **state)
 static void the_pool_follows_the_rounded_size(void **state)
 {
     (void)state;
-    assert_int_equal(vs_pool_of(512), VS_POOL_SMALL);
-    assert_int_equal(vs_pool_of(MIB), VS_POOL_SMALL);
-    assert_int_equal(vs_pool_of(MIB + 512), VS_POOL_LARGE);
+    assert_int_equal(vs_request_kind(&vs_policy_pytorch, 512), VS_POOL_SMALL);
+    assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB), VS_POOL_SMALL);
+    assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB + 512), VS_POOL_LARGE);
 }
 
 static void segments_are_2_mib_20_mib_or_a_multiple_of_2_mib(void **state)

@@ -343,20 +343,17 @@ static void tell(const struct request_log *log, struct vs_planner *planner)
 /* *permille* more or less: where other streams' work ends at other moments. */
 static void needs_are_those_on_a_device(const char *name, uint64_t permille)
 {
-    static const struct vs_allocator_config configs[VS_NEED_POLICIES] = {
-        [VS_NEED_PYTORCH] = {.policy = VS_POLICY_PYTORCH},
-        [VS_NEED_EXPANDABLE] = {.expandable_segments = true},
-        [VS_NEED_COMPACT] = {.policy = VS_POLICY_COMPACT}};
     struct request_log log;
     struct vs_planner *planner;
-    struct vs_policy_need needs[VS_NEED_POLICIES];
+    struct vs_policy_need needs[VS_POLICY_COUNT];
     assert_true(workload_make(name, 1, &log));
     assert_int_equal(vs_planner_open(&planner), VS_OK);
     tell(&log, planner);
     vs_policy_needs(planner, 0, needs);
-    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
+        const struct vs_allocator_config config = {.policy = (enum vs_policy_id)i};
         struct policy_result on_device;
-        assert_int_equal(policy_run(&log, &configs[i], UINT64_C(1) << 40, NULL, NULL, &on_device), VS_OK);
+        assert_int_equal(policy_run(&log, &config, UINT64_C(1) << 40, NULL, NULL, &on_device), VS_OK);
         uint64_t error = on_device.reserved_peak * permille / 1000;
         assert_int_equal(needs[i].err, VS_OK);
         assert_in_range(needs[i].reserved_bytes, on_device.reserved_peak - error,
@@ -392,7 +389,7 @@ static void a_plan_that_gains_nothing_places_nothing(void **state)
         *slot = ++name;
         assert_int_equal(vs_planner_alloc(planner, name, random_below(&w, 32 * MIB) + 1, 0), VS_OK);
     }
-    struct vs_policy_need need = vs_policy_need_of(planner, 0, VS_NEED_COMPACT);
+    struct vs_policy_need need = vs_policy_need_of(planner, 0, vs_policy_plannable());
     assert_int_equal(need.err, VS_OK);
     assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &before), VS_OK);
     free(bytes);
@@ -414,15 +411,15 @@ static void what_no_device_could_hold_has_no_figure(void **state)
 {
     (void)state;
     struct vs_planner *planner;
-    struct vs_policy_need needs[VS_NEED_POLICIES];
+    struct vs_policy_need needs[VS_POLICY_COUNT];
     assert_int_equal(vs_planner_open(&planner), VS_OK);
     vs_policy_needs(planner, 0, needs); /* nothing was asked for */
-    for (int i = 0; i < VS_NEED_POLICIES; i++)
+    for (int i = 0; i < VS_POLICY_COUNT; i++)
         assert_true(!needs[i].err && needs[i].reserved_bytes == 0);
     for (uint64_t block = 1; block <= 17; block++)
         assert_int_equal(vs_planner_alloc(planner, block, UINT64_C(1) << 40, 0), VS_OK);
     vs_policy_needs(planner, 0, needs);
-    for (int i = 0; i < VS_NEED_POLICIES; i++)
+    for (int i = 0; i < VS_POLICY_COUNT; i++)
         assert_int_equal(needs[i].err, VS_ERR_LIMIT);
     vs_planner_close(planner);
 }
