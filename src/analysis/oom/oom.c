@@ -13,8 +13,6 @@
 #include "analysis/state/replay.h"
 #include "trace/symbols/symbols.h"
 
-#include <string.h>
-
 #define SITES_MAX 20
 
 /* The failure asked for; its place among the kept ones in *index*. */

@@ -48,21 +48,21 @@ static void ours_give(void *self, uint64_t addr, uint64_t bytes, unsigned stream
         abort(); /* the benchmark gives back what it got, once */
 }
 
-#define VS_POLICY(ID, policy, option)                                                          \
-    static void *policy##_open(void)                                                           \
+#define VS_POLICY(ID, row, option)                                                             \
+    static void *row##_open(void)                                                              \
     {                                                                                          \
         static const struct vs_allocator_config config = {.policy = VS_POLICY_##ID,            \
                                                           .reuse = VS_REUSE_STREAM_ORDERED};   \
         return open_with(&config);                                                             \
     }                                                                                          \
-    static const struct bench_contender policy##_contender = {                                 \
-        #policy, "vramscope's allocator, policy " #policy, policy##_open, ours_close,          \
-        ours_take, ours_give};
+    static const struct bench_contender row##_contender = {                                    \
+        #row, "vramscope's allocator, policy " #row, row##_open, ours_close, ours_take,        \
+        ours_give};
 #include "base/vs_policy_table.h"
 #undef VS_POLICY
 
 const struct bench_contender *const bench_policies[] = {
-#define VS_POLICY(ID, policy, option) &policy##_contender,
+#define VS_POLICY(ID, row, option) &row##_contender,
 #include "base/vs_policy_table.h"
 #undef VS_POLICY
     NULL};
