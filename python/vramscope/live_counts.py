@@ -53,13 +53,13 @@ class Counts:
         # otherwise some cells were lost
         if max([self._written] + [c.version for cell in pending for c in cell]) != self._version:
             return None
-        told = 0
+        written = 0
         if self._writing and pending:
-            told, events = events - (self._writing - 1), self._writing - 1
-            if told < 0:
+            written, events = events - (self._writing - 1), self._writing - 1
+            if written < 0:
                 return None
         found = []
-        for copies in pending[told:]:
+        for copies in pending[written:]:
             copies = [c for c in copies if c.events <= events and not c.tid >> 32]
             if not copies:
                 return None

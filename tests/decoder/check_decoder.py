@@ -135,12 +135,12 @@ def with_outcomes(folder, path, rng):
     file, live = contents(path), contents(path + ".live")
     for outcome, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
                          (2, rng.randrange(1 << 32))]:
-        told = os.path.join(folder, f"outcome.{outcome}.{status}.vst")
-        for name, data in ((told, file), (told + ".live", live[:56] + struct.pack(
+        trace_path = os.path.join(folder, f"outcome.{outcome}.{status}.vst")
+        for name, data in ((trace_path, file), (trace_path + ".live", live[:56] + struct.pack(
                 "<II", outcome, status) + live[64:])):
             with open(name, "wb") as out:
                 out.write(data)
-        yield told
+        yield trace_path
 
 
 COUNTS, COPY_BYTES = struct.Struct("<IIQQQ"), 160  # at 1088 of FILE.live; a cell is two copies
@@ -152,7 +152,7 @@ def events_of(path):
 
 
 class CountVariants:
-    """A trace that ends in counts, in states of telling them that a kill may leave and in others."""
+    """A trace that ends in counts, in states that a kill may leave and in others."""
 
     def __init__(self, folder, path):
         self.file, self.live, self.folder = contents(path), contents(path + ".live"), folder
@@ -170,11 +170,11 @@ class CountVariants:
         return path
 
     def changed(self, rng):
-        live, told = bytearray(self.live), rng.randrange(self.cells + 1)
-        telling = rng.choice((0, self.events + 1 - told, self.events + 1 - told,
+        live, recorded = bytearray(self.live), rng.randrange(self.cells + 1)
+        recording = rng.choice((0, self.events + 1 - recorded, self.events + 1 - recorded,
                               rng.randrange(self.events + 3)))
-        struct.pack_into("<Q", live, 1112, telling)
-        reach = telling - 1 if telling else self.events
+        struct.pack_into("<Q", live, 1112, recording)
+        reach = recording - 1 if recording else self.events
         copies = [self.offset + i * COPY_BYTES for i in range(2 * self.cells)]
         for at in copies if rng.random() < 0.8 else ():
             struct.pack_into("<Q", live, at + 8, max(0, reach - rng.choice((0, 0, 1))))
@@ -188,15 +188,15 @@ class CountVariants:
             at = rng.choice(copies)
             lost = rng.choice((COPY_BYTES, len(live) - at))
             live[at:at + lost] = bytes(lost)
-        return bytes(live), telling
+        return bytes(live), recording
 
     def all(self, rng, rounds):
         for i in range(rounds):
-            live, telling = self.changed(rng)
+            live, recording = self.changed(rng)
             path = self.write(i, live)
             brought = events_of(path) > self.events + 1
             self.brought += brought
-            self.brought_while_recording += brought and telling != 0
+            self.brought_while_recording += brought and recording != 0
             yield path
 
 
@@ -208,7 +208,7 @@ def check_counts(folder, path, rng, rounds, comparison):
     comparison.check(paths, [f"{os.path.basename(path)} {os.path.basename(p)}" for p in paths])
     if variants.brought < 5 or variants.brought_while_recording < 3:
         comparison.wrong.append(f"{path}: {variants.brought} variants brought counts, "
-                                f"{variants.brought_while_recording} in the midst of telling")
+                                f"{variants.brought_while_recording} while recording them")
 
 
 def check_formats(folder, tool, generator, golden, seed=None, rounds=240):

@@ -358,7 +358,7 @@ class Model:
                 "copies": [[0, 0, 0] for _ in range(COPY_KINDS)]}
         if row is None:
             return
-        # without a start it counts as told when it was; none ends before it starts
+        # without a start it counts when it was recorded; none ends before it starts
         start, end = (f["start_ns"], f["end_ns"]) if f["start_ns"] else (event.time_ns, event.time_ns)
         end = max(start, end)
         length = end - start

@@ -45,10 +45,11 @@ def main():
         total = 0
         traces = glob.glob(os.path.join(folder, "*.vst"))
         for trace in traces:
-            told = subprocess.run([count_trace, trace], capture_output=True, text=True, check=True).stdout
-            device = next(line for line in told.splitlines() if line.startswith("family 0 "))
+            output = subprocess.run([count_trace, trace], capture_output=True, text=True,
+                                    check=True).stdout
+            device = next(line for line in output.splitlines() if line.startswith("family 0 "))
             allocations, frees = map(int, device.split()[2:4])
-            assert allocations == frees, told
+            assert allocations == frees, output
             total += allocations
         assert total == 30 and len(traces) >= 2, (total, traces)
 

@@ -60,7 +60,7 @@ static int questions(CUcontext context)
     check(cuPointerGetAttribute(&share_a, share, a), "capable");
     check(cuPointerGetAttribute(&share_b, share, b), "capable");
     CUresult first = exported(a), second = exported(b);
-    printf("as told %d %d\n", share_a == (first == CUDA_SUCCESS),
+    printf("as reported %d %d\n", share_a == (first == CUDA_SUCCESS),
            share_b == (second == CUDA_SUCCESS));
     fprintf(stderr, "exported %d %d", (int)first, (int)second);
     check(cuMemFree(b), "cuMemFree");

@@ -165,7 +165,7 @@ static bool match_event(struct match *m, const struct vs_event *e)
     }
     m->found[t]++;
     if (n >= returned)
-        return n == returned || wrong(m->ending, "more than one call not told", n, returned);
+        return n == returned || wrong(m->ending, "more than one call not in the tally", n, returned);
     if (alloc != (call->bytes != 0) || address != call->address)
         return wrong(m->ending, "another call than was made (thread, call)", (uint64_t)t, n);
     return !alloc || e->alloc.requested == call->bytes ||
@@ -180,7 +180,8 @@ static bool match_counts(struct match *m, uint64_t *events)
         skip_early(m, t, 0);
         *events += m->found[t];
         if (m->found[t] < tally->threads[t].returned)
-            return wrong(m->ending, "found of those told", m->found[t], tally->threads[t].returned);
+            return wrong(m->ending, "found of those in the tally", m->found[t],
+                         tally->threads[t].returned);
     }
     return m->early_count <= CRASH_THREADS ||
            wrong(m->ending, "frees that nobody made", m->early_count, 0);

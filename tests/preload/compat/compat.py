@@ -131,7 +131,7 @@ class Run:
                                        stdin=subprocess.DEVNULL, start_new_session=True,
                                        env=environment(config, case, self.folder, front))
             try:
-                self.status = process.wait(SECONDS * config["patience"])
+                self.status = process.wait(SECONDS * config["timeout_factor"])
             except subprocess.TimeoutExpired:
                 self.timeout = True
                 os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs in programs of kernels, compiled by nvcc and, with every access told to the
+// Bugs in programs of kernels, compiled by nvcc and, with every access reported to the
 // checker, for the host. `planted CASE`; run_cases.py knows what each must report.
 #include <cstdio>
 #include <cstdlib>

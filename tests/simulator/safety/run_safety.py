@@ -5,7 +5,7 @@ run_safety.py clean|caught SEEDS PROGRAM [ARG...] [VARIABLE=VALUE...]
 
 The program is given a first seed and a count, a few hundred seeds a process. clean: none may report,
 find its data changed or fail. caught: an allocator with a planted bug; within SEEDS
-seeds the checker or the data must tell. A value that begins with @/ names a file in a
+seeds the checker or the data must show it. A value that begins with @/ names a file in a
 temporary folder."""
 import os
 import subprocess
@@ -23,8 +23,8 @@ def run(program, first, count, env):
                for name, value in env.items()}
         p = subprocess.run([*program, str(first), str(count)], env=env, capture_output=True,
                            text=True, timeout=600)
-    told = p.returncode in (4, 86)
-    return p.returncode, told, p.stdout + p.stderr
+    caught = p.returncode in (4, 86)
+    return p.returncode, caught, p.stdout + p.stderr
 
 
 def main():
@@ -36,8 +36,8 @@ def main():
     env = dict(a.split("=", 1) for a in sys.argv[3:] if "=" in a)
     for first in range(1, seeds + 1, AT_A_TIME):
         count = min(AT_A_TIME, seeds + 1 - first)
-        code, told, text = run(program, first, count, env)
-        if want == "caught" and told:
+        code, caught, text = run(program, first, count, env)
+        if want == "caught" and caught:
             print(f"caught within seeds {first} to {first + count - 1}:\n{text[:2000]}")
             return 0
         if code or "vramscope checker:" in text:

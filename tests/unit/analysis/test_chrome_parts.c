@@ -133,7 +133,7 @@ static void only_the_end_of_the_trace_is_its_end(void **state)
     struct vs_reader *reader = open_trace(&b);
     struct vs_time_window window = {.to = {true, false, b.start_ns + 660 * MS}};
     json_object_put(export(reader, &window, 0, &stats));
-    assert_false(stats.ended); /* though what was told later was read to there */
+    assert_false(stats.ended); /* though later records were read up to there */
     json_object_put(export(reader, NULL, 0, &stats));
     assert_true(stats.ended);
     vs_reader_close(reader);

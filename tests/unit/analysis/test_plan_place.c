@@ -326,7 +326,7 @@ static int check_traces(int count, char **paths)
 
 /* --- what the policies need without a plan --- */
 
-static void tell(const struct request_log *log, struct vs_planner *planner)
+static void replay(const struct request_log *log, struct vs_planner *planner)
 {
     for (size_t i = 0; i < log->count; i++) {
         const struct request *r = &log->requests[i];
@@ -348,7 +348,7 @@ static void needs_are_those_on_a_device(const char *name, uint64_t permille)
     struct vs_policy_need needs[VS_POLICY_COUNT];
     assert_true(workload_make(name, 1, &log));
     assert_int_equal(vs_planner_open(&planner), VS_OK);
-    tell(&log, planner);
+    replay(&log, planner);
     vs_policy_needs(planner, 0, needs);
     for (int i = 0; i < VS_POLICY_COUNT; i++) {
         const struct vs_allocator_config config = {.policy = (enum vs_policy_id)i};

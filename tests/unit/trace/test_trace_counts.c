@@ -167,7 +167,7 @@ static void kill_one(const struct vs_recorder_config *config, struct shared *sha
 
 /* --- what is left of it --- */
 
-struct told {
+struct totals_read {
     struct state state;
     bool summed_up;
 };
@@ -178,7 +178,7 @@ static unsigned host_or_device(uint64_t device, uint64_t family)
     return account_of((unsigned)device, family == VS_FAMILY_PINNED);
 }
 
-static void take_unrecorded(struct told *t, const struct vs_event *e)
+static void take_unrecorded(struct totals_read *t, const struct vs_event *e)
 {
     const struct vs_event_unrecorded *u = &e->unrecorded;
     unsigned account = host_or_device(u->device, u->family);
@@ -189,10 +189,10 @@ static void take_unrecorded(struct told *t, const struct vs_event *e)
     assert_int_equal(u->reserved, u->size - u->freed_size);
 }
 
-static struct told read_back(const char *path, enum vs_condition condition)
+static struct totals_read read_back(const char *path, enum vs_condition condition)
 {
     struct vs_reader *reader = open_reader(path);
-    struct told t = {0};
+    struct totals_read t = {0};
     struct vs_event e;
     while (next_plain(reader, &e)) {
         assert_false(t.summed_up && e.kind != VS_EVENT_end);
@@ -217,7 +217,8 @@ static bool same(const struct state *a, const struct state *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static _Noreturn void differs(const struct told *t, const struct shared *shared, unsigned step)
+static _Noreturn void differs(const struct totals_read *t, const struct shared *shared,
+                              unsigned step)
 {
     unsigned now = shared->current;
     if (!t->summed_up)
@@ -234,7 +235,7 @@ static _Noreturn void differs(const struct told *t, const struct shared *shared,
     abort();
 }
 
-static void assert_truth(const struct told *t, const struct shared *shared)
+static void assert_truth(const struct totals_read *t, const struct shared *shared)
 {
     unsigned now = shared->current;
     assert_true(t->summed_up);
@@ -261,12 +262,12 @@ static void sums_after_kills(struct vs_recorder_config config, unsigned kills, u
     config.flush_ms = 1000;
     for (unsigned i = 0; i < kills; i++) {
         kill_one(&config, shared, 1, run, i + 1, steps);
-        struct told killed = read_back(path, VS_TRACE_LIVE);
+        struct totals_read killed = read_back(path, VS_TRACE_LIVE);
         assert_truth(&killed, shared);
         if (i % 8)
             continue;
         recover(path);
-        struct told whole = read_back(path, VS_TRACE_COMPLETE);
+        struct totals_read whole = read_back(path, VS_TRACE_COMPLETE);
         assert_true(whole.summed_up && same(&whole.state, &killed.state));
     }
     munmap(shared, sizeof *shared);
@@ -294,7 +295,8 @@ static void sums_and_peaks_outlive_a_kill_in_the_last_stage(void **state)
     sums_after_kills((struct vs_recorder_config){.limit_bytes = MIB, .compression = 1}, 6, 300000);
 }
 
-static void assert_truth_of_thread(const struct told *t, const struct shared *shared, unsigned i)
+static void assert_truth_of_thread(const struct totals_read *t, const struct shared *shared,
+                                   unsigned i)
 {
     for (unsigned k = 0; k < 2; k++) {
         const struct state *s = &shared[i].state[k];
@@ -317,7 +319,7 @@ static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
     assert_true(shared != MAP_FAILED);
     for (unsigned i = 0; i < 20; i++) {
         kill_one(&config, shared, THREADS, run_threads, i + 1, 60000);
-        struct told t = read_back(config.path, VS_TRACE_LIVE);
+        struct totals_read t = read_back(config.path, VS_TRACE_LIVE);
         assert_true(t.summed_up);
         for (unsigned k = 0; k < THREADS; k++)
             assert_truth_of_thread(&t, shared, k);
@@ -326,10 +328,10 @@ static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
 }
 
 /* What the background thread does just then is waited for. */
-static struct told read_quiet(const char *path)
+static struct totals_read read_quiet(const char *path)
 {
     uint64_t until = vs_clock_ns() + UINT64_C(60000000000);
-    struct told t;
+    struct totals_read t;
     while (!(t = read_back(path, VS_TRACE_LIVE)).summed_up && vs_clock_ns() < until)
         usleep(1000);
     return t;
@@ -348,7 +350,7 @@ static void after_every_step(struct vs_recorder_config config, uint64_t seed)
     assert_int_equal(vs_recorder_open(&config, &p.recorder), VS_OK);
     for (unsigned i = 0; i < 300; i++) {
         step(&p);
-        struct told t = read_quiet(path);
+        struct totals_read t = read_quiet(path);
         if (!t.summed_up || !same(&t.state, &shared.state[shared.current]))
             differs(&t, &shared, i);
     }

@@ -42,11 +42,11 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 
 /* --- what is recorded and what comes out --- */
 
-struct told {
+struct tally {
     _Atomic uint64_t calls;
 };
 
-static struct told *told; /* shared with children */
+static struct tally *tally; /* shared with children */
 
 static unsigned lines_of(const char *text)
 {
@@ -60,10 +60,10 @@ static void record_some(struct vs_recorder *r, uint64_t events)
 {
     for (uint64_t i = 0; i < events; i++) {
         struct vs_event e = {.kind = VS_EVENT_memset};
-        e.memset.correlation = told->calls;
-        e.memset.bytes = told->calls * UINT64_C(0x9e3779b97f4a7c15); /* does not compress */
+        e.memset.correlation = tally->calls;
+        e.memset.bytes = tally->calls * UINT64_C(0x9e3779b97f4a7c15); /* does not compress */
         vs_recorder_event(r, &e);
-        told->calls++;
+        tally->calls++;
     }
 }
 
@@ -96,7 +96,7 @@ static int in_child(int (*body)(const char *path), const char *path, char *said,
 {
     char log[520];
     snprintf(log, sizeof log, "%s/said.txt", scratch_dir);
-    memset(told, 0, sizeof *told);
+    memset(tally, 0, sizeof *tally);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (!pid) {
@@ -171,7 +171,7 @@ static void a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost(v
         assert_non_null(strstr(said, strerror(failures[i])));
         uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
         assert_int_equal(status, failures[i]);
-        assert_in_range(events, 400000 / 30, told->calls - 1000);
+        assert_in_range(events, 400000 / 30, tally->calls - 1000);
         assert_non_null(strstr(text, "recording stopped early ("));
         assert_int_equal(access(live, F_OK), 0);
     }
@@ -189,7 +189,7 @@ static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(v
     assert_int_equal(lines_of(said), 1);
     uint64_t events = read_events(path, VS_TRACE_COMPLETE, &status, text);
     assert_int_equal(status, ENOSPC);
-    assert_in_range(events, 400000 / 30, told->calls - 1000);
+    assert_in_range(events, 400000 / 30, tally->calls - 1000);
     assert_memory_equal(text, "recording stopped early (No space left on device)", 49);
     assert_int_equal(access(live, F_OK), -1);
 }
@@ -220,7 +220,7 @@ static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void
     assert_non_null(strstr(said, "the disk has not responded for "));
     uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
     assert_int_equal(status, ETIMEDOUT);
-    assert_in_range(events, 400000 / 30, told->calls - 1000);
+    assert_in_range(events, 400000 / 30, tally->calls - 1000);
     assert_non_null(strstr(text, "recording stopped early (the disk did not respond"));
 }
 
@@ -311,7 +311,7 @@ static void an_end_waits_once_for_a_disk_and_what_was_counted_stays(void **state
     }
     assert_condition(reader, VS_TRACE_COMPLETE);
     vs_reader_close(reader);
-    assert_int_equal(events, told->calls);
+    assert_int_equal(events, tally->calls);
     assert_int_equal(counted, 512);
 }
 
@@ -329,12 +329,12 @@ static int dismiss_from_a_stuck_disk(const char *path)
     record_some(r, 100);
     if (!wait_held())
         return 4;
-    uint64_t recorded = told->calls;
+    uint64_t recorded = tally->calls;
     r->wait_polls = 3;
     vs_recorder_dismiss_thread(r);
     bool stopped = record_until_stopped(r);
     vs_recorder_end(r, VS_END_EXIT, 0);
-    told->calls = recorded;
+    tally->calls = recorded;
     return stopped && r->has_thread ? 0 : 1;
 }
 
@@ -347,7 +347,7 @@ static void a_thread_that_cannot_be_dismissed_keeps_its_work(void **state)
     assert_int_equal(in_child(dismiss_from_a_stuck_disk, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 1);
     assert_non_null(strstr(said, "; 100 events are kept"));
-    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), told->calls);
+    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), tally->calls);
     assert_int_equal(status, ETIMEDOUT);
 }
 
@@ -435,7 +435,7 @@ static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
         assert_int_equal(lines_of(said), alive ? 1 : 2); /* that there is no FILE.live, too */
         uint64_t events = read_events(path, alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, &status, text);
         assert_int_equal(status, ENOSPC);
-        assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, told->calls - 1000);
+        assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, tally->calls - 1000);
         assert_true(alive == (sizes[i] >= 300));
     }
 }
@@ -472,7 +472,7 @@ static void a_live_file_that_was_removed_is_made_again(void **state)
     assert_int_equal(in_child(lose_the_live_file, path, said, sizeof said), 128 + SIGKILL);
     assert_int_equal(lines_of(said), 1);
     assert_non_null(strstr(said, "was removed while in use"));
-    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), told->calls);
+    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), tally->calls);
 }
 
 static int lose_the_file(const char *path)
@@ -507,8 +507,8 @@ static void a_file_in_the_traces_place_is_left_alone(void **state)
 
 static int make_shared(void **state)
 {
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return told == MAP_FAILED || make_scratch(state);
+    tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return tally == MAP_FAILED || make_scratch(state);
 }
 
 int main(void)

@@ -18,13 +18,13 @@ static void describe_3_13(void)
     static const struct {
         unsigned at;
         uint64_t value;
-    } told[] = {{1, UINT64_C(0x030d00f0)}, {4, 608}, {5, 632}, {23, 72}, {24, 152}, {29, 8},
+    } offsets[] = {{1, UINT64_C(0x030d00f0)}, {4, 608}, {5, 632}, {23, 72}, {24, 152}, {29, 8},
                 {30, 0}, {31, 56}, {33, 70}, {35, 112}, {36, 120}, {37, 128}, {38, 136},
                 {39, 68}, {43, 200}, {70, 40}, {7, 7272}, {22, 16}};
     memset(runtime_words, 0, sizeof runtime_words);
     memcpy(runtime_words, "xdebugpy", 8);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        runtime_words[told[i].at] = told[i].value;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
+        runtime_words[offsets[i].at] = offsets[i].value;
 }
 
 static void versions_without_a_layout_are_left_alone(void **state)
@@ -319,7 +319,7 @@ static void a_state_that_is_not_this_threads_is_not_believed(void **state)
             if (minor <= 12)
                 assert_null(thread);
             else
-                assert_ptr_equal(thread, f.thread); /* it told where it keeps things */
+                assert_ptr_equal(thread, f.thread); /* the runtime published its offsets */
         }
         *id = (uint64_t)pthread_self() + 8;
         assert_int_equal(vs_python_thread(&f.python) == NULL, minor <= 12);

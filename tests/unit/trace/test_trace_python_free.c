@@ -29,14 +29,14 @@ static void describe(struct vs_python_layout *layout)
     static const struct {
         unsigned at;
         uint64_t value;
-    } told[] = {{1, UINT64_C(0x030e00f0)}, {2, 1}, {4, 784}, {5, 808}, {7, 7280}, {25, 16},
+    } offsets[] = {{1, UINT64_C(0x030e00f0)}, {2, 1}, {4, 784}, {5, 808}, {7, 7280}, {25, 16},
                 {26, 72}, {27, 152}, {32, 8}, {33, 0}, {34, 56}, {36, 78}, {38, 72}, {40, 128},
                 {42, 144}, {43, 152}, {44, 84}, {48, CODE}, {49, 224}, {80, 56}};
     const char *why;
     memset(runtime_words, 0, sizeof runtime_words);
     memcpy(runtime_words, "xdebugpy", 8);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        runtime_words[told[i].at] = told[i].value;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
+        runtime_words[offsets[i].at] = offsets[i].value;
     assert_true(vs_python_layout(14, runtime_words, layout, &why));
 }
 

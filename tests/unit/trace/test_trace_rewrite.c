@@ -135,7 +135,7 @@ static void test_added_frames_are_found_and_events_stay(void **state)
     free(now);
 }
 
-/* A child is killed while it records; its tally is what it was told is recorded. */
+/* A child is killed while it records; its tally counts the calls reported as recorded. */
 static void killed_trace(const char *path, unsigned events)
 {
     pid_t child = fork();

@@ -131,7 +131,7 @@ static void ask(const char *way, void *handle, const char *name)
     const char *why = dlerror();
     const char *last = why ? strrchr(why, '/') : NULL; /* the folders differ by machine */
     printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
-    printf("told again: %s\n", dlerror() ? "yes" : "no");
+    printf("reported again: %s\n", dlerror() ? "yes" : "no");
 }
 
 static int misses(void)
