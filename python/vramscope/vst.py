@@ -266,7 +266,7 @@ class Trace(Definitions):
         the next one begins. Raises Damage; its second argument is True if it is cut off."""
         data = self._read(offset, FRAME_HEADER.size)
         if len(data) < FRAME_HEADER.size:
-            raise Damage("is cut off inside its header", True)
+            raise Damage("has an incomplete header", True)
         head = FrameHeader(*FRAME_HEADER.unpack(data))
         if head.sync == bytes(4) and not head.raw_bytes and not head.checksum:
             raise Damage("was never written (zeros)", True)
@@ -277,7 +277,7 @@ class Trace(Definitions):
         extra = head.header_bytes - FRAME_HEADER.size
         rest = self._read(offset + FRAME_HEADER.size, extra + head.stored_bytes)
         if len(rest) < extra + head.stored_bytes:
-            raise Damage("is cut off", True)
+            raise Damage("is incomplete", True)
         if head.checksum != xxh64(data[:56] + rest):
             raise Damage("has a wrong checksum")
         payload = rest[extra:]
@@ -505,8 +505,8 @@ class Trace(Definitions):
                 if self.recovered else ""))
         elif problem:
             self._finish("truncated" if cut else "damaged",
-                         f"frame {sequence} at byte {offset:,} {problem}; the {self.events:,} events "
-                         "before it are readable")
+                         f"frame {sequence} at byte {offset:,} {problem}; "
+                         f"{self.events:,} events before it are readable")
         else:
             self._finish("truncated", f"the trace is cut off at byte {offset:,}, after "
                                       f"{self.events:,} events")
@@ -517,7 +517,7 @@ class Trace(Definitions):
                                  f"{self.recovered:,} recovered up to a record that {problem}")
         else:
             self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
-                                    f"the {self.events:,} events before it are readable")
+                                    f"{self.events:,} events before it are readable")
 
 
 def open(path):  # noqa: A001 (as in gzip.open)

@@ -141,7 +141,7 @@ static void explain(const struct vs_option_info *info, const char *value,
         break;
     case VS_OPTION_LIMIT:
         snprintf(expect, sizeof expect,
-                 "a size or share above 0 such as 8GiB or 50%%, for single devices 0:8GiB,1:16GiB");
+                 "a size or share such as 8GiB or 50%%, or per device 0:8GiB,1:16GiB");
         break;
     case VS_OPTION_STRING:
         snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);

@@ -38,7 +38,7 @@ VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression level; 0: no compression")
 VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays uncompressed in FILE.live")
 VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
-          "least time between two readings of the device's free memory")
+          "minimum time between two readings of the device's free memory")
 VS_OPTION(nvml, BOOL, "on", 0, 0, "", "query NVML from time to time for the processes that use the device")
 VS_OPTION(debug_dir, STRING, "", 0, 0, "folders",
           "folders searched for debug files before /usr/lib/debug, separated by ':'")

@@ -149,7 +149,7 @@ def killed(runs):
         trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
                             "at-once", status=status)
         text = runs.verb("report", trace).stdout
-        assert "only totals" in text and "peaks and balances are exact\n" in text, text
+        assert "only totals" in text and "peaks and totals are exact\n" in text, text
         same(runs.report(whole), runs.report(trace), f"killed {allocator}")
         checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
         assert checked.returncode == 0, checked

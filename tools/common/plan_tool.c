@@ -78,7 +78,7 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
     if (!usable)
         return false;
     if (err == VS_ERR_NOT_FOUND)
-        vs_tool_fail(who, "%s: no device memory was asked for%s, so there is nothing to plan",
+        vs_tool_fail(who, "%s: the trace has no device allocations%s, so there is nothing to plan",
                      request->trace, request->device == VS_PLAN_DEVICE_ANY ? "" : " on that device");
     else if (err)
         vs_tool_fail(who, "%s: cannot plan: %s", request->trace, vs_err_text(err));

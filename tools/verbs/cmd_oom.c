@@ -128,8 +128,8 @@ static int oom_main(int argc, char **argv)
         err = vs_oom_build(reader, report, args.nth, &oom);
     vs_symbol_tool_done();
     if (err == VS_ERR_NOT_FOUND)
-        code = vs_tool_fail(argv[0], "%s: no failure number %llu: the trace has %llu, and the last %zu can be "
-                            "shown", path, args.nth, (unsigned long long)report->failure_total,
+        code = vs_tool_fail(argv[0], "%s: no failure number %llu: the trace has %llu, of which the last %zu can "
+                            "be shown", path, args.nth, (unsigned long long)report->failure_total,
                             report->failure_count);
     else if (err)
         code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));

@@ -80,8 +80,8 @@ static int unknown_verb(const char *name)
         }
     }
     if (nearest)
-        return vs_tool_usage("vramscope", "unknown verb '%s'; did you mean '%s'?", name,
-                             nearest->name);
+        return vs_tool_fail("vramscope", "unknown verb '%s'; did you mean '%s'?", name,
+                            nearest->name);
     return vs_tool_usage("vramscope", "unknown verb '%s'", name);
 }
 

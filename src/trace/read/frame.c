@@ -75,7 +75,7 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
     *cut = false;
     if (got < sizeof *h) {
         *cut = true;
-        return "is cut off inside its header";
+        return "has an incomplete header";
     }
     if (!h->sync && !h->raw_bytes && !h->checksum) { /* the machine stopped before it was written */
         *cut = true;
@@ -90,7 +90,7 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
         return "has an impossible size";
     if (left < h->header_bytes || left - h->header_bytes < h->stored_bytes) {
         *cut = true;
-        return "is cut off";
+        return "is incomplete";
     }
     return NULL;
 }
@@ -184,7 +184,7 @@ static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t b
 static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 {
     char events[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX];
-    char ending[VS_ENDING_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX], readable[VS_ENDING_TEXT_MAX];
     vs_count_format(events, r->events);
     vs_count_format(recovered, r->events_recovered);
     vs_count_format(at, r->offset);
@@ -206,14 +206,14 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
                          (unsigned long long)vs_recovery_oldest(&r->recovery, r->next_sequence));
     else if (problem && !cut)
         vs_reader_finish(r, VS_TRACE_DAMAGED,
-                         "the trace is damaged: frame %llu at byte %s %s; the %s events before it are "
-                         "readable",
-                         (unsigned long long)r->next_sequence, at, problem, events);
+                         "the trace is damaged: frame %llu at byte %s %s; %s",
+                         (unsigned long long)r->next_sequence, at, problem,
+                         vs_reader_readable_text(r, readable));
     else if (problem)
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
-                         "the trace is cut off: frame %llu at byte %s %s; the %s events before it are "
-                         "readable",
-                         (unsigned long long)r->next_sequence, at, problem, events);
+                         "the trace is cut off: frame %llu at byte %s %s; %s",
+                         (unsigned long long)r->next_sequence, at, problem,
+                         vs_reader_readable_text(r, readable));
     else
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
                          "the trace is cut off at byte %s, after %s events; %s.live with the rest is "

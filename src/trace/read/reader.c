@@ -44,10 +44,10 @@ static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
                          vs_count_format(recovered, r->events_recovered), r->path, problem);
     else
         vs_reader_finish(r, VS_TRACE_DAMAGED,
-                         "the trace is damaged: in frame %llu at byte %s a record %s; the %s events "
-                         "before it are readable",
+                         "the trace is damaged: in frame %llu at byte %s a record %s; %s",
                          (unsigned long long)(r->next_sequence - 1),
-                         vs_count_format(at, r->frame_offset), problem, events);
+                         vs_count_format(at, r->frame_offset), problem,
+                         vs_reader_readable_text(r, ending));
     return VS_ERR_END;
 }
 

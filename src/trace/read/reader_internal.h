@@ -195,6 +195,8 @@ void vs_reader_find_outcome(struct vs_reader *reader);
 /* vs_reader_ending_text: why there is no end, or not the one the program made; *out*. */
 #define VS_ENDING_TEXT_MAX 160
 const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
+/* vs_reader_readable_text: "the 60 events before it are readable"; *out* likewise. */
+const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 
 /* vs_frame_load: make the next event frame (from the file or FILE.live) the
  * present one. VS_ERR_END when there is none: condition and text are set then.

@@ -248,10 +248,10 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     vs_time_format(b, last->time_ns);
     vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
     if (columns == 2)
-        fprintf(style->out, "    read at %s%s%s and at %s, %s before %s\n", a,
+        fprintf(style->out, "    read at %s%s%s and at %s (%s before %s)\n", a,
                 *peak->place ? ", " : "", peak->place, b, c, end);
     else
-        fprintf(style->out, "    read at %s%s%s, the last reading, %s before %s\n", a,
+        fprintf(style->out, "    read at %s%s%s (the last reading, %s before %s)\n", a,
                 *peak->place ? ", " : "", peak->place, c, end);
     print_table(style, at, columns);
     print_processes(style, peak);

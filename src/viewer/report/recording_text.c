@@ -69,7 +69,7 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
     vs_recording_limit_text(missing, state);
     fprintf(style->out, "  %slimited%s  to %s:%s%s", vs_paint(style, VS_WARN), vs_unpaint(style),
             vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing);
-    exactness(style->out, report, window, "balances");
+    exactness(style->out, report, window, "totals");
     if (vs_recording_sums_old(report))
         fprintf(style->out, " up to the last totals, at %s; later changes are missing",
                 vs_time_format(time, report->totals_ns));
@@ -100,6 +100,10 @@ const char *vs_recording_what(const char *kind)
         {"overhead", "measurements of the driver's own memory"},
         {"context", "changes of contexts"},
         {"stream", "changes of streams"},
+        {"kernel", "kernels"},
+        {"memcpy", "copies"},
+        {"memset", "memsets"},
+        {"sync", "waits"},
         {"alloc", "allocations"},
         {"alloc_failed", "failed allocations"},
         {"free", "frees"},
@@ -154,13 +158,13 @@ void vs_recording_kernels_line(const struct vs_report *report, const struct vs_s
 char *vs_recording_sites_note(char *out, const struct vs_report *report,
                               const struct vs_report_sites *sites)
 {
-    char listed[VS_SIZE_TEXT_MAX], whole[VS_SIZE_TEXT_MAX], why[VS_RECORDING_TEXT_MAX];
+    char listed[VS_SIZE_TEXT_MAX], whole[VS_SIZE_TEXT_MAX];
     *out = 0;
-    if (!sites->whole_bytes || !vs_recording_partial(&report->recording))
-        return out;
-    snprintf(out, VS_RECORDING_TEXT_MAX, ": %s of %s known by site\n  (%s)",
-             vs_size_format(listed, sites->total_bytes), vs_size_format(whole, sites->whole_bytes),
-             vs_recording_partial_text(why, &report->recording));
+    /* estimates have a line of their own below the sites */
+    if (sites->whole_bytes && sites->weight <= 1 && vs_recording_partial(&report->recording))
+        snprintf(out, VS_RECORDING_TEXT_MAX, ": %s of %s known by site",
+                 vs_size_format(listed, sites->total_bytes),
+                 vs_size_format(whole, sites->whole_bytes));
     return out;
 }
 

@@ -44,8 +44,8 @@ char *vs_recording_partial_text(char *out, const struct vs_recording_state *stat
  * start. *out* likewise; returns out. */
 char *vs_recording_limit_text(char *out, const struct vs_recording_state *state);
 
-/* vs_recording_sites_note: for the heading of the sites at a peak, the recorded part: ", 19.5 MiB
- * of 27.9 MiB by site (only …)", or "". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
+/* vs_recording_sites_note: for the heading of the sites at a peak, the recorded part: ": 19.5 MiB
+ * of 27.9 MiB known by site", or "". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_sites_note(char *out, const struct vs_report *report,
                               const struct vs_report_sites *sites);
 

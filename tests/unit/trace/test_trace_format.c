@@ -261,7 +261,7 @@ static void records_that_make_no_sense_end_the_trace_there(void **state)
         if (vs_reader_next(reader, &got) != VS_ERR_END)
             fail_msg("bad record %zu was read", i);
         assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_DAMAGED);
-        assert_non_null(strstr(text, "the 1 events before it are readable"));
+        assert_non_null(strstr(text, "the 1 event before it is readable"));
         end(&b, reader);
     }
 }
