@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Whose file it is: the number in the name is of this system's processes or of
- * another container's; the lock tells, wherever the file is seen from. */
+ * See the header. The owner of a file: the pid in its name belongs to this system's processes or to
+ * another container's; the lock works across containers. */
 #define _GNU_SOURCE
 #include "base/vs_replacement.h"
 
@@ -21,7 +21,7 @@
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208
 
-/* For a signal handler: read only while *pending* is set. */
+/* For a signal handler, which reads it only while *pending* is set. */
 static char pending_path[PATH_MAX];
 static volatile sig_atomic_t pending;
 
@@ -91,7 +91,8 @@ int vs_replacement_make(const char *target, char **path)
     sigset_t all, before;
     remove_stale(where, prefix);
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* no signal sees the file before it is noted */
+    sigprocmask(SIG_SETMASK, &all, &before); /* a signal handler cannot see the file before it is
+                                              * registered */
     int fd = create(where, prefix, path);
     if (fd >= 0 && strlen(*path) < sizeof pending_path && !pending) {
         memcpy(pending_path, *path, strlen(*path) + 1);
@@ -100,7 +101,7 @@ int vs_replacement_make(const char *target, char **path)
     int saved_errno = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     free(folder);
-    int unlocked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) : 0; /* no locks: the number has to do */
+    int unlocked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) : 0; /* without locks, the pid decides */
     (void)unlocked;
     errno = saved_errno;
     return fd;
@@ -116,9 +117,9 @@ bool vs_replacement_like(int fd, int old, bool owner)
         fchown(fd, was.st_uid, was.st_gid)) {
         if (is.st_uid != was.st_uid)
             return false;
-        mode &= 0707; /* it is another group's now */
+        mode &= 0707; /* its group is a different one */
     }
-    int private = fchmod(fd, mode); /* as it was made, then */
+    int private = fchmod(fd, mode); /* as it was created */
     (void)private;
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading checkpoints; see the header. The table is checked against the event frames when
- * it is opened, so that a checkpoint never stands between frames it was not made for; the
- * frames themselves are read when they are wanted. */
+ * Reading checkpoints; see the header. The table is checked against the event frames when it is
+ * opened, so that no checkpoint is used with frames it was not made for; the checkpoints' own
+ * frames are read on demand. */
 #include "trace/read/checkpoint.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "trace/format/event.h"
 #include "trace/read/reader_internal.h"
 
-#define UNPACKED_MAX ((uint64_t)64 << 20) /* of one checkpoint, and this many times its size */
+#define UNPACKED_MAX ((uint64_t)64 << 20) /* of one checkpoint, or 64 times its size if larger */
 #define UNPACKED_FACTOR 64u
 
 struct vs_checkpoints {
@@ -22,7 +22,7 @@ struct vs_checkpoints {
     size_t offset_count;
     struct vs_checkpoint_table table;
     struct vs_checkpoint *items;
-    size_t *first; /* index of its first frame, for each */
+    size_t *first; /* index of each checkpoint's first frame */
     unsigned char *raw;
     struct vs_frame_scratch scratch;
 };
@@ -46,7 +46,7 @@ const struct vs_checkpoint *vs_checkpoints_item(const struct vs_checkpoints *che
     return index < checkpoints->table.count ? &checkpoints->items[index] : NULL;
 }
 
-/* A frame of type 3 into c->raw; *bytes* without its head. */
+/* Reads a frame of type 3 into c->raw; *bytes* does not count its head. */
 static enum vs_err load(struct vs_checkpoints *c, size_t frame, enum vs_checkpoint_what what,
                         size_t *bytes, uint64_t *stored)
 {
@@ -70,7 +70,7 @@ static enum vs_err load(struct vs_checkpoints *c, size_t frame, enum vs_checkpoi
     return VS_OK;
 }
 
-/* Were they made by one who read the same events as this build does? */
+/* Whether the program that made them has the same event kinds as this build. */
 static bool same_kinds(const struct vs_checkpoint_table *table)
 {
     uint64_t ours = vs_checkpoint_known_kinds();

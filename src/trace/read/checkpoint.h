@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checkpoints: places in a trace where reading can begin, because what was defined before
- * them and what state the program was in stand beside. They are frames of type 3, in the
- * trace itself or in a file of the cache (checkpoint_cache.h); docs/trace-format.md §2.8.
- * What the state says is analysis' affair: here it is bytes. Private to src/trace and to
- * those who make and use checkpoints. Not thread-safe. */
+ * Checkpoints: places in a trace where reading can begin, because the definitions before them and
+ * the program's state are stored. They are frames of type 3, in the trace itself or in a cache file
+ * (checkpoint_cache.h); docs/trace-format.md §2.8. The contents of the state belong to
+ * src/analysis: here it is bytes. Private to src/trace and the code that makes and uses
+ * checkpoints. Not thread-safe. */
 #ifndef VS_CHECKPOINT_H
 #define VS_CHECKPOINT_H
 
@@ -14,7 +14,8 @@
 
 #include "base/vs_err.h"
 
-#define VS_CHECKPOINT_VERSION 1u /* of the state's meaning: raised with what a replay keeps */
+#define VS_CHECKPOINT_VERSION 1u /* version of the state's meaning: raised when a replay's state
+                                  * changes */
 
 enum vs_checkpoint_what {
     VS_CHECKPOINT_DEFINITIONS = 1,
@@ -22,7 +23,7 @@ enum vs_checkpoint_what {
     VS_CHECKPOINT_TABLE = 3,
 };
 
-/* Begins the payload of every frame of type 3. */
+/* At the start of the payload of every frame of type 3. */
 struct vs_checkpoint_head {
     uint32_t version, what;
 };
@@ -32,10 +33,10 @@ _Static_assert(sizeof(struct vs_checkpoint_head) == 8, "on-disk size");
 struct vs_checkpoint {
     uint64_t sequence;
     uint64_t event;   /* events in the frames before */
-    uint64_t shown;   /* of these, of kinds that the maker knew */
+    uint64_t shown;   /* of these, events of kinds that the writer had */
     uint64_t time_ns; /* of the last event before */
     uint64_t strings, stack_nodes; /* defined before */
-    uint32_t definition_frames;    /* since the checkpoint before */
+    uint32_t definition_frames;    /* since the previous checkpoint */
     uint32_t state_frames;
     uint64_t reserved;
 };
@@ -44,7 +45,7 @@ _Static_assert(sizeof(struct vs_checkpoint) == 64, "on-disk size");
 /* The table, the last frame of type 3: this, then *count* struct vs_checkpoint. */
 struct vs_checkpoint_table {
     struct vs_checkpoint_head head;
-    uint64_t known_kinds; /* bit per event code that the maker knew */
+    uint64_t known_kinds; /* bit per event code that the writer had */
     uint64_t unknown;     /* events of other kinds in the trace */
     uint64_t fingerprint; /* of the first *frames* event frames */
     uint64_t frames;
@@ -60,10 +61,10 @@ struct vs_frame_list;
 struct vs_reader;
 struct vs_checkpoints;
 
-/* vs_checkpoints_open: the checkpoints whose frames of type 3 stand at *offsets* in *source*,
- * in order, checked against the event frames they speak of. *close_fd*: the source's file is
- * closed with them. VS_ERR_NOT_FOUND without any;
- * VS_ERR_CORRUPT, VS_ERR_VERSION (not for this build) and VS_ERR_NOMEM close nothing. */
+/* vs_checkpoints_open: opens the checkpoints whose frames of type 3 are at *offsets* in *source*,
+ * in order, and checks them against the event frames that they refer to. *close_fd*: the source's
+ * file is closed with them. VS_ERR_NOT_FOUND without any; VS_ERR_CORRUPT, VS_ERR_VERSION (not for
+ * this build) and VS_ERR_NOMEM close nothing. */
 enum vs_err vs_checkpoints_open(const struct vs_source *source, bool close_fd,
                                 const uint64_t *offsets, size_t offset_count,
                                 const struct vs_frame_list *frames,
@@ -78,10 +79,9 @@ const struct vs_checkpoint *vs_checkpoints_item(const struct vs_checkpoints *che
 size_t vs_checkpoints_before_event(const struct vs_checkpoints *checkpoints, uint64_t event);
 size_t vs_checkpoints_before_time(const struct vs_checkpoints *checkpoints, uint64_t time_ns);
 
-/* vs_checkpoints_each: hand the frames of checkpoint *index*, of kind *what*, to *take*
- * without their heads, in order, until it returns an error, which is returned. Frames must
- * not unpack to more than 64 MiB and 64 times their size: VS_ERR_CORRUPT then, and when one
- * is damaged. VS_ERR_NOMEM. */
+/* vs_checkpoints_each: passes the frames of checkpoint *index*, of kind *what*, to *take* without
+ * their heads, in order, until it returns an error, which is returned. VS_ERR_CORRUPT when a frame
+ * is damaged or unpacks to more than 64 MiB and 64 times its size; VS_ERR_NOMEM. */
 typedef enum vs_err vs_checkpoint_take(void *context, const unsigned char *bytes, size_t count);
 enum vs_err vs_checkpoints_each(struct vs_checkpoints *checkpoints, size_t index,
                                 enum vs_checkpoint_what what, vs_checkpoint_take *take,
@@ -89,7 +89,7 @@ enum vs_err vs_checkpoints_each(struct vs_checkpoints *checkpoints, size_t index
 
 void vs_checkpoints_close(struct vs_checkpoints *checkpoints); /* NULL does nothing */
 
-/* vs_checkpoint_known_kinds: the bit set for this build. */
+/* vs_checkpoint_known_kinds: the bit set of this build's event kinds. */
 uint64_t vs_checkpoint_known_kinds(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A file is a header and frames as in a trace; it is written under another
- * name and renamed, so that no reader ever sees half of one. */
+ * See the header. A file consists of a header and frames as in a trace; it is written under another
+ * name and renamed, so that no reader ever sees part of one. */
 #define _GNU_SOURCE
 #include "trace/read/checkpoint_cache.h"
 
@@ -73,7 +73,7 @@ static bool header_good(const struct cache_header *h, const struct vs_reader *re
            h->checksum == XXH64(h, offsetof(struct cache_header, checksum), 0);
 }
 
-/* Where its frames are; how many, 0 when they do not fill the file. */
+/* Finds its frames; returns how many, 0 when they do not fill the file. */
 static size_t find_frames(const struct vs_source *source, uint64_t **offsets)
 {
     size_t count = 0, capacity = 0;
@@ -128,13 +128,13 @@ enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader)
         close(source.fd);
         return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
     }
-    if (futimens(source.fd, NULL)) /* used now; where that cannot be said it goes sooner */
+    if (futimens(source.fd, NULL)) /* mark as used now; where that fails it is removed sooner */
         errno = 0;
     vs_reader_set_checkpoints(reader, checkpoints);
     return VS_OK;
 }
 
-/* --- keeping it small --- */
+/* --- limiting its size --- */
 
 static enum vs_folder_entry classify(const char *name)
 {
@@ -185,7 +185,7 @@ enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_write
                                           .byte_order = VS_BYTE_ORDER,
                                           .trace_bytes = vs_reader_bytes(reader)};
         memcpy(w->header.uuid, vs_reader_uuid(reader), sizeof w->header.uuid);
-        err = put(w, &w->header, sizeof w->header); /* again at the end, with its checksum */
+        err = put(w, &w->header, sizeof w->header); /* written again at the end, with its checksum */
     }
     if (err) {
         vs_cache_writer_cancel(w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checkpoints of traces that have none of their own, kept for the next time in
- * XDG_CACHE_HOME/vramscope/checkpoints (~/.cache without it), a file for each trace and
- * size. The files are nobody's to trust: they are checked like a trace, and made again when
- * they do not fit. All together they stay below VS_CACHE_BYTES_MAX, those used last stay.
- * Several processes may use the cache at once. */
+ * Checkpoints of traces that have none of their own, cached in XDG_CACHE_HOME/vramscope/checkpoints
+ * (~/.cache without it), one file for each trace and size. The files are not trusted: they are
+ * checked like a trace, and made again when they do not match. Their total size stays below
+ * VS_CACHE_BYTES_MAX; the least recently used are removed first. Several processes may use the
+ * cache at once. */
 #ifndef VS_CHECKPOINT_CACHE_H
 #define VS_CHECKPOINT_CACHE_H
 
@@ -18,22 +18,22 @@
 struct vs_reader;
 struct vs_cache_writer;
 
-/* vs_checkpoint_cache_attach: use those kept for *reader*'s trace. VS_ERR_NOT_FOUND when there
- * are none that fit; VS_ERR_NOMEM. */
+/* vs_checkpoint_cache_attach: uses the cached checkpoints of *reader*'s trace. VS_ERR_NOT_FOUND
+ * when none match; VS_ERR_NOMEM. */
 enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader) VS_MUST_CHECK;
 
-/* vs_cache_writer_open: a new file, invisible until it is committed. VS_ERR_IO where there is
- * no place for it, VS_ERR_NOMEM. */
+/* vs_cache_writer_open: creates a new file, invisible until it is committed. VS_ERR_IO when it
+ * cannot be created, VS_ERR_NOMEM. */
 enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
     VS_MUST_CHECK;
-/* vs_cache_writer_add: a frame of type 3. */
+/* vs_cache_writer_add: writes a frame of type 3. */
 enum vs_err vs_cache_writer_add(struct vs_cache_writer *writer, uint64_t time_ns,
                                 uint64_t sequence, const void *payload, size_t bytes)
     VS_MUST_CHECK;
-/* vs_cache_writer_bytes: written so far. */
+/* vs_cache_writer_bytes: bytes written so far. */
 uint64_t vs_cache_writer_bytes(const struct vs_cache_writer *writer);
-/* vs_cache_writer_commit: in place, and others that were not used for long removed. Frees
- * *writer*, as vs_cache_writer_cancel does, which leaves nothing. */
+/* vs_cache_writer_commit: puts the file in place and removes the least recently used ones. Frees
+ * *writer*, as does vs_cache_writer_cancel, which leaves no file. */
 enum vs_err vs_cache_writer_commit(struct vs_cache_writer *writer) VS_MUST_CHECK;
 void vs_cache_writer_cancel(struct vs_cache_writer *writer); /* NULL does nothing */
 

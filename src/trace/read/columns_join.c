@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns to rows (columns.h). The bytes are anybody's: every read ends at its column,
- * every write at the size that the frame's header gives. Records are not judged here,
- * only put together; the reader decodes them as it does any others. */
+ * Columns to rows (columns.h). The bytes are not trusted: every read ends at its column, every
+ * write at the size in the frame's header. Records are only put together here, not checked; the
+ * reader decodes them like any others. */
 #include "trace/format/columns.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ struct columns_join_lane {
     unsigned flags;
 };
 
-/* A field; or several that follow each other and never change: their varints lie one
- * after the other as they do in every row. */
+/* A field; or several that follow each other and never change: their varints are stored one after
+ * the other as in every row. */
 struct columns_join_step {
     struct columns_join_lane *lane; /* NULL: constant */
     const unsigned char *from;
@@ -33,7 +33,7 @@ struct vs_joiner {
     struct columns_join_lane fixed[VS_COLUMNS_FIXED];
     struct kind kinds[VS_EVENT_CODE_MAX + 1];
     uint64_t last_address;
-    uint32_t addresses; /* in the frame so far */
+    uint32_t addresses; /* in the frame up to here */
     uint64_t recent[VS_COLUMN_DISTANCE_END];
 };
 
@@ -82,13 +82,13 @@ static bool get_directory(struct vs_joiner *j, const unsigned char **p, const un
     if (!vs_get_varint(p, end, &kinds))
         return false;
     for (; kinds; kinds--) {
-        if (!get_kind(j, p, end, &last_code)) /* codes rise: this ends */
+        if (!get_kind(j, p, end, &last_code)) /* codes increase, so that this ends */
             return false;
     }
     return true;
 }
 
-/* The next column. A constant one has to be one varint. */
+/* Takes the next column. A constant one must be one varint. */
 static bool place(struct columns_join_lane *lane, const unsigned char **p, const unsigned char *end)
 {
     if (lane->bytes > (size_t)(end - *p))
@@ -100,7 +100,7 @@ static bool place(struct columns_join_lane *lane, const unsigned char **p, const
            (vs_get_varint(&after, lane->end, &value) && after == lane->end);
 }
 
-/* How an event of the kind is put together. Constant addresses are distances, which still
+/* Plans how to put an event of the kind together. Constant addresses are distances, which still
  * have to be looked up. */
 static void make_plan(struct kind *kind)
 {
@@ -137,8 +137,8 @@ static bool place_columns(struct vs_joiner *j, const unsigned char *p, const uns
 
 /* --- records --- */
 
-/* Each of these writes at *out* and gives the byte after; NULL when the column does not
- * hold what is wanted. */
+/* Each of these writes at *out* and returns the byte after; NULL when the column has not enough
+ * bytes. */
 
 static inline unsigned char *copy_varint(struct columns_join_lane *lane, unsigned char *out)
 {
@@ -147,7 +147,7 @@ static inline unsigned char *copy_varint(struct columns_join_lane *lane, unsigne
     uint64_t word, ends;
     if (__builtin_expect(end - p >= 8, 1)) {
         memcpy(&word, p, sizeof word);
-        memcpy(out, &word, sizeof word); /* there is room; what is too much is written over */
+        memcpy(out, &word, sizeof word); /* there is room; excess bytes are overwritten */
         ends = ~word & UINT64_C(0x8080808080808080);
         if (__builtin_expect(ends != 0, 1)) {
             unsigned bytes = ((unsigned)__builtin_ctzll(ends) + 1) / 8;
@@ -288,7 +288,7 @@ static bool join_records(struct vs_joiner *j, unsigned char *out, const unsigned
     return out == end;
 }
 
-/* Nothing may be left over, so that there is one meaning to every byte. */
+/* No bytes may be left over, so that each byte has one meaning. */
 static bool is_used_up(const struct vs_joiner *j)
 {
     for (unsigned i = 0; i < VS_COLUMNS_FIXED; i++) {

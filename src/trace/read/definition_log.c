@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Records are copied as bytes: what a later version appends to `module`
- * travels along. Its fields must not depend on the events before, as A and T fields do. */
+ * See the header. Records are copied as bytes, so that fields that a later version appends to
+ * `module` are preserved. Its fields must not depend on the events before, as A and T fields do. */
 #include "trace/read/definition_log.h"
 
 #include <stdlib.h>
 
-/* A piece stays below this, or is one record (a string at most). */
+/* Maximum size of a piece, unless it is a single record (a string at most). */
 #define PIECE_BYTES ((size_t)1 << 20)
 
 static bool cut(struct vs_definition_log *log)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The definitions of a trace by themselves: the records that define strings, stacks and
- * kinds, as they stand in the file, and `module` events without thread and time, collected
- * while a reader passes over them, to be put into checkpoints. Private to src/trace. */
+ * The definitions of a trace without its events: the records that define strings, stacks and kinds,
+ * as in the file, and `module` events without thread and time. They are collected while a reader
+ * passes over them, and stored in checkpoints. Private to src/trace. */
 #ifndef VS_DEFINITION_LOG_H
 #define VS_DEFINITION_LOG_H
 
@@ -12,19 +12,19 @@
 struct vs_definition_log {
     unsigned char *bytes;
     size_t used, capacity;
-    size_t *cuts; /* ends of whole records, so that what lies between two fits a frame */
+    size_t *cuts; /* ends of whole records, so that the bytes between two cuts fit a frame */
     size_t cut_count, cut_capacity;
-    bool failed; /* out of memory, or a module event that cannot be copied: useless from here */
+    bool failed; /* out of memory, or a module event that cannot be copied: unusable from here */
 };
 
-/* vs_definition_log_next: as vs_reader_next, and what is defined on the way goes into *log*.
- * *frame*: set to true when it returns VS_OK at the first record of an event frame instead,
- * without an event. */
+/* vs_definition_log_next: like vs_reader_next; definitions on the way are added to *log*. *frame*:
+ * set to true when it returns VS_OK at the first record of an event frame instead, without an
+ * event. */
 enum vs_err vs_definition_log_next(struct vs_definition_log *log, struct vs_reader *reader,
                                    struct vs_event *event, bool *frame) VS_MUST_CHECK;
 
-/* vs_definition_log_piece: the next bytes for one frame, from *at* on, which is 0 first and
- * moved on; 0 when there are no more. vs_definition_log_clear: forget them. */
+/* vs_definition_log_piece: the next bytes for one frame, from *at*, which starts at 0 and is
+ * advanced; 0 when there are no more. vs_definition_log_clear: discards them. */
 size_t vs_definition_log_piece(const struct vs_definition_log *log, size_t *at,
                                const unsigned char **bytes);
 void vs_definition_log_clear(struct vs_definition_log *log);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frames at a known place, and the directory of those that were added to a trace after
- * its recording: it lies before the final index frame, whose header says where. All of
- * it may be foreign bytes. */
+ * Frames at a known place, and the directory of the frames that were added to a trace after its
+ * recording: it is stored before the final index frame, whose header has its position. None of the
+ * bytes are trusted. */
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -14,7 +14,7 @@
 
 #define ENTRIES_MAX (VS_FRAME_RAW_MAX / sizeof(struct vs_directory_entry))
 
-/* The header of the frame at *offset* and what follows it, checked. **rest* is malloc'ed:
+/* Reads the header of the frame at *offset* and the bytes after it, checked. **rest* is malloc'ed:
  * the header's extension, then the stored payload. */
 static enum vs_err read_checked(const struct vs_source *file, uint64_t offset,
                                 struct vs_frame_header *h, unsigned char **rest)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In words, why a trace has no end. What nobody could have seen is not said: the recorder of a
+ * Text for why a trace has no end. It claims only facts that could be observed: the recorder of a
  * trace on a network file system may run on another machine. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From bytes to checked frames, and the verdict on how a trace ends. Where the
- * file has no further good frame, the one wanted next may still be in FILE.live:
- * a process killed while its background thread was writing leaves half a frame in
- * the file and the whole of it there. */
+ * From bytes to checked frames, and the decision on how a trace ends. Where the file has no further
+ * good frame, the next one may still be in FILE.live: a process killed while its background thread
+ * was writing leaves part of a frame in the file and the whole frame there. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ bool vs_frame_has_trailer(const struct vs_source *file)
            trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
 }
 
-/* At least *bytes* in *buffer*, and never none, so that its pointer is valid. */
+/* Reserves *bytes* in *buffer*, and at least one, so that its pointer is valid. */
 static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
 {
     bytes = bytes ? bytes : 1;
@@ -66,8 +65,8 @@ static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
     return true;
 }
 
-/* What is wrong with the frame at the present offset: nothing (NULL), that it is
- * cut off (*cut set), or damage. */
+/* Checks the frame header at the present offset. Returns NULL, or the problem: truncated (*cut is
+ * set) or damaged. */
 static const char *check_header(const struct vs_reader *r, const struct vs_frame_header *h,
                                 size_t got, bool *cut)
 {
@@ -95,7 +94,7 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
     return NULL;
 }
 
-/* Columns: decompress, then put the rows together. */
+/* Columns: decompresses, then restores the rows. */
 static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stored,
                                   const char **problem)
 {
@@ -120,7 +119,7 @@ static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stor
     return VS_OK;
 }
 
-/* The payload of r->frame into r->raw. As read_frame. */
+/* Unpacks the payload of r->frame into r->raw. Returns as read_frame. */
 static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, const char **problem)
 {
     const struct vs_frame_header *h = &r->frame;
@@ -138,8 +137,8 @@ static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, cons
     return VS_OK;
 }
 
-/* Read and check the frame at r->offset into r->raw. VS_OK with *problem* NULL, or
- * set to what is wrong. VS_ERR_NOMEM. */
+/* Reads the frame at r->offset into r->raw and checks it. VS_OK with *problem* NULL, or set to the
+ * problem. VS_ERR_NOMEM. */
 static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *cut)
 {
     struct vs_frame_header h;
@@ -179,8 +178,8 @@ static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t b
     r->next_sequence++;
 }
 
-/* The verdict when the file has nothing more to give and nothing is in FILE.live
- * for the next frame. *problem*: what is wrong at r->offset, NULL at a clean end. */
+/* Decides how the trace ends when the file has no more frames and FILE.live does not have the next
+ * one. *problem*: the problem at r->offset, NULL at a clean end. */
 static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 {
     char events[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX];
@@ -221,7 +220,7 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
                          at, events, r->path);
 }
 
-/* The present frame is *bytes* at *data*, which are not in the file. */
+/* Makes *bytes* at *data*, which are not in the file, the present frame. */
 static void begin_recovered(struct vs_reader *r, const unsigned char *data, size_t bytes,
                             uint64_t first_event, uint64_t base_ns)
 {
@@ -231,8 +230,8 @@ static void begin_recovered(struct vs_reader *r, const unsigned char *data, size
     begin_frame(r, data, bytes, base_ns);
 }
 
-/* After the last window: what was counted, if nothing before it is missing. *whole*: FILE ended
- * as it may. */
+/* Loads the counts, after the last window, if no events before them are missing. *whole*: FILE
+ * ended properly. */
 static bool load_counts(struct vs_reader *r, bool whole)
 {
     size_t bytes;
@@ -247,7 +246,7 @@ static bool load_counts(struct vs_reader *r, bool whole)
     return true;
 }
 
-/* Go on in FILE.live. */
+/* Continues in FILE.live. */
 static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool cut)
 {
     const struct vs_recovered_window *before =
@@ -264,7 +263,7 @@ static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool
     return VS_OK;
 }
 
-/* An index frame was read. true when it is the last thing in the trace. */
+/* Called after an index frame was read. Returns true when it is the last frame of the trace. */
 static bool is_complete(const struct vs_reader *r)
 {
     struct vs_index_header index;
@@ -322,7 +321,7 @@ enum vs_err vs_frame_load(struct vs_reader *r)
             finish_complete(r);
             return VS_ERR_END;
         }
-        /* other types are later additions that can be read without */
+        /* other types are later additions, not needed for reading */
     }
     return load_recovered(r, NULL, false);
 }

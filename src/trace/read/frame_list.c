@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of event frames; see the header. The index is only believed when all of it
- * fits together; a list from headers ends where the reader would find a frame out of
- * order, so that both name the same frames. */
+ * The list of event frames; see the header. The index is used only if all of it is consistent; a
+ * list from headers ends where the reader would find a frame out of order, so that both give the
+ * same frames. */
 #include "trace/read/frame_list.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
     if (h.codec == VS_STORED) {
         memcpy(raw, scratch->stored + extra, h.raw_bytes);
     } else if (h.codec == VS_COLUMNS) {
-        return VS_ERR_CORRUPT; /* only event frames are in columns */
+        return VS_ERR_CORRUPT; /* only event frames use columns */
     } else {
         if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
             return VS_ERR_NOMEM;
@@ -94,7 +94,7 @@ static enum vs_err append(struct vs_frame_list *list, const struct vs_frame_plac
     return VS_OK;
 }
 
-/* Does *place* follow the end of the list? */
+/* Whether *place* follows the end of the list. */
 static bool follows(const struct vs_frame_list *list, const struct vs_frame_place *place)
 {
     const struct vs_frame_place *before = list->count ? &list->items[list->count - 1] : NULL;
@@ -126,7 +126,8 @@ static enum vs_err scan(struct vs_frame_list *list, const struct vs_source *file
     return VS_OK;
 }
 
-/* The entries of one index frame, last one first; *previous* is where the one before is. */
+/* Adds the entries of one index frame, last one first; *previous* receives the offset of the index
+ * frame before. */
 static enum vs_err take_index(struct vs_frame_list *list, const unsigned char *payload,
                               size_t bytes, uint64_t offset, uint64_t *previous)
 {
@@ -150,7 +151,7 @@ static enum vs_err take_index(struct vs_frame_list *list, const unsigned char *p
     return VS_OK;
 }
 
-/* Back to front, as the index frames are linked, and then turned round. */
+/* Reads back to front, as the index frames are linked, then reverses the list. */
 static enum vs_err read_index(struct vs_frame_list *list, const struct vs_source *file,
                               uint64_t offset)
 {
@@ -162,12 +163,13 @@ static enum vs_err read_index(struct vs_frame_list *list, const struct vs_source
     while (!err && offset) {
         struct vs_frame_header h;
         err = vs_frame_payload(file, offset, &scratch, &h, payload, room);
-        /* stored, as the format says: an entry is never less of the file than of memory */
+        /* index frames are stored uncompressed: the file is at least as large as the memory for the
+         * entries */
         if (!err && (h.type != VS_FRAME_INDEX || h.codec != VS_STORED))
             err = VS_ERR_CORRUPT;
         if (!err)
             err = take_index(list, payload, h.raw_bytes, offset, &offset);
-        /* no more frames than there is room for their headers */
+        /* at most as many frames as the file has room for headers */
         if (!err && list->count > file->size / sizeof(struct vs_frame_header))
             err = VS_ERR_CORRUPT;
     }

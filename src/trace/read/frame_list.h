@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the event frames of a trace are, without reading them: from the index where
- * the trace ends with one, else (killed, cut off, index damaged) from the headers of
- * the frames, passing over what they hold. Frames of FILE.live are not in it.
- * Memory: 56 bytes a frame. Private to src/trace and its tests. */
+ * The positions of a trace's event frames, found without reading the frames: from the index where
+ * the trace ends with one, otherwise (killed, truncated, index damaged) from the frames' headers.
+ * Frames of FILE.live are not in it. Memory: 56 bytes a frame. Private to src/trace and its tests.
+ * */
 #ifndef VS_FRAME_LIST_H
 #define VS_FRAME_LIST_H
 
@@ -22,7 +22,7 @@ struct vs_frame_place {
     uint32_t events, definitions;
 };
 
-/* Zero-initialise. Sequences count up from 1, events add up and times never go back. */
+/* Zero-initialise. Sequences count up from 1, events are contiguous and times never decrease. */
 struct vs_frame_list {
     struct vs_frame_place *items;
     size_t count, capacity;
@@ -30,25 +30,25 @@ struct vs_frame_list {
     bool from_index; /* else from the frames' headers */
 };
 
-/* vs_frame_list_load: *first* is the offset of the first frame. What does not fit ends
- * the list; what the frames hold is not checked. VS_OK or VS_ERR_NOMEM. Cost: one read
- * for each 1024 frames, or one for each frame. */
+/* vs_frame_list_load: *first* is the offset of the first frame. An inconsistent frame ends the
+ * list; payloads are not checked. VS_OK or VS_ERR_NOMEM. Cost: one read for each 1024 frames, or
+ * one for each frame. */
 enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
                                uint64_t first) VS_MUST_CHECK;
 
-/* vs_frame_list_at: the first frame whose last event is at or after *time_ns*; count when
- * there is none. vs_frame_list_event: the one with event number *event* (from 0), likewise. */
+/* vs_frame_list_at: the first frame whose last event is at or after *time_ns*; count when there is
+ * none. vs_frame_list_event: likewise, the frame with event number *event* (from 0). */
 size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns);
 size_t vs_frame_list_event(const struct vs_frame_list *list, uint64_t event);
 
-/* vs_frame_list_fingerprint: a checksum of the first *count* frames' numbers and times. */
+/* vs_frame_list_fingerprint: checksum of the first *count* frames' numbers and times. */
 uint64_t vs_frame_list_fingerprint(const struct vs_frame_list *list, size_t count);
 
 void vs_frame_list_free(struct vs_frame_list *list);
 
-/* vs_frame_payload: the frame at *offset*, checked, decompressed into *raw*, which has
- * room for *room* bytes. *scratch* is NULL or freed by the caller after the last call; it
- * grows. VS_ERR_CORRUPT when there is no good frame (or a larger one); VS_ERR_NOMEM. */
+/* vs_frame_payload: reads the frame at *offset*, checked and decompressed into *raw*, which has
+ * room for *room* bytes. *scratch* starts as NULL, grows, and is freed by the caller after the last
+ * call. VS_ERR_CORRUPT when there is no good frame or it is larger than *room*; VS_ERR_NOMEM. */
 struct vs_frame_scratch {
     unsigned char *stored;
     size_t capacity;

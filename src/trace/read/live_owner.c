@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who records a trace now, and what became of who did. The recorder holds a lock on the trace,
- * which the kernel takes away with the process; where locks do not work, or the program closed
- * all descriptors and the lock with them, the process that FILE.live names must have that one
- * mapped, as a number alone may be another process's by now. */
+ * Finds the process that is recording a trace, or how it ended. The recorder holds a lock on the
+ * trace, which the kernel releases with the process. Where locks do not work, or the program closed
+ * all descriptors and the lock with them, the process that FILE.live names must have FILE.live
+ * mapped, because another process may have its pid by now. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "trace/format/live_look.h"
 #include "trace/read/reader_internal.h"
 
-/* Of a process whose mappings may not be read nothing better is known than that it is there. */
+/* Where a process's mappings may not be read, its existence has to do. */
 static bool maps_file(pid_t pid, ino_t inode)
 {
     char name[64], line[PATH_MAX + 128];
@@ -52,7 +52,7 @@ static uint64_t locked_by(const char *path)
     return lock.l_pid > 0 ? (uint64_t)lock.l_pid : VS_RECORDED_ELSEWHERE;
 }
 
-/* FILE.live's header, and which file it is. */
+/* Reads FILE.live's header, and its inode. */
 static bool read_live(const char *path, struct vs_live_header *header, struct stat *st)
 {
     char *live = vs_reader_live_path(path);

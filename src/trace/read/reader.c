@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Turning records into events. Records are decoded by the kind descriptions in the file:
- * fields that a later version appended are read and left out, kinds that this
- * build does not know are passed over. */
+ * Turns records into events. Records are decoded by the kind descriptions in the file: fields that
+ * a later version appended are read and ignored, kinds unknown to this build are skipped. */
 #include "trace/read/reader.h"
 
 #include <stdarg.h>
@@ -30,8 +29,8 @@ void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, con
 
 /* --- records --- */
 
-/* A definition or event that makes no sense. In a recovered window it is the
- * record that was being written. */
+/* Stops at an invalid definition or event. In a recovered window it is the record that was being
+ * written. */
 static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 {
     char events[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX];
@@ -117,7 +116,7 @@ static enum vs_err define_kind(struct vs_reader *r)
     kind.known_fields = info && info->field_count < fields ? info->field_count : (unsigned)fields;
     for (unsigned i = 0; i < fields; i++) {
         kind.codecs[i] = *r->next++;
-        /* a field this build knows has to mean what this build thinks */
+        /* a field of this build must have the same codec in the file */
         if (kind.codecs[i] > VS_CODEC_STK ||
             (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
             return stop_at_record(r, problem);
@@ -176,7 +175,7 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
     event->tid = r->tid;
     event->time_ns = r->time_ns;
     memset(event->fields, 0, sizeof event->fields);
-    const unsigned char *p = r->next; /* not in memory: nothing else moves it meanwhile */
+    const unsigned char *p = r->next; /* a local copy: the loop keeps it in a register */
     unsigned wanted = kind->known ? kind->known_fields : 0;
     bool good = true;
     for (unsigned i = 0; good && i < kind->field_count; i++)
@@ -191,7 +190,7 @@ static void note_end(struct vs_reader *r, const struct vs_event *event)
     r->stopped_error = event->end.status; /* an errno */
 }
 
-/* The present frame is used up: does it hold what it says? */
+/* At the end of the present frame: checks that its contents match its header. */
 static enum vs_err end_frame(struct vs_reader *r)
 {
     if (r->next_sequence > 1 && !r->frame_recovered && r->frame_events != r->frame.events)
@@ -268,7 +267,7 @@ enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, 
             err = stop_at_table(r, vs_reader_table_set_module(&r->table, &event));
     }
     r->next = r->end = NULL;
-    r->ended = false; /* bad definitions do not end the trace */
+    r->ended = false; /* invalid definitions do not end the trace */
     return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
 }
 
@@ -322,7 +321,7 @@ size_t vs_reader_stack(const struct vs_reader *r, uint64_t id, struct vs_frame *
     while (n < max && id && id <= r->table.node_count) {
         const struct vs_stack_node *node = &r->table.nodes[id - 1];
         frames[n++] = (struct vs_frame){node->pc, node->module};
-        id = node->parent; /* always smaller: no cycles */
+        id = node->parent; /* always smaller, so that there are no cycles */
     }
     return n;
 }

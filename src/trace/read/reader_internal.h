@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reader's inside, shared by reader.c (API, records), frame.c (bytes to
- * checked frames), recovery.c (FILE.live) and reader_table.c (strings, stacks,
- * modules), and used by what writes a trace anew (rewrite_internal.h) and by directory.c
- * (frames added later). Private to src/trace and its tests.
+ * The reader's internals, shared by reader.c (API, records), frame.c (bytes to checked frames),
+ * recovery.c (FILE.live) and reader_table.c (strings, stacks, modules), and used by the code that
+ * rewrites a trace (rewrite_internal.h) and by directory.c (frames added later). Private to
+ * src/trace and its tests.
  *
- * Every length is checked against what is there before it is used, and tables
- * draw on a budget that grows with the bytes really present. */
+ * Every length is checked against the available bytes before it is used, and tables draw on a
+ * budget that grows with the bytes really present. */
 #ifndef VS_READER_INTERNAL_H
 #define VS_READER_INTERNAL_H
 
@@ -15,27 +15,27 @@
 #include "trace/read/frame_list.h"
 #include "trace/read/reader.h"
 
-/* Where bytes come from: a file, or memory (fuzzing, tests). */
+/* A source of bytes: a file, or memory (fuzzing, tests). */
 struct vs_source {
     int fd;                     /* -1: memory */
     const unsigned char *bytes; /* not owned */
     uint64_t size;
 };
 
-/* vs_source_read: up to *bytes* at *offset*; fewer at the end or on an error. */
+/* vs_source_read: reads up to *bytes* at *offset*; fewer at the end or on an error. */
 size_t vs_source_read(const struct vs_source *source, uint64_t offset, void *to, size_t bytes);
 
 struct vs_recovered_window {
     uint64_t sequence, first_event, base_ns;
     unsigned char *data; /* owned */
     size_t used;
-    bool cut; /* it had more, which is not there: nothing follows it */
+    bool cut; /* its end is missing: no record follows it */
 };
 
-/* Counts of FILE.live that were not told when it was read. */
+/* Counts of FILE.live that had not been recorded as events when it was read. */
 struct vs_recovered_counts {
     struct vs_live_counts header;
-    struct vs_live_cell *cells; /* owned; NULL: there are none, or they changed meanwhile */
+    struct vs_live_cell *cells; /* owned; NULL: there are none, or they changed during the read */
     unsigned char *records;     /* owned */
 };
 
@@ -47,32 +47,31 @@ struct vs_recovery {
     struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
 };
 
-/* vs_recovery_load: copy the windows of the live file *source*, if it belongs to
- * the trace with *uuid*. VS_ERR_NOT_FOUND when it does not; VS_ERR_NOMEM. Taken
- * before the size of the trace is: a window that is recycled meanwhile is in the
- * trace by then. */
+/* vs_recovery_load: copies the windows of the live file *source*, if it belongs to the trace with
+ * *uuid*. VS_ERR_NOT_FOUND when it does not; VS_ERR_NOMEM. Called before the size of the trace is
+ * read: a window that is reused in between is then in the trace. */
 enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
                              const uint8_t *uuid) VS_MUST_CHECK;
-/* vs_recovery_find: the window that becomes frame *sequence*; NULL when none. */
+/* vs_recovery_find: the window that becomes frame *sequence*; NULL when there is none. */
 const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,
                                                    uint64_t sequence);
-/* vs_recovery_newest: the highest sequence among the windows; 0 when none. */
+/* vs_recovery_newest: the highest sequence among the windows; 0 when there is none. */
 uint64_t vs_recovery_newest(const struct vs_recovery *recovery);
-/* vs_recovery_oldest: the lowest of those from *sequence* on; 0 when none. */
+/* vs_recovery_oldest: the lowest sequence at or above *sequence*; 0 when there is none. */
 uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequence);
 void vs_recovery_free(struct vs_recovery *recovery);
 
-/* vs_recovered_counts_load: copy the counts of the live file *source*, whose header is *live*.
- * Before its windows are. VS_ERR_NOMEM. */
+/* vs_recovered_counts_load: copies the counts of the live file *source*, whose header is *live*.
+ * Called before its windows are copied. VS_ERR_NOMEM. */
 enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
                                      const struct vs_source *source,
                                      const struct vs_live_header *live) VS_MUST_CHECK;
-/* vs_recovered_counts_confirm: forget them if they have changed by now, when the windows and the
- * size of the trace have been taken. */
+/* vs_recovered_counts_confirm: discards the counts if they have changed. Called after the windows
+ * and the size of the trace were read. */
 void vs_recovered_counts_confirm(struct vs_recovered_counts *counts,
                                  const struct vs_source *source);
-/* vs_recovered_counts_records: what they say, as the records of a frame that follows the last
- * event and begins at its time; NULL when there is nothing to say or it would not be true. */
+/* vs_recovered_counts_records: the counts as the records of a frame that follows the last event and
+ * begins at its time; NULL when there are none or they would be wrong. */
 struct vs_reader;
 const unsigned char *vs_recovered_counts_records(struct vs_reader *reader, size_t *bytes);
 void vs_recovered_counts_free(struct vs_recovered_counts *counts);
@@ -82,31 +81,31 @@ struct vs_stack_node {
     uint32_t parent, module;
 };
 
-/* Definitions so far. Counts start at 0; ids at 1. */
+/* Definitions so far. Counts start at 0, ids at 1. */
 struct vs_reader_table {
     struct vs_arena text;
-    char **strings; /* [id - 1] */
+    char **strings; /* index: id - 1 */
     size_t string_count, string_capacity;
-    struct vs_stack_node *nodes; /* [id - 1] */
+    struct vs_stack_node *nodes; /* index: id - 1 */
     size_t node_count, node_capacity;
     struct vs_module *modules;
     size_t module_count, module_capacity;
     uint64_t budget; /* bytes that may still be spent */
 };
 
-/* Each VS_ERR_NOMEM, or VS_ERR_LIMIT when the budget is spent. */
+/* Each returns VS_ERR_NOMEM, or VS_ERR_LIMIT when the budget is spent. */
 enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsigned char *text,
                                        size_t length) VS_MUST_CHECK;
 enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc, uint32_t parent,
                                      uint32_t module) VS_MUST_CHECK;
-/* vs_reader_table_set_module: take in a `module` event. Indexes count up; an
- * event with one that is neither known nor the next changes nothing. */
+/* vs_reader_table_set_module: adds a `module` event. Indexes count up; an event whose index is
+ * neither in use nor the next is ignored. */
 enum vs_err vs_reader_table_set_module(struct vs_reader_table *table,
                                        const struct vs_event *event) VS_MUST_CHECK;
 const char *vs_reader_table_string(const struct vs_reader_table *table, uint64_t id);
 void vs_reader_table_free(struct vs_reader_table *table);
 
-/* How a kind is laid out in this file, and how much of that this build knows. */
+/* Layout of a kind in this file, and which part of it this build has. */
 struct vs_reader_kind {
     bool defined;
     bool known;            /* in our event table */
@@ -120,7 +119,7 @@ struct vs_joiner; /* columns.h */
 struct vs_reader {
     struct vs_source file;
     char *path;
-    char *live_path; /* NULL: not looked for */
+    char *live_path; /* NULL: not searched yet */
     struct vs_file_header header;
     struct vs_recovery recovery;
 
@@ -136,9 +135,9 @@ struct vs_reader {
     unsigned char *raw, *stored;
     size_t raw_capacity, stored_capacity;
     void *zstd;
-    unsigned char *columns; /* of a frame of codec 2, before they become rows in raw */
+    unsigned char *columns; /* of a frame of codec 2, before they are converted to rows in raw */
     size_t columns_capacity;
-    struct vs_joiner *joiner; /* NULL before the first of these */
+    struct vs_joiner *joiner; /* NULL before the first such frame */
 
     /* decoding; reset at each frame. time_ns never decreases */
     uint64_t time_ns, last_address, last_t;
@@ -150,18 +149,19 @@ struct vs_reader {
     uint64_t events, events_recovered, events_unknown;
 
     struct vs_reader_outcome outcome;
-    bool alone;   /* without outcome: nobody on another machine records it */
+    bool alone;   /* without a recorded outcome: no process on another machine records it */
     bool end_seen;    /* the latest event was an `end` */
-    bool counts_delivered; /* those of FILE.live are events */
-    bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
+    bool counts_delivered; /* the counts of FILE.live were delivered as events */
+    bool stopped; /* an `end` event reported that recording stopped; stopped_error: with this errno
+                   * or 0 */
     uint64_t stopped_error;
 
     /* seeking: see seek.h */
-    struct vs_frame_list frames;        /* loaded by the first seek */
+    struct vs_frame_list frames;        /* loaded at the first seek */
     struct vs_checkpoints *checkpoints; /* owned; NULL: none */
-    size_t checkpoints_defined;         /* of these, whose definitions were read since the start
-                                           or the last rewind */
-    bool held;                          /* held_event comes next */
+    size_t checkpoints_defined;         /* number of these whose definitions were read since the
+                                         * start or the last rewind */
+    bool held;                          /* held_event is returned next */
     struct vs_event held_event;
 
     bool ended;
@@ -169,59 +169,59 @@ struct vs_reader {
     char text[VS_READER_WHY_MAX];
 };
 
-/* vs_reader_open_bytes: as vs_reader_open, from memory that stays the caller's
- * until close. *live* may be NULL. *name* stands for the path in messages. */
+/* vs_reader_open_bytes: like vs_reader_open, from memory that belongs to the caller and must stay
+ * valid until close. *live* may be NULL. *name* replaces the path in messages. */
 enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *live,
                                  size_t live_bytes, const char *name, struct vs_reader **out,
                                  char *why) VS_MUST_CHECK;
 
 enum vs_record {
-    VS_RECORD_IS_FRAME, /* none: a frame was begun */
+    VS_RECORD_IS_FRAME, /* no record: a frame was started */
     VS_RECORD_IS_DEFINITION,
     VS_RECORD_IS_EVENT,
-    VS_RECORD_IS_UNKNOWN, /* an event of a kind that this build does not know */
+    VS_RECORD_IS_UNKNOWN, /* an event of a kind unknown to this build */
 };
 
-/* vs_reader_record: as vs_reader_next, in single steps. */
+/* vs_reader_record: like vs_reader_next, in single steps. */
 enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
                              enum vs_record *what) VS_MUST_CHECK;
 
-/* vs_reader_live_path: where FILE.live of the trace at *path* is: beside it, or beside the file
- * that it is a link to. malloc'ed; NULL when out of memory. */
+/* vs_reader_live_path: path of the FILE.live of the trace at *path*: beside it, or, if *path* is a
+ * link, beside the file that it points to. malloc'ed; NULL when out of memory. */
 char *vs_reader_live_path(const char *path);
 
 /* vs_reader_find_outcome: see vs_reader_outcome. The trace is a file. */
 void vs_reader_find_outcome(struct vs_reader *reader);
-/* vs_reader_ending_text: why there is no end, or not the one the program made; *out*. */
+/* vs_reader_ending_text: writes to *out* why the trace has no end, or not the program's own.
+ * Returns out. */
 #define VS_ENDING_TEXT_MAX 160
 const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
 /* vs_reader_readable_text: "the 60 events before it are readable"; *out* likewise. */
 const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 
-/* vs_frame_load: make the next event frame (from the file or FILE.live) the
- * present one. VS_ERR_END when there is none: condition and text are set then.
- * VS_ERR_NOMEM. */
+/* vs_frame_load: makes the next event frame (from the file or FILE.live) the present one.
+ * VS_ERR_END when there is none, with condition and text set; VS_ERR_NOMEM. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
 
-/* vs_directory_final_index: the trailer of a finished trace and its final index frame: header,
- * and **rest*, malloc'ed, with what follows it. false when there is none. */
+/* vs_directory_final_index: reads the trailer of a finished trace and its final index frame:
+ * header, and **rest*, malloc'ed, with the bytes after it. Returns false when there is none. */
 bool vs_directory_final_index(const struct vs_source *file, struct vs_trailer *trailer,
                               struct vs_frame_header *header, unsigned char **rest);
 
-/* vs_directory_check: whether the frame of *entry* is there, sound and of its type; *bytes* it
- * takes in the file. */
+/* vs_directory_check: whether the frame of *entry* exists, is sound and has its type; *bytes*
+ * receives its size in the file. */
 bool vs_directory_check(const struct vs_source *file, const struct vs_directory_entry *entry,
                         uint64_t *bytes);
 
-/* vs_reader_define: decode *bytes* at *payload* as the payload of a frame that holds only
- * definitions and `module` events; the present frame is left. VS_ERR_CORRUPT when it holds
- * anything else or makes no sense; VS_ERR_NOMEM. */
+/* vs_reader_define: decodes *bytes* at *payload*, the payload of a frame with only definitions and
+ * `module` events; the present frame is left. VS_ERR_CORRUPT when it has other records or is
+ * invalid; VS_ERR_NOMEM. */
 enum vs_err vs_reader_define(struct vs_reader *reader, const unsigned char *payload, size_t bytes)
     VS_MUST_CHECK;
 
-/* vs_reader_finish: no more events; the sentence is built from *fmt*. */
+/* vs_reader_finish: ends the events; the condition's text is built from *fmt*. */
 void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)
     VS_PRINTF(3, 4);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a trace, with FILE.live where it is needed, and reporting what is wrong with
- * what is not one. */
+ * Opens a trace, with FILE.live where it is needed, and reports why a file is not a trace. */
 #define _GNU_SOURCE
 #include "trace/read/reader.h"
 
@@ -18,12 +17,12 @@
 
 #include "trace/read/reader_internal.h"
 
-/* Tables may take this much, and this many times the bytes that are there (a
- * stack node is 6 bytes before compression and 32 in memory). */
+/* Limits of the tables' memory: this much, and this many times the bytes read (a stack node is 6
+ * bytes before compression and 32 in memory). */
 #define BUDGET_BASE ((uint64_t)48 << 20)
 #define BUDGET_FACTOR 32u
 #define SNIFF_BYTES 512u
-/* a trace that comes to its end, or is recovered, just when it is opened is opened again */
+/* a trace that is finished or recovered while it is being opened is opened again */
 #define OPENINGS_MAX 4u
 
 static void say(char *why, const char *fmt, ...) VS_PRINTF(2, 3);
@@ -143,7 +142,7 @@ static void look_again(struct vs_reader *r)
         r->file.size = (uint64_t)st.st_size;
 }
 
-/* The part common to files and memory, once r->file is there. */
+/* The part common to files and memory, once r->file is set. */
 static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live, char *why)
 {
     enum vs_err err = read_header(r, why);
@@ -157,7 +156,7 @@ static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live
             return err;
         }
         live_bytes = live->size;
-        look_again(r); /* what was written since is wanted */
+        look_again(r); /* reads events written in the meantime */
         vs_recovered_counts_confirm(&r->recovery.counts, live);
     }
     uint64_t present = r->file.size + live_bytes;
@@ -181,7 +180,7 @@ char *vs_reader_live_path(const char *path)
     return name;
 }
 
-/* FILE.live; false when there is none to be read. */
+/* Opens FILE.live; false when there is none to read. */
 static bool open_live(struct vs_reader *r, struct vs_source *live)
 {
     struct stat st;
@@ -233,8 +232,8 @@ int vs_reader_is_trace(const void *bytes, size_t n)
     return n >= VS_MAGIC_BYTES && memcmp(bytes, VS_FILE_MAGIC, VS_MAGIC_BYTES) == 0;
 }
 
-/* Did the trace get its end, or give way to a whole one, after it was opened? FILE.live is
- * removed when that is done, and only then. */
+/* Whether the trace was finished, or replaced by a finished one, after it was opened. FILE.live is
+ * removed after that, and only then. */
 static bool is_outdated(struct vs_reader *r)
 {
     struct stat opened, there;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables a trace defines as it goes. Text is made valid UTF-8 on the way in:
- * what a program calls its kernels and ranges is anybody's bytes, and everything
- * downstream prints it. */
+ * The tables that a trace defines. Text is converted to valid UTF-8 here: names of kernels and
+ * ranges are arbitrary bytes from the program, and all later code prints them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ static enum vs_err spend(struct vs_reader_table *table, uint64_t bytes)
     return VS_OK;
 }
 
-/* Room for one more element. */
+/* Makes room for one more element. */
 static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t element)
 {
     if (count < *capacity)
@@ -33,7 +32,7 @@ static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t ele
     return VS_OK;
 }
 
-/* Copy as valid UTF-8; with *out* NULL only count. Returns the bytes without NUL. */
+/* Copies as valid UTF-8; with *out* NULL only counts. Returns the bytes without NUL. */
 static size_t utf8_copy(char *out, const unsigned char *text, size_t length)
 {
     size_t n = 0;
@@ -93,7 +92,7 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const stru
             return err;
         table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = "", .function = ""};
     } else if (!event->module.alive) {
-        return VS_OK; /* gone, but the stacks recorded before still refer to it */
+        return VS_OK; /* unloaded, but the stacks recorded before still refer to it */
     }
     struct vs_module *module = &table->modules[index];
     module->base = event->module.base;

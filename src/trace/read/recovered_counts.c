@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counts that a killed process left in FILE.live (live_counts.c), as the last records of its
- * trace: an `unrecorded` event for each cell that was not told, as the process would have
- * recorded it, and behind them `recording_changed` with VS_RECORDING_SUMMED_UP. They are only
- * brought where all events before them are there, where nothing changed while they and the
- * windows were read, and where the latest change is among them: else sums would be told twice, or
- * what the machine lost when it stopped would pass for nothing. */
+ * Delivers the counts that a killed process left in FILE.live (live_counts.c), as the last records
+ * of its trace: an `unrecorded` event for each cell that had none yet, as the process would have
+ * recorded it, then `recording_changed` with VS_RECORDING_SUMMED_UP. They are delivered only if all
+ * events before them are available, nothing changed while they and the windows were read, and the
+ * latest change is among them: otherwise sums would be counted twice, or data lost when the machine
+ * stopped would look like no change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,8 +97,7 @@ static void put_event(struct records *to, const struct vs_reader_kind *kind, uns
     to->next = p;
 }
 
-/* The copy that is in force after *events*; NULL: none, which is damage in a cell that others
- * follow. */
+/* The copy in effect after *events*; NULL: none, which is damage in a cell that others follow. */
 static const struct vs_live_count *in_force(const struct vs_recovered_counts *counts, unsigned i,
                                             uint64_t events)
 {
@@ -114,7 +113,7 @@ static const struct vs_live_count *in_force(const struct vs_recovered_counts *co
     return best;
 }
 
-/* The latest change that cell *i* knows of since the cells were last recorded; 0: not in use. */
+/* The latest change in cell *i* since the cells were last recorded; 0: not in use. */
 static uint64_t newest_of(const struct vs_recovered_counts *counts, unsigned i)
 {
     uint64_t newest = 0;
@@ -127,13 +126,13 @@ static uint64_t newest_of(const struct vs_recovered_counts *counts, unsigned i)
     return newest;
 }
 
-/* The cells to deliver as events: from *first* to before *end*, as they were after *events*. */
+/* The cells to deliver as events: from *first* to before *end*, with their values after *events*. */
 struct recovered_counts_chosen {
     unsigned first, end;
     uint64_t events;
 };
 
-/* false: not all of what they said is known. */
+/* Returns false when some of the changes are missing. */
 static bool choose(const struct vs_reader *r, struct recovered_counts_chosen *out)
 {
     const struct vs_recovered_counts *counts = &r->recovery.counts;
@@ -144,7 +143,8 @@ static bool choose(const struct vs_reader *r, struct recovered_counts_chosen *ou
         newest = of > newest ? of : newest;
     if (newest != value(&counts->header.version))
         return false;
-    if (recording && out->end) { /* it was at it: so many of the latest events are these */
+    if (recording && out->end) { /* it was recording them: this many of the latest events are these
+                                  * counts */
         if (recording - 1 > r->events)
             return false;
         out->events = recording - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a killed (or still running) process left in FILE.live: windows that are
- * not in the trace yet. A window is copied between two looks at its sequence, so
- * that one recycled meanwhile by a running process is not taken half. */
+ * Windows in FILE.live, left by a killed (or still running) process, that are not in the trace yet.
+ * The sequence of a window is read before and after it is copied, so that a window that a running
+ * process reuses meanwhile is not used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
            h->window_bytes <= VS_FRAME_RAW_MAX;
 }
 
-/* The copy lies in private memory; the names only serve reading a plain value. */
+/* The copy is in private memory; _Atomic is not needed to read it. */
 static uint64_t value(const _Atomic uint64_t *p)
 {
     return atomic_load_explicit(p, memory_order_relaxed);
@@ -32,9 +32,9 @@ static bool is_zero(const unsigned char *bytes, size_t n)
     return i == n;
 }
 
-/* Pages that never reached the disk, after the machine stopped, are zero. A record of which the
- * rest lies in one would decode, as zeros: the bytes end where the first such page begins. No
- * record ends in so many zeros. */
+/* Pages that never reached the disk before the machine stopped are zero. A record that reaches into
+ * one would decode, as zeros: the bytes end where the first such page begins. No record ends in so
+ * many zeros. */
 static size_t bytes_written(const unsigned char *data, size_t used, uint64_t offset)
 {
     size_t at = (size_t)(-offset & (PAGE_BYTES - 1));
@@ -91,7 +91,7 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
     if (header.end_kind == VS_OUTCOME_EXITED || header.end_kind == VS_OUTCOME_KILLED)
         recovery->outcome = (struct vs_reader_outcome){header.end_kind, header.end_status};
     enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
-    /* anew: how much is used must not be older than the counts */
+    /* read again: *used* must not be older than the counts */
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
         !header_fits(&header, uuid))
         header.windows = 0;

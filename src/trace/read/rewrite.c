@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace written anew, from open to commit: the copy is made in a hidden file beside the
- * target (replacement.c), added to, and takes its place only if both are still what they
- * were. How the old trace is copied is in rewrite_finished.c and rewrite_unfinished.c. */
+ * Rewrites a trace, from open to commit: the copy is made in a hidden file beside the target
+ * (replacement.c), extended, and replaces the target only if both are unchanged. The old trace is
+ * copied by rewrite_finished.c and rewrite_unfinished.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -62,7 +62,7 @@ static bool is_same(const char *path, const char *to)
     return !stat(path, &a) && !stat(to, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Where links lead. */
+/* The file that links lead to. */
 static char *choose_target(const char *path, const char *to, bool in_place)
 {
     char *target = in_place ? realpath(path, NULL) : malloc(PATH_MAX);
@@ -74,7 +74,7 @@ static char *choose_target(const char *path, const char *to, bool in_place)
     return target;
 }
 
-/* Says by whom *path* is being recorded; false when by nobody. */
+/* Writes to *why* which process is recording *path*; false when there is none. */
 static bool is_recorded(const char *path, char *why)
 {
     char who[VS_RECORDER_TEXT_MAX];
@@ -136,7 +136,7 @@ static void remove_live(const struct vs_rewrite *w)
         unlink(w->reader->live_path);
 }
 
-/* What is at *target*, which is not the trace, is what was there when this began. */
+/* Whether the file at *target*, which is not the trace, is the same as at the start. */
 static bool is_as_before(const struct vs_rewrite *w)
 {
     struct stat now;
@@ -146,7 +146,7 @@ static bool is_as_before(const struct vs_rewrite *w)
            now.st_size == w->before.st_size;
 }
 
-/* The rename must not cost what came to be there meanwhile. */
+/* The rename must not replace a file that was created meanwhile. */
 static void check_unchanged(struct vs_rewrite *w, char *why)
 {
     bool same = w->in_place ? vs_replacement_same(w->target, w->reader->file.fd,

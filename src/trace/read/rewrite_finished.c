@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copying a trace with an end: as it is up to what was added to it. Its index frames stay
- * true, as nothing before them moves; what was added is copied behind, each frame checked. */
+ * Copies a trace that has an end, unchanged up to the frames that were added to it. Its index
+ * frames stay valid, because nothing before them moves; added frames are copied after them, each
+ * one checked. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/read/rewrite_internal.h"
 
-/* The end of the last event or index frame before *limit*, by the frames' headers. Where they do
- * not lead there, 0 if the final index knows of a frame behind: what it says is then all there
- * is to go by. */
+/* The end of the last event or index frame before *limit*, found by the frames' headers. If they do
+ * not lead there, 0 where the final index lists a later frame: then only the index can be used. */
 static uint64_t end_of_events(const struct vs_rewrite *w, uint64_t limit)
 {
     const struct vs_reader *r = w->reader;
@@ -30,8 +30,8 @@ static uint64_t end_of_events(const struct vs_rewrite *w, uint64_t limit)
     return at < limit && known >= at ? 0 : end;
 }
 
-/* The entries that may be believed: in rising order, one after the other, of sound frames between
- * *from* and *to*. The others can be made again. Gives how many. */
+/* Selects the usable entries: in increasing order, without overlap, of sound frames between *from*
+ * and *to*. The others can be made again. Returns how many. */
 static size_t sound_entries(const struct vs_rewrite *w, struct vs_directory_entry *entries,
                             size_t count, uint64_t from, uint64_t to)
 {
@@ -59,7 +59,7 @@ static enum vs_err copy_added(struct vs_rewrite *w, const struct vs_directory_en
     return vs_rewrite_keep(w, &moved);
 }
 
-/* The final index into *w*. */
+/* Reads the final index into *w*. */
 static bool take_index(struct vs_rewrite *w, struct vs_trailer *trailer)
 {
     struct vs_frame_header header;
@@ -86,7 +86,7 @@ enum vs_err vs_rewrite_copy_finished(struct vs_rewrite *w, unsigned leave_out)
     if (!take_index(w, &trailer))
         return vs_rewrite_fail(w, VS_ERR_CORRUPT);
     enum vs_err err = vs_directory_load(&r->file, &old, &count);
-    if (err && err != VS_ERR_CORRUPT) /* a damaged one is none */
+    if (err && err != VS_ERR_CORRUPT) /* a damaged directory counts as none */
         return vs_rewrite_fail(w, err);
     uint64_t newest = vs_recovery_newest(&r->recovery);
     w->keep_live = !r->recovery.found ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The new file's bytes: frames, as they were or made here, and the index over the event
- * frames. The first failure is kept in `err`; after it nothing more is written, so that a
- * caller may go on and look once. */
+ * Writes the new file: copied and new frames, and the index over the event frames. The first
+ * failure is stored in `err`; nothing is written after it, so that a caller may continue and check
+ * once. */
 #define XXH_INLINE_ALL
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "trace/read/rewrite_internal.h"
 
-#define ADDED_SINCE_MINOR 3u /* of version 1: what this adds to a trace */
+#define ADDED_SINCE_MINOR 3u /* minor version of version 1 that introduced the added frames */
 #define LEVEL 3
 #define COPY_BYTES ((size_t)1 << 20)
 #define ENTRIES_MAX (VS_FRAME_RAW_MAX / sizeof(struct vs_directory_entry))
@@ -27,7 +27,7 @@ enum vs_err vs_rewrite_fail(struct vs_rewrite *w, enum vs_err err)
     return w->err;
 }
 
-/* *bytes* at the end of the new file. */
+/* Appends *bytes* to the new file. */
 static enum vs_err put(struct vs_rewrite *w, const void *from, size_t bytes)
 {
     const unsigned char *p = from;
@@ -101,7 +101,7 @@ enum vs_err vs_rewrite_put_header(struct vs_rewrite *w)
     return vs_rewrite_copy(w, sizeof header, header.header_bytes);
 }
 
-/* The index frame over the frames entered since the last one. */
+/* Writes the index frame for the frames entered since the last one. */
 static enum vs_err put_index(struct vs_rewrite *w, const struct vs_index_extension *extension)
 {
     size_t entries = w->index.entries * sizeof *w->entries;

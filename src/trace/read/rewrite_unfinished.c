@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copying a trace without an end. It is read to where it ends, record by record: a frame
- * that is what its header says is copied as it is, one that is not keeps its good records,
- * and windows recovered from FILE.live become frames like the others. Where that would drop
- * bytes of the file that is replaced, it is refused. */
+ * Copies a trace without an end. It is read to its end, record by record: a frame that matches its
+ * header is copied unchanged, another keeps only its good records, and windows recovered from
+ * FILE.live become frames like the others. Where that would drop bytes of the replaced file, it
+ * fails. */
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/read/rewrite_internal.h"
 
-/* The frame that is being read: what it holds up to the last good record. */
+/* The frame that is being read: its records up to the last good one. */
 struct present {
     struct vs_frame_header header;
     bool any, recovered;
     uint64_t offset, end; /* in the old file */
-    const unsigned char *data; /* of a frame of the file, until the next one is read */
-    size_t bytes, used; /* used: by records that are good */
+    const unsigned char *data; /* of a frame of the file, valid until the next one is read */
+    size_t bytes, used; /* used: bytes of good records */
     uint32_t events, definitions;
     uint64_t last_ns;
 };
@@ -48,13 +48,13 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
     p->definitions += what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
 }
 
-/* Is the frame of the file what its header says? A window never is one yet. */
+/* Whether the frame of the file matches its header. A window never does. */
 static bool is_whole(const struct present *p)
 {
     return !p->recovered && p->used == p->bytes && p->events == p->header.events;
 }
 
-/* The frame with the good records alone. */
+/* Writes the frame with only its good records. */
 static enum vs_err put_good_records(struct vs_rewrite *w, struct present *p)
 {
     struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
@@ -82,14 +82,15 @@ static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
     else
         put_good_records(w, p);
     vs_rewrite_enter(w, &p->header, offset);
-    if (w->last_ns < p->last_ns) /* the header was not right; what follows must not go back */
+    if (w->last_ns < p->last_ns) /* the header was wrong; later times must not decrease */
         w->last_ns = p->last_ns;
     w->index.strings = w->reader->strings_seen;
     w->index.stack_nodes = w->reader->nodes_seen;
     return w->err;
 }
 
-/* The kinds are described at the start of every trace; a foreign one may lack it. */
+/* The kinds are described at the start of every trace of ours; another program's may lack the
+ * description. */
 static enum vs_err put_end_event(struct vs_rewrite *w)
 {
     const struct vs_reader *r = w->reader;
@@ -117,8 +118,8 @@ static enum vs_err put_end_event(struct vs_rewrite *w)
     return vs_rewrite_enter(w, &h, offset);
 }
 
-/* Is there anything but zeros from the present frame on, and not just the start of a frame that
- * the file ends in? */
+/* Whether there are bytes other than zero from the present frame on, beyond an incomplete frame at
+ * the end of the file. */
 static bool leaves_frames(const struct vs_reader *r)
 {
     struct vs_frame_header h;
@@ -138,8 +139,8 @@ static bool leaves_frames(const struct vs_reader *r)
     return false;
 }
 
-/* What the new file lacks is only left out of a file beside the old one. *ended*: an `end` event
- * was read. */
+/* Events may be missing only from a new file beside the old one, not from its replacement. *ended*:
+ * an `end` event was read. */
 static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
 {
     const struct vs_reader *r = w->reader;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going to a place in a trace. The frame is found in the list of frames; reading begins at
- * the nearest place before it where everything defined so far is known (where the reader is,
- * a checkpoint, the start) and goes on from there, events left out, to the event wanted,
- * which is held back for vs_reader_next. */
+ * Moves to a position in a trace. The frame is found in the list of frames; reading begins at the
+ * nearest earlier place with all definitions available (the present position, a checkpoint, the
+ * start) and continues, skipping events, to the event wanted, which is then held for
+ * vs_reader_next. */
 #include "trace/read/seek.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ const struct vs_frame_list *vs_reader_frames(struct vs_reader *r)
     return &r->frames;
 }
 
-/* The next record is the first of frame *index* of the list. */
+/* Makes the first record of frame *index* of the list the next one. */
 static void enter_frame(struct vs_reader *r, size_t index)
 {
     const struct vs_frame_place *place = &r->frames.items[index];
@@ -32,7 +32,7 @@ static void enter_frame(struct vs_reader *r, size_t index)
     r->frame_recovered = r->ended = r->stopped = r->held = false;
     r->end_seen = r->counts_delivered = false;
     r->next = r->end = NULL;
-    r->frame_events = r->frame.events; /* nothing of the frame left is missing */
+    r->frame_events = r->frame.events; /* no events of the frame left behind are missing */
 }
 
 struct vs_checkpoints *vs_reader_checkpoints(const struct vs_reader *r)
@@ -82,8 +82,8 @@ static enum vs_err define(void *context, const unsigned char *bytes, size_t coun
     return vs_reader_define(context, bytes, count);
 }
 
-/* Make known what was defined before checkpoint *index*: its own definitions and those of
- * the checkpoints before it, as far as they have not been read. */
+/* Reads the definitions before checkpoint *index*: its own and those of the checkpoints before it,
+ * as far as they have not been read. */
 static enum vs_err define_up_to(struct vs_reader *r, size_t index)
 {
     for (size_t i = r->checkpoints_defined; i <= index; i++) {
@@ -109,7 +109,7 @@ static enum vs_err define_up_to(struct vs_reader *r, size_t index)
     return VS_OK;
 }
 
-/* What does not fit is not to be believed in part either. Texts stay where they are. */
+/* An inconsistent checkpoint is not used in part either. Texts stay in place. */
 static void forget_since(struct vs_reader_table *table, const struct vs_reader_table *known)
 {
     table->string_count = known->string_count;
@@ -141,8 +141,8 @@ enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
     return rewound ? rewound : err;
 }
 
-/* Begin at the checkpoint before frame *index* of the list when that is nearer than where
- * the reader is; *forward*: the event wanted is not behind it. */
+/* Starts at the checkpoint before frame *index* of the list when that is nearer than the present
+ * position; *forward*: the event wanted is not before the present position. */
 static enum vs_err start_near(struct vs_reader *r, size_t index, bool forward)
 {
     size_t nearest = SIZE_MAX;
@@ -154,12 +154,12 @@ static enum vs_err start_near(struct vs_reader *r, size_t index, bool forward)
         enum vs_err err = vs_reader_to_checkpoint(r, nearest);
         if (err != VS_ERR_CORRUPT)
             return err;
-        return VS_OK; /* from the start, then */
+        return VS_OK; /* start from the beginning */
     }
     return forward ? VS_OK : vs_reader_rewind(r);
 }
 
-/* May the frame that comes next be passed over, being before *index*? */
+/* Whether the next frame, which is before *index*, may be skipped. */
 static bool may_pass(const struct vs_reader *r, size_t index)
 {
     size_t next = (size_t)r->next_sequence - 1;
@@ -172,7 +172,7 @@ static bool may_pass(const struct vs_reader *r, size_t index)
 struct seek_goal {
     bool by_event;
     uint64_t value;
-    size_t index; /* of its frame in the list; the last one when it is in none */
+    size_t index; /* index of its frame in the list; of the last one when it is in none */
 };
 
 static enum vs_err go_on(struct vs_reader *r, const struct seek_goal *goal)
@@ -199,7 +199,7 @@ static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
     goal.index = goal.by_event ? vs_frame_list_event(frames, goal.value)
                                : vs_frame_list_at(frames, goal.value);
     if (goal.index == frames->count && frames->count)
-        goal.index = frames->count - 1; /* what follows may be in FILE.live */
+        goal.index = frames->count - 1; /* later events may be in FILE.live */
     bool forward = !r->ended && (goal.by_event ? vs_reader_event_number(r) <= goal.value
                                                : r->time_ns < goal.value || !r->events);
     enum vs_err err = start_near(r, goal.index, forward);
@@ -254,7 +254,7 @@ enum vs_err vs_reader_extent(struct vs_reader *r, struct vs_extent *out)
             extent.last_ns = last->last_ns;
             extent.events = last->first_event + last->events;
         }
-        if (r->recovery.found || !frames->count) { /* the rest is in no frame of the file */
+        if (r->recovery.found || !frames->count) { /* the rest is not in a frame of the file */
             err = vs_reader_seek_event(r, extent.events);
             while (!err && (err = vs_reader_next(r, &event)) == VS_OK)
                 extent.last_ns = event.time_ns;

@@ -7,7 +7,7 @@
 
 #include "trace/format/format.h"
 
-#define FRAME_BYTES ((size_t)1 << 20) /* a frame is handed out once it holds as much */
+#define FRAME_BYTES ((size_t)1 << 20) /* a frame is passed on once it has this size */
 #define RECORD_BYTES_MAX (VS_FRAME_RAW_MAX - FRAME_BYTES - 64)
 
 static unsigned char *room(struct vs_state_record *record, size_t bytes)
@@ -60,7 +60,7 @@ void vs_state_step(struct vs_state_record *record, uint64_t *value, uint64_t *la
     *last = *value;
 }
 
-/* Any narrower number. */
+/* Any narrower integer. */
 static uint64_t narrow(struct vs_state_record *record, uint64_t value, uint64_t max)
 {
     vs_state_u64(record, &value);

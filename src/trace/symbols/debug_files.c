@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The order follows what debuggers do: by build id first, for such a
- * file cannot be another build's; then by debug link. */
+ * See the header. The order is that of debuggers: first by build id, because such a file cannot
+ * belong to another build; then by debug link. */
 #define _GNU_SOURCE
 #include "trace/symbols/debug_files.h"
 
@@ -42,7 +42,7 @@ static bool try_path(const struct debug_files_search *s, const char *fmt, ...)
     return n > 0 && n < (int)sizeof path && s->use(s->arg, path);
 }
 
-/* *each* with every directory of the colon-separated *list*; true ends. */
+/* Calls *each* for every directory of the colon-separated *list*; true ends the search. */
 static bool each_directory(const struct debug_files_search *s, const char *list,
                            bool (*each)(const struct debug_files_search *, const char *dir))
 {
@@ -60,7 +60,7 @@ static bool each_directory(const struct debug_files_search *s, const char *list,
     return false;
 }
 
-/* *file* in the caches of debuginfod's client, where it keeps them. */
+/* Looks for *file* in the cache directories of debuginfod's client. */
 static bool in_client_cache(const struct debug_files_search *s, const char *file)
 {
     const char *id = s->query->build_id, *dir;
@@ -93,7 +93,7 @@ static int directory_length(const char *path)
     return slash ? (int)(slash - path) : 0;
 }
 
-/* By debug link, and by the module's own path, below *dir*. */
+/* Looks by debug link, and by the module's own path, below *dir*. */
 static bool by_link(const struct debug_files_search *s, const char *dir)
 {
     const struct vs_debug_query *q = s->query;
@@ -142,7 +142,7 @@ bool vs_debug_files_separate(const struct vs_debug_query *query, vs_debug_candid
     struct debug_files_search s = {query, use, arg};
     const char *sysroot = query->options->sysroot;
     if (strchr(query->link, '/') || !strchr(query->path, '/'))
-        return false; /* a link is a name, not a path */
+        return false; /* a link must be a file name, not a path */
     return below_debug_dirs(&s, by_build_id) || in_client_cache(&s, "debuginfo") ||
            (sysroot && beside_module(&s, sysroot)) || beside_module(&s, "") ||
            below_debug_dirs(&s, by_link);

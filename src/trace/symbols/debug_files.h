@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a module's own file and its separate debug file may lie: beside the module,
- * in debug directories by build id and by debug link, below another root, in a
- * debuginfod client's cache. Names come from traces and ELF files: build ids are
- * checked to be hex before they become part of a path. Private to src/trace and its
- * tests. */
+ * The possible places of a module's own file and its separate debug file: beside the module, in
+ * debug directories by build id and by debug link, below another root, in a debuginfod client's
+ * cache. Names come from traces and ELF files: build ids are checked to be hex before they become
+ * part of a path. Private to src/trace and its tests. */
 #ifndef VS_DEBUG_FILES_H
 #define VS_DEBUG_FILES_H
 
@@ -24,25 +23,25 @@ struct vs_debug_query {
     const struct vs_symbols_options *options;
 };
 
-/* Called with each candidate in order of preference; true ends the search. */
+/* Called for each candidate in order of preference; true ends the search. */
 typedef bool vs_debug_candidate(void *arg, const char *path);
 
-/* vs_debug_files_modules: files that may be the module itself. */
+/* vs_debug_files_modules: lists files that may be the module itself. */
 bool vs_debug_files_modules(const struct vs_debug_query *query, vs_debug_candidate *use, void *arg);
-/* vs_debug_files_separate: files that may hold its debugging information. */
+/* vs_debug_files_separate: lists files that may hold its debug information. */
 bool vs_debug_files_separate(const struct vs_debug_query *query, vs_debug_candidate *use,
                              void *arg);
 
-/* vs_debug_files_is_build_id: 2 to 64 bytes as lower-case hex. */
+/* vs_debug_files_is_build_id: whether *text* is 2 to 64 bytes in lower-case hex. */
 bool vs_debug_files_is_build_id(const char *text);
 
-/* Which files there are now, told from their status alone; 0: none. */
+/* A signature of the existing files, from their status only; 0: none. */
 struct vs_debug_signature {
     uint64_t module, separate;
 };
 struct vs_debug_signature vs_debug_files_sign(const struct vs_debug_query *query);
 
-/* vs_debug_files_open: a regular file for reading; -1 for anything else. */
+/* vs_debug_files_open: opens a regular file for reading; -1 for anything else. */
 int vs_debug_files_open(const char *path);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * C++'s and Rust's names by libiberty, whose demangler GCC and binutils use. A short name
- * can stand for a text of gigabytes, by parts that repeat parts that repeat parts: after
- * VS_DEMANGLED_MAX bytes libiberty is left by longjmp, which it holds no memory during. */
+ * Demangles C++ and Rust names with libiberty, the demangler of GCC and binutils. A short name can
+ * expand to gigabytes of text, by repeated parts that contain repeated parts: after
+ * VS_DEMANGLED_MAX bytes libiberty is left by longjmp; it holds no allocated memory at that point.
+ * */
 #include "trace/symbols/demangle.h"
 
 #include <demangle.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions, lines and inlined calls around an address, by DWARF: also where the
- * compiler wrote no table of ranges, and where a unit's functions are in a file of
- * their own (split DWARF). Paths are cleaned of "." and "..". */
+ * Functions, lines and inlined calls at an address, from DWARF: also where the compiler wrote no
+ * table of ranges, and where a unit's functions are in a separate file (split DWARF). "." and ".."
+ * are removed from paths. */
 #define _GNU_SOURCE
 #include <dwarf.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ static int compare_ranges(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* All units' ranges: for compilers that write no .debug_aranges. */
+/* The ranges of all units: for compilers that write no .debug_aranges. */
 static void build_ranges(struct vs_elf_object *object)
 {
     Dwarf_Die *unit = NULL;
@@ -46,7 +46,7 @@ static void build_ranges(struct vs_elf_object *object)
         qsort(object->ranges, object->range_count, sizeof *object->ranges, compare_ranges);
 }
 
-/* The unit that holds *pc*; *bias* as libdw wants it subtracted. */
+/* Finds the unit that contains *pc*; *bias* is the value that libdw expects to be subtracted. */
 static Dwarf_Die *find_unit(struct vs_elf_object *object, Dwarf_Addr pc, Dwarf_Addr *bias,
                             Dwarf_Die *room)
 {
@@ -71,7 +71,7 @@ static Dwarf_Die *find_unit(struct vs_elf_object *object, Dwarf_Addr pc, Dwarf_A
     return dwarf_offdie(dwarf, object->ranges[low - 1].unit, room);
 }
 
-/* The unit with the functions: *unit* itself, or what its skeleton stands for. */
+/* The unit with the functions: *unit* itself, or the full unit of a skeleton. */
 static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *room)
 {
     uint8_t type;
@@ -83,8 +83,8 @@ static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *room)
 
 /* --- attributes --- */
 
-/* *path*, taken from the folder of *unit*, without "//", "/./" and "dir/../". Stays as
- * it is where the folder is not known. */
+/* *path*, relative to the directory of *unit*, without "//", "/./" and "dir/../". Unchanged where
+ * the directory is unknown. */
 static const char *clean_path(struct vs_elf_object *object, Dwarf_Die *unit, const char *path)
 {
     char joined[PATH_MAX];
@@ -127,7 +127,7 @@ static const char *clean_path(struct vs_elf_object *object, Dwarf_Die *unit, con
 
 #define NAME_BYTES_MAX 2048u
 
-/* The entry that tells where *die* was declared. */
+/* The entry that declares *die*. */
 static Dwarf_Die *declaration(Dwarf_Die *die, Dwarf_Die *room)
 {
     static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
@@ -142,8 +142,8 @@ static Dwarf_Die *declaration(Dwarf_Die *die, Dwarf_Die *room)
     return die;
 }
 
-/* What a scope of *name* is called: NULL when it says nothing. The functions of a class
- * without a name are a lambda's. */
+/* The name to show for a scope called *name*; NULL for none. Functions of a class without a name
+ * belong to a lambda. */
 static const char *scope_name(Dwarf_Die *scope, const char *name)
 {
     int tag = dwarf_tag(scope);
@@ -157,7 +157,7 @@ static const char *scope_name(Dwarf_Die *scope, const char *name)
     return tag == DW_TAG_namespace ? "(anonymous namespace)" : lambda ? "{lambda}" : NULL;
 }
 
-/* A function around a class: its whole name. */
+/* The full name of a function that contains a class. */
 static const char *function_name(struct vs_elf_object *object, Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
@@ -167,8 +167,8 @@ static const char *function_name(struct vs_elf_object *object, Dwarf_Die *functi
     return mangled ? vs_elf_readable(object, mangled) : dwarf_diename(function);
 }
 
-/* *name* with the namespaces, classes and the function around it: functions of one file
- * only have no mangled name to tell them. */
+/* *name* with the namespaces, classes and the function that contain it: file-local functions have
+ * no mangled name that includes them. */
 static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const char *name)
 {
     char text[NAME_BYTES_MAX];
@@ -182,7 +182,7 @@ static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const
         memcpy(text + (used -= length), name, length);
     bool longer = false, whole = false;
     for (int i = 1; i < n && !whole; i++) {
-        /* a function counts around a class; around another function it is a nested one's */
+        /* a function is included around a class; around another function it contains a nested one */
         whole = longer && dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
         const char *scope =
             whole ? function_name(object, &scopes[i]) : scope_name(&scopes[i], name);
@@ -208,7 +208,7 @@ static const char *die_name(struct vs_elf_object *object, Dwarf_Die *die)
     const char *readable = name ? vs_elf_readable(object, name) : NULL;
     if (readable && readable != name)
         return readable;
-    /* not mangled, or nothing here that could undo it: the plain name says more */
+    /* not mangled, or no demangler here: the plain name is clearer */
     const char *plain = dwarf_attr_integrate(die, DW_AT_name, &attribute)
                             ? dwarf_formstring(&attribute)
                             : NULL;
@@ -225,7 +225,7 @@ static unsigned die_number(Dwarf_Die *die, unsigned name)
     return (unsigned)value;
 }
 
-/* Where an inlined function was called. */
+/* The call site of an inlined function. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
 {
     Dwarf_Files *files;
@@ -257,7 +257,7 @@ size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs
     int n = dwarf_getscopes(unit, pc - bias, &found);
     if (n <= 0)
         return 0;
-    /* the chain of places, not of abstract definitions */
+    /* the scopes of the inlined place, not of the abstract definition */
     n = dwarf_getscopes_die(&found[0], &scopes);
     size_t count = 0;
     for (int i = 0; i < n && count < VS_SYMBOL_INLINES_MAX; i++) {

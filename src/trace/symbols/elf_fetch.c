@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Debugging information from the servers of DEBUGINFOD_URLS, by libdebuginfod, which
- * is loaded only where the user asks for it. Runs in the worker: whoever waits for the
- * worker bounds the time. */
+ * Gets debug information from the servers of DEBUGINFOD_URLS, by libdebuginfod, which is loaded
+ * only when the user asks for it. Runs in the worker process; the process that waits for the worker
+ * limits the time. */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct client;
 
 int vs_elf_fetch(const char *build_id)
 {
-    static struct client *client; /* kept: it keeps its connections */
+    static struct client *client; /* reused, because it keeps its connections open */
     static int (*find)(struct client *, const unsigned char *, int, char **);
     const char *urls = vs_environment("DEBUGINFOD_URLS");
     if (!urls || !*urls || !vs_debug_files_is_build_id(build_id))
@@ -27,7 +27,7 @@ int vs_elf_fetch(const char *build_id)
         *(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
         client = begin && find ? begin() : NULL;
     }
-    /* a length of 0 says that the build id is text */
+    /* a length of 0 means that the build id is text */
     int fd = client ? find(client, (const unsigned char *)build_id, 0, NULL) : -1;
     return fd >= 0 ? fd : -1;
 }

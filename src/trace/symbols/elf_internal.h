@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of elf_object.h share: elf_object.c (finding and opening files),
- * elf_dwarf.c (functions, lines and inlined calls), elf_plt.c (stubs). */
+ * Shared by the parts of elf_object.h: elf_object.c (finding and opening files), elf_dwarf.c
+ * (functions, lines and inlined calls), elf_plt.c (stubs). */
 #ifndef VS_ELF_INTERNAL_H
 #define VS_ELF_INTERNAL_H
 
@@ -12,7 +12,7 @@
 #include "base/vs_arena.h"
 #include "trace/symbols/elf_object.h"
 
-/* A range of code and the compilation unit it comes from. */
+/* A range of code and its compilation unit. */
 struct vs_unit_range {
     Dwarf_Addr low, high;
     Dwarf_Off unit;
@@ -28,7 +28,7 @@ struct vs_elf_object {
     struct vs_elf_facts *facts;
     Dwfl *dwfl; /* NULL: no usable file */
     Dwfl_Module *module;
-    Dwarf *alternate; /* shared debugging information that we opened; owned */
+    Dwarf *alternate; /* shared debug information that we opened; owned */
     int alternate_fd;
     bool ranges_built, stubs_built;
     struct vs_unit_range *ranges; /* sorted; owned */
@@ -38,19 +38,20 @@ struct vs_elf_object {
     struct vs_arena text;
 };
 
-/* vs_elf_keep: a copy of *text* that lives as long as the object; "?" without memory. */
+/* vs_elf_keep: a copy of *text* that lives as long as the object; "?" when out of memory. */
 const char *vs_elf_keep(struct vs_elf_object *object, const char *text);
-/* vs_elf_readable: *name* as people write it: demangled, without a symbol version. */
+/* vs_elf_readable: *name* in readable form: demangled, without a symbol version. */
 const char *vs_elf_readable(struct vs_elf_object *object, const char *name);
-/* vs_elf_dwarf_names: as vs_elf_object_names, by DWARF alone. With 0, out[0] may hold a
- * file and line. */
+/* vs_elf_dwarf_names: like vs_elf_object_names, from DWARF only. When it returns 0, out[0] may have
+ * a file and line. */
 size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs_symbol *out);
-/* vs_elf_plt_name: "function@plt" when *pc* lies in a stub of the linker; else NULL. */
+/* vs_elf_plt_name: "function@plt" when *pc* is in a stub of the linker; otherwise NULL. */
 const char *vs_elf_plt_name(struct vs_elf_object *object, uint64_t pc);
-/* vs_elf_is_signal_frame: is *pc* one byte before the code that a signal's handler returns
- * to? No function is there: nothing calls that code. */
+/* vs_elf_is_signal_frame: whether *pc* is one byte before the code that a signal handler returns
+ * to. That code belongs to no function's call, because nothing calls it. */
 bool vs_elf_is_signal_frame(struct vs_elf_object *object, uint64_t pc);
-/* vs_elf_fetch: ask a debuginfod server for the module's debugging information; -1. */
+/* vs_elf_fetch: asks a debuginfod server for the module's debug information. Returns a descriptor,
+ * or -1. */
 int vs_elf_fetch(const char *build_id);
 
 #endif

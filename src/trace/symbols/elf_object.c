@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A module as one libdwfl session with the object at bias 0. Its file must be of the
- * build that ran (equal build ids); where it is gone, a separate debug file of that
- * build serves alone. A debug file is taken when its build id is the module's, or,
- * where there are none, when its checksum is the debug link's. */
+ * A module as one libdwfl session with the object at bias 0. Its file must be of the build that ran
+ * (equal build ids); if it no longer exists, a separate debug file of that build is used alone. A
+ * debug file is used when its build id is the module's, or, where there are none, when its checksum
+ * is the debug link's. */
 #define _GNU_SOURCE
 #include "trace/symbols/elf_object.h"
 
@@ -47,7 +47,7 @@ const char *vs_elf_readable(struct vs_elf_object *object, const char *name)
     return copy ? memcpy(copy, name, (size_t)(version - name)) : name;
 }
 
-/* --- is it the right file? --- */
+/* --- check that the file matches --- */
 
 static void hex_of(const unsigned char *bits, ssize_t bytes, char *out)
 {
@@ -83,7 +83,7 @@ static bool has_crc(int fd, uint32_t wanted)
     return right;
 }
 
-/* The build id of the ELF file *fd*, "" without; false when it is no ELF program. */
+/* The build id of the ELF file *fd*, "" without; false when it is not an ELF program. */
 static bool read_build_id(int fd, char *hex)
 {
     const void *bits = NULL;
@@ -105,7 +105,7 @@ struct debug_search {
     bool has_crc;
     GElf_Word crc;
     int fd;
-    char *path; /* of the file found; for libdwfl, which frees it */
+    char *path; /* path of the file found; libdwfl frees it */
 };
 
 static bool try_debug_file(void *arg, const char *path)
@@ -149,7 +149,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
                     char **file, Elf **elf)
 {
     (void)module, (void)userdata, (void)name, (void)base, (void)file, (void)elf;
-    return -1; /* every object is reported with its file */
+    return -1; /* never called: every object is reported with its file */
 }
 
 static const Dwfl_Callbacks callbacks = {
@@ -172,8 +172,8 @@ static bool try_alternate(void *arg, const char *path)
     return true;
 }
 
-/* Debugging information that several files share (dwz): libdw looks for it in the
- * system's directories only. */
+/* Debug information that several files share (dwz): libdw itself searches only the system's
+ * directories. */
 static void find_alternate(struct vs_elf_object *object, Dwarf *dwarf)
 {
     const char *name;
@@ -202,7 +202,7 @@ static void end_session(struct vs_elf_object *object)
     object->module = NULL;
 }
 
-/* The file *fd*, which is the object's from now on, as the module. */
+/* Opens the file *fd*, which the object then owns, as the module. */
 static bool begin_session(struct vs_elf_object *object, int fd, const char *path)
 {
     void **userdata;
@@ -248,7 +248,7 @@ static bool try_debug_alone(void *arg, const char *path)
     return begin_session(object, search.fd, path);
 }
 
-/* The vDSO of this kernel, when it is the one that ran: it is in our memory only. */
+/* The vDSO of this kernel, if it is the one that ran: it exists only in our memory. */
 static bool try_vdso(struct vs_elf_object *object)
 {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for the stubs through which calls leave an object: they have no symbols. Each
- * stub jumps through a slot of the offset table, and the relocation of that slot names
- * the function. x86-64: `jmp *slot(%rip)`; aarch64: `adrp x16` and `ldr x17, [x16, n]`. */
+ * Names for the stubs (PLT) that calls to other objects go through: they have no symbols. Each stub
+ * jumps through a slot of the offset table, and the relocation of that slot names the function.
+ * x86-64: `jmp *slot(%rip)`; aarch64: `adrp x16` and `ldr x17, [x16, n]`. */
 #define _GNU_SOURCE
 #include <gelf.h>
 #include <stdio.h>
@@ -97,8 +97,8 @@ static void add_stub(struct vs_elf_object *object, size_t *capacity, uint64_t lo
         (struct vs_plt_stub){low, high, vs_elf_keep(object, text)};
 }
 
-/* The stubs of one section. Those of .plt.got may be half as long as others: the jump
- * in the second half is then the next stub's. */
+/* Reads the stubs of one section. Those of .plt.got may be half as long as others: the jump in the
+ * second half then belongs to the next stub. */
 static void read_stubs(struct vs_elf_object *object, Elf *elf, unsigned machine, Elf_Scn *section,
                        const GElf_Shdr *header, const struct vs_map *slots,
                        const GElf_Shdr *symbols, Elf_Scn *symbol_section, size_t *capacity)
@@ -123,7 +123,7 @@ static void build_stubs(struct vs_elf_object *object)
 {
     GElf_Addr bias;
     GElf_Ehdr file;
-    GElf_Shdr header, symbols = {0}; /* read with its section, or not at all */
+    GElf_Shdr header, symbols = {0}; /* valid once its section was found */
     size_t names, capacity = 0;
     struct vs_map slots = {0};
     Elf_Scn *section = NULL, *symbol_section = NULL;

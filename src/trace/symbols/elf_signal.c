@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame between a signal's handler and what it interrupted. Its place is where the
- * handler returns to, less one: by name in libc with symbols, by its two instructions in
- * one without (unwinders know them, too, so that they never change). */
+ * The frame between a signal handler and the interrupted code. Its address is the handler's return
+ * address minus one: found by name in a libc with symbols, by its two instructions in one without
+ * (unwinders rely on them too, so they never change). */
 #include <string.h>
 
 #include "trace/symbols/elf_internal.h"
@@ -10,7 +10,7 @@
 /* mov $15, %rax (rt_sigreturn); syscall */
 static const unsigned char restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
-/* The bytes of code at *address*; NULL where the file does not have them. */
+/* The code bytes at *address*; NULL where the file does not have them. */
 static const void *code_at(Elf *elf, uint64_t address, size_t bytes)
 {
     size_t count;

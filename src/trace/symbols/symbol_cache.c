@@ -22,7 +22,7 @@
 #include "trace/format/format.h"
 
 #define MAGIC "\x89VSN\r\n\x1a\n"
-#define VERSION 2u /* raised also when names are made in another way */
+#define VERSION 2u /* raised also when names are built differently */
 #define FILE_BYTES_MAX ((size_t)8 << 20)
 #define FRESH_SECONDS 3600 /* a file used is marked so, once in this time */
 #define STALE_SECONDS 3600
@@ -34,7 +34,7 @@ struct head {
     uint32_t id_bytes, link_bytes; /* with NUL */
     uint64_t module, separate;     /* signatures */
     uint64_t reserved;
-    uint64_t checksum; /* XXH64 of the bytes before it and of all after the head */
+    uint64_t checksum; /* XXH64 of the bytes before it and of everything after the head */
 };
 _Static_assert(sizeof(struct head) == 56, "on-disk size");
 
@@ -184,7 +184,7 @@ enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct 
     return VS_ERR_IO;
 }
 
-/* --- keeping it small --- */
+/* --- limiting its size --- */
 
 /* Unfinished: .BUILD-ID.XXXXXX, and no other. */
 static enum vs_folder_entry classify(const char *name)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names kept on disk, one file per build id, so that a module's files are read once:
- * written whole under another name and renamed, checked when read, the least recently
- * used thrown away when all together are too big. A file that is damaged, or of
- * another version, counts as none. Any number of processes may use it at once.
- * Private to src/trace and its tests. */
+ * Names cached on disk, one file per build id, so that a module's files are read once: written
+ * under another name and renamed, checked when read, the least recently used removed when the total
+ * is too large. A file that is damaged, or of another version, counts as none. Any number of
+ * processes may use the cache at once. Private to src/trace and its tests. */
 #ifndef VS_SYMBOL_CACHE_H
 #define VS_SYMBOL_CACHE_H
 
@@ -13,26 +12,26 @@
 
 #define VS_SYMBOL_CACHE_BYTES_MAX (UINT64_C(256) << 20) /* of all files together */
 
-/* What the names of a file were made from. */
+/* The source of a file's names. */
 struct vs_symbol_source {
     struct vs_debug_signature signature;
     char link[VS_DEBUG_LINK_MAX];
 };
 
-/* vs_symbol_cache_load: the names of *build_id* into *set*, as module 0.
- * VS_ERR_NOT_FOUND when there are none that can be used; VS_ERR_NOMEM. */
+/* vs_symbol_cache_load: loads the names of *build_id* into *set*, as module 0. VS_ERR_NOT_FOUND
+ * when there are no usable ones; VS_ERR_NOMEM. */
 enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                  struct vs_symbol_source *source) VS_MUST_CHECK;
 
-/* vs_symbol_cache_store: replace them. *dir* is made when it is not there. Failures
- * leave what was. VS_ERR_IO, VS_ERR_NOMEM, VS_ERR_ARG for what is no build id. */
+/* vs_symbol_cache_store: replaces them. *dir* is created if needed. On failure the old file stays.
+ * VS_ERR_IO, VS_ERR_NOMEM, VS_ERR_ARG for an invalid build id. */
 enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                   const struct vs_symbol_source *source);
 
-/* vs_symbol_cache_trim: throw files away until they are at most *bytes*. */
+/* vs_symbol_cache_trim: removes the least recently used files until the total is at most *bytes*. */
 void vs_symbol_cache_trim(const char *dir, uint64_t bytes);
 
-/* vs_symbol_cache_decode: as _load, from the bytes of a file. */
+/* vs_symbol_cache_decode: like vs_symbol_cache_load, from the bytes of a file. */
 enum vs_err vs_symbol_cache_decode(const unsigned char *bytes, size_t count, const char *build_id,
                                    struct vs_symbol_set *set, struct vs_symbol_source *source)
     VS_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A payload holds its texts once, then records in the order of
- * module and offset; offsets are differences. */
+ * See the header. A payload stores each text once, then the records in the order of module and
+ * offset; offsets are stored as differences. */
 #include "trace/symbols/symbol_set.h"
 
 #include <limits.h>
@@ -13,10 +13,10 @@
 #include "base/vs_utf8.h"
 #include "trace/read/reader_internal.h"
 
-/* A module's record head; others are the number of symbols + 1. */
+/* Record head of a module; other heads are the number of symbols + 1. */
 #define HEAD_MODULE 0u
 #define LEVEL_MAX VS_LEVEL_LINES
-/* What an entry or a text costs beside its own bytes: map slots, arena rounding. */
+/* Memory per entry or text beyond its own bytes: map slots, arena rounding. */
 #define OVERHEAD 64u
 
 /* --- in memory --- */
@@ -42,7 +42,7 @@ static void *take(struct vs_symbol_set *set, size_t bytes, enum vs_err *err)
     return memory;
 }
 
-/* *text*, kept once. */
+/* *text*, stored once. */
 static const char *intern(struct vs_symbol_set *set, const char *text, size_t length,
                           enum vs_err *err)
 {
@@ -78,13 +78,13 @@ static enum vs_err grow_entries(struct vs_symbol_set *set)
     return VS_OK;
 }
 
-/* Where *entry* goes: over the one of its place, or after the last. */
+/* Stores *entry*: replaces the one of its place, or goes after the last. */
 static enum vs_err place(struct vs_symbol_set *set, struct vs_symbol_entry *entry)
 {
     uint64_t key = key_of(entry->module, entry->offset);
     const struct vs_symbol_entry *known = vs_symbol_set_find(set, entry->module, entry->offset);
     if (!known && vs_map_get(&set->places, key))
-        return VS_OK; /* two places with one hash: the first stays */
+        return VS_OK; /* two places with the same hash: the first one stays */
     enum vs_err err = grow_entries(set);
     if (!err)
         err = vs_map_put(&set->places, key, (uint64_t)(uintptr_t)entry);
@@ -101,7 +101,7 @@ static enum vs_err place(struct vs_symbol_set *set, struct vs_symbol_entry *entr
     return VS_OK;
 }
 
-/* An entry with room for *count* symbols; with the place's own memory when it has as much. */
+/* An entry with room for *count* symbols; reuses the place's own memory when it is large enough. */
 static struct vs_symbol_entry *make_entry(struct vs_symbol_set *set, uint32_t module,
                                           uint64_t offset, size_t count, enum vs_err *err)
 {
@@ -185,7 +185,7 @@ static int compare_entries(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* A payload in the making: texts grow in one buffer, records in another. */
+/* A payload that is being written: texts grow in one buffer, records in another. */
 struct encoder {
     unsigned char *texts, *records;
     size_t text_bytes, record_bytes, room;
@@ -292,7 +292,7 @@ out:
 
 /* --- from bytes --- */
 
-/* A text of a foreign payload: control bytes and what is not UTF-8 become '?'. */
+/* A text of an untrusted payload: control bytes and invalid UTF-8 become '?'. */
 static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char *text,
                                   size_t length, enum vs_err *err)
 {
@@ -317,7 +317,7 @@ static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char
 struct decoder {
     struct vs_symbol_set *set;
     const unsigned char *next, *end;
-    const char **texts; /* [id - 1] */
+    const char **texts; /* index: id - 1 */
     uint64_t text_count;
     uint32_t module;
     enum vs_symbol_level level;

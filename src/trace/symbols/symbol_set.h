@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of places in modules, in memory and as bytes: the payload of a symbols
- * frame (docs/trace-format.md §2.7), of a file of the symbol cache and of a
- * worker's answer. Decoding takes any bytes: every length is checked and memory is
- * bounded by what the caller allows. Private to src/trace and its tests. Not
- * thread-safe. */
+ * Names of places in modules, in memory and as bytes: the payload of a symbols frame
+ * (docs/trace-format.md §2.7), of a file of the symbol cache and of a worker's answer. Decoding is
+ * safe for any bytes: every length is checked and the caller limits the memory. Private to
+ * src/trace and its tests. Not thread-safe. */
 #ifndef VS_SYMBOL_SET_H
 #define VS_SYMBOL_SET_H
 
@@ -17,18 +16,18 @@
 #include "base/vs_map.h"
 #include "trace/symbols/symbols.h"
 
-/* How much was known of a module when its names were made; higher is better. */
+/* Quality of a module's names when they were made; higher is better. */
 enum vs_symbol_level {
     VS_LEVEL_NONE = 0,
     VS_LEVEL_TABLE = 1, /* symbol tables: functions only */
-    VS_LEVEL_LINES = 2, /* debugging information: functions, files, lines, inlined calls */
+    VS_LEVEL_LINES = 2, /* debug information: functions, files, lines, inlined calls */
 };
 
-/* One place. The symbols' function "" stands for an unknown one; module is "", and
- * all but the last are inlined into the next. No symbols: looked up, and nameless. */
+/* One place. A symbol with function "" is unknown; module is "", and all but the last are inlined
+ * into the next. No symbols: looked up without result. */
 struct vs_symbol_entry {
     uint64_t offset;
-    size_t at; /* in the set's list */
+    size_t at; /* index in the set's list */
     uint32_t module, count;
     enum vs_symbol_level level;
     struct vs_symbol symbols[];
@@ -41,27 +40,27 @@ struct vs_symbol_set {
     struct vs_map texts;  /* hash -> const char * */
     struct vs_symbol_entry **entries;
     size_t count, capacity;
-    uint64_t budget; /* bytes of memory that may still be spent */
+    uint64_t budget; /* bytes of memory left to use */
     bool sorted;
 };
 
-/* vs_symbol_set_put: add or replace a place; texts are copied. *count* at most
+/* vs_symbol_set_put: adds or replaces a place; texts are copied. *count* at most
  * VS_SYMBOL_INLINES_MAX. VS_ERR_NOMEM; VS_ERR_LIMIT when the budget is spent. */
 enum vs_err vs_symbol_set_put(struct vs_symbol_set *set, uint32_t module, uint64_t offset,
                               enum vs_symbol_level level, const struct vs_symbol *symbols,
                               size_t count) VS_MUST_CHECK;
 
-/* vs_symbol_set_find: NULL when the place is not there. Valid until vs_symbol_set_free. */
+/* vs_symbol_set_find: NULL when the place is not in the set. Valid until vs_symbol_set_free. */
 const struct vs_symbol_entry *vs_symbol_set_find(const struct vs_symbol_set *set, uint32_t module,
                                                  uint64_t offset);
 
-/* vs_symbol_set_encode: entries from *next* on (in the order of module and offset) into
- * *out*, as many as fit *room*; *next* goes up by as many. VS_ERR_LIMIT when not even one
- * fits, VS_ERR_NOMEM. The set may not change between the calls that write it. */
+/* vs_symbol_set_encode: writes entries from *next* on (in the order of module and offset) to *out*,
+ * as many as fit *room*, and advances *next*. VS_ERR_LIMIT when not even one fits, VS_ERR_NOMEM.
+ * The set must not change between the calls that write it. */
 enum vs_err vs_symbol_set_encode(struct vs_symbol_set *set, size_t *next, unsigned char *out,
                                  size_t room, size_t *bytes) VS_MUST_CHECK;
 
-/* vs_symbol_set_decode: add the places of a payload; those before a damaged record stay.
+/* vs_symbol_set_decode: adds the places of a payload; those before a damaged record stay.
  * VS_ERR_CORRUPT, VS_ERR_LIMIT, VS_ERR_NOMEM. */
 enum vs_err vs_symbol_set_decode(struct vs_symbol_set *set, const unsigned char *payload,
                                  size_t bytes) VS_MUST_CHECK;

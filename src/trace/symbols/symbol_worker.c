@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Over a socket pair: a question is a fixed head and the module's path
- * and build id, an answer a fixed head and the payload of a symbol set with one place.
- * The asking side trusts no length in an answer. */
+ * See the header. Over a socket pair: a request is a fixed head and the module's path and build id,
+ * an answer a fixed head and the payload of a symbol set with one place. The client trusts no
+ * length in an answer. */
 #define _GNU_SOURCE
 #include "trace/symbols/symbol_worker.h"
 
@@ -22,7 +22,7 @@
 
 #define CRASHES_MAX 16u
 #define ANSWER_BYTES_MAX ((size_t)1 << 20)
-#define DATA_BYTES_MAX (UINT64_C(8) << 30) /* what a worker may allocate */
+#define DATA_BYTES_MAX (UINT64_C(8) << 30) /* memory limit of a worker */
 #define SLICE_MS 100
 
 struct symbol_worker_question {
@@ -37,7 +37,7 @@ struct symbol_worker_answer {
 
 static uint64_t spent_ns;
 
-/* Waited for workers, by this process. */
+/* Time that this process has waited for workers. */
 static unsigned spent_ms(void)
 {
     return spent_ns / 1000000 > UINT_MAX ? UINT_MAX : (unsigned)(spent_ns / 1000000);
@@ -73,7 +73,7 @@ static bool send_all(int fd, const void *from, size_t bytes)
     return true;
 }
 
-/* A module as the worker has it open. */
+/* A module that the worker has open. */
 struct known {
     struct vs_debug_query query;
     char *path, *id;
@@ -82,7 +82,7 @@ struct known {
 };
 
 struct known_list {
-    struct known **items; /* by number */
+    struct known **items; /* index: number */
     size_t count;
 };
 
@@ -134,7 +134,7 @@ static void limit_worker(pid_t parent)
     if (getppid() != parent)
         _exit(0);
     setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0); /* no core, whatever takes them */
+    prctl(PR_SET_DUMPABLE, 0); /* a crash leaves no core file */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
     setrlimit(RLIMIT_DATA, &data);
 #else
@@ -143,7 +143,7 @@ static void limit_worker(pid_t parent)
     static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGCHLD};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         signal(usual[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* whoever waits for us decides */
+    signal(SIGINT, SIG_IGN); /* the parent decides when we end */
 }
 
 static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options *options)
@@ -153,7 +153,7 @@ static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options
     char path[PATH_MAX], id[VS_BUILD_ID_HEX_MAX];
     limit_worker(parent);
     if (!options->debuginfod)
-        unsetenv("DEBUGINFOD_URLS"); /* libdw asks by itself in places */
+        unsetenv("DEBUGINFOD_URLS"); /* libdw would contact the servers by itself in places */
     unsigned char *room = malloc(ANSWER_BYTES_MAX + 64);
     while (room && receive(fd, &q, sizeof q)) {
         if (!q.path_bytes || q.path_bytes > sizeof path || !q.id_bytes ||
@@ -166,7 +166,7 @@ static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options
     _exit(0);
 }
 
-/* --- the asking side --- */
+/* --- the client --- */
 
 static bool start(struct vs_symbol_worker *worker)
 {
@@ -197,12 +197,12 @@ void vs_symbol_worker_stop(struct vs_symbol_worker *worker)
         return;
     close(worker->fd);
     worker->fd = -1;
-    kill(worker->pid, SIGKILL); /* it has nothing of its own to lose */
+    kill(worker->pid, SIGKILL); /* it has no data to lose */
     while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
 
-/* Receive *bytes*, within the time that is left. */
+/* Receives *bytes*, within the time that is left. */
 static enum vs_worker_result await(struct vs_symbol_worker *worker, void *to, size_t bytes,
                                    const char *path)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A process that reads modules' files for us: libdw takes any bytes for granted, may
- * crash on them or take minutes, and cannot be interrupted. It is started when first
- * asked, started anew after a crash (the module it crashed on is left alone then), and
- * killed when the time is spent. Private to src/trace and its tests. Not thread-safe. */
+ * A process that reads modules' files for us: libdw trusts any bytes, may crash on them or take
+ * minutes, and cannot be interrupted. It is started at the first request, restarted after a crash
+ * (the module that caused it is then skipped), and killed when the time is used up. Private to
+ * src/trace and its tests. Not thread-safe. */
 #ifndef VS_SYMBOL_WORKER_H
 #define VS_SYMBOL_WORKER_H
 
@@ -22,13 +22,13 @@ struct vs_symbol_worker {
 
 enum vs_worker_result {
     VS_WORKER_ANSWERED,
-    VS_WORKER_CRASHED, /* by this module */
+    VS_WORKER_CRASHED, /* because of this module */
     VS_WORKER_SLOW,    /* this module took half of the time */
-    VS_WORKER_LATE,    /* the time is spent, or no worker can be started */
+    VS_WORKER_LATE,    /* the time is used up, or no worker can be started */
 };
 
-/* vs_symbol_worker_ask: the names around *address* of the module that *query* tells of,
- * put into *set* as module 0; *number* stands for the module from call to call. */
+/* vs_symbol_worker_ask: puts the names around *address* of the module of *query* into *set* as
+ * module 0; *number* identifies the module across calls. */
 enum vs_worker_result vs_symbol_worker_ask(struct vs_symbol_worker *worker,
                                            const struct vs_debug_query *query, uint32_t number,
                                            uint64_t address, struct vs_symbol_set *set,

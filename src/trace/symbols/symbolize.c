@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The places are those of the stack nodes, each once; they are asked
- * for module by module, in the order of their offsets, which is how libdw reads least. */
+ * See the header. The places are those of the stack nodes, each once; they are looked up module by
+ * module, in the order of their offsets, because libdw then reads least. */
 #include "trace/symbols/symbolize.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static int compare_places(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Every place in a module of the trace, which has been read; sorted, each once. */
+/* Lists every place in a module of the trace, which has been read; sorted, each once. */
 static enum vs_err list_places(const struct vs_reader *reader, struct symbolize_place **out, size_t *count)
 {
     const struct vs_reader_table *table = &reader->table;
@@ -58,7 +58,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* *module* has *places* places and *named* names. */
+/* Counts a *module* with *places* places and *named* names. */
 static enum vs_err count_module(struct vs_symbolize_result *out, const struct vs_module *module,
                                 size_t places, size_t named)
 {
@@ -111,7 +111,7 @@ static int most_unnamed_first(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* What is cut off stays as it is: the rest may be found yet. */
+/* A truncated trace is left unchanged: the rest may still be found. */
 static enum vs_err check_whole(const struct vs_reader *reader, const char *path, const char *to,
                                char *why)
 {
@@ -189,7 +189,7 @@ enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_r
     out->recovered = vs_rewrite_recovered(rewrite);
     err = write_frames(rewrite, &set, out);
     if (err == VS_OK || err == VS_ERR_IO) {
-        err = vs_rewrite_commit(rewrite, why); /* which says why an added frame was not written */
+        err = vs_rewrite_commit(rewrite, why); /* reports why an added frame was not written */
     } else {
         snprintf(why, VS_READER_WHY_MAX, "%s: cannot write its function names: %s", path,
                  vs_err_text(err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names written into a trace, so that it can be read where its programs are not. Uses
+ * Writes names into a trace, so that it can be read on machines without the programs' files. Uses
  * the options of vs_symbols_configure. Not thread-safe. */
 #ifndef VS_SYMBOLIZE_H
 #define VS_SYMBOLIZE_H
@@ -22,15 +22,15 @@ struct vs_symbolize_result {
     size_t frame_bytes; /* of payload, before compression */
     uint64_t recovered; /* events that came from FILE.live */
     char note[VS_SYMBOLS_NOTE_MAX];
-    /* those with places left unnamed, most of them first; owned, as the names are */
+    /* modules with unnamed places, most of them first; owned, as are the names */
     struct vs_symbolize_module *unnamed;
     size_t unnamed_count;
 };
 
-/* vs_symbolize: name every place of the trace's stacks and write the names into it, or
- * into a copy at *to* (may be NULL). Names that are there already stay where no better
- * are found. *why* (VS_READER_WHY_MAX bytes) holds one line on failure: as
- * vs_rewrite_open. *out* is to be freed in any case. */
+/* vs_symbolize: names every place of the trace's stacks and writes the names into it, or into a
+ * copy at *to* (may be NULL). Existing names stay where no better ones are found. On failure *why*
+ * (VS_READER_WHY_MAX bytes) receives one line: as vs_rewrite_open. The caller frees *out* in any
+ * case. */
 enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_result *out,
                          char *why) VS_MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for program counters; see the header. One struct object per build: what the
- * cache had of it, what was asked since, and what is wrong with it. Answers are made
- * once and live, with all texts, until close. */
+ * Names for program counters; see the header. One struct object per build: its cached names, the
+ * places looked up since, and the problems with its files. Answers are made once and live, with all
+ * texts, until close. */
 #define _GNU_SOURCE
 #include "trace/symbols/symbols.h"
 
@@ -28,19 +28,19 @@
 struct object {
     const char *path, *name, *build_id; /* the first module's; name is path's last part */
     uint32_t number;
-    bool asked;   /* the worker opened it: facts hold */
-    bool broken;  /* the worker died of it */
-    bool slow;    /* it took so long that others would have had no time */
-    bool unnamed; /* some place has no name for want of a file */
-    bool grown;   /* names were added to what the cache has */
+    bool asked;   /* the worker opened it: facts are valid */
+    bool broken;  /* the worker crashed on it */
+    bool slow;    /* it took so long that no time would be left for others */
+    bool unnamed; /* some place has no name because a file is missing */
+    bool grown;   /* names were added that the cache does not have */
     struct vs_elf_facts facts;
     struct vs_symbol_set names;
-    struct vs_symbol_set older; /* cached, made from other files than there are now */
+    struct vs_symbol_set older; /* cached, but made from files other than the present ones */
     struct vs_symbol_source source;
     struct object *next;
 };
 
-/* What is known of one pc; kept by the arena. */
+/* The result for one pc; allocated from the arena. */
 struct symbols_answer {
     uint64_t pc;
     uint32_t module;
@@ -89,8 +89,8 @@ static struct vs_debug_query query_of(const struct vs_symbols *s, const struct o
                                    &s->options};
 }
 
-/* What the cache has. It is stale when better may be had: the module or a debug file
- * is there, and not the one it was made from. */
+/* Loads the cached names. They are stale when better ones may be available: the module or a debug
+ * file exists, and is not the one they were made from. */
 static void load_cached(struct vs_symbols *s, struct object *object)
 {
     if (!s->options.cache_dir || !*object->build_id ||
@@ -132,7 +132,7 @@ static struct object *get_object(struct vs_symbols *s, const struct vs_module *m
     return object;
 }
 
-/* Have the worker look *offset* up; the answer is in object->names then. */
+/* Has the worker look *offset* up; the answer is then in object->names. */
 static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
 {
     struct vs_debug_query query = query_of(s, object);
@@ -161,7 +161,7 @@ static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
     }
 }
 
-/* The names of a place from the files' side: cache, files, older cache. */
+/* The names of a place from files: cache, module and debug files, older cache. */
 static const struct vs_symbol_entry *look_up(struct vs_symbols *s, struct object *object,
                                              uint64_t offset)
 {
@@ -249,7 +249,7 @@ static uint64_t key_of(const struct vs_frame *frame)
     return key ? key : 1;
 }
 
-/* What stands at the end of a stack in place of frames that are not in it. */
+/* The text for missing frames at the end of a stack. */
 static size_t name_mark(uint64_t pc, struct vs_symbol *out)
 {
     const char *mark = pc == VS_STACK_MORE ? "(more frames)" : "(caller unknown)";
@@ -257,7 +257,7 @@ static size_t name_mark(uint64_t pc, struct vs_symbol *out)
     return 1;
 }
 
-/* The kept answer; made now if need be. NULL when there is no memory for it. */
+/* The cached answer; computed now if needed. NULL when out of memory. */
 static const struct symbols_answer *get_answer(struct vs_symbols *s, const struct vs_frame *frame)
 {
     const uint64_t *kept = vs_map_get(&s->answers, key_of(frame));
@@ -275,7 +275,7 @@ static const struct symbols_answer *get_answer(struct vs_symbols *s, const struc
                               (struct vs_symbol *)(answer + 1)};
     memcpy(answer->symbols, symbols, count * sizeof symbols[0]);
     if (vs_map_put(&s->answers, key_of(frame), (uint64_t)(uintptr_t)answer))
-        return answer; /* not kept for next time; right all the same */
+        return answer; /* not cached, but correct */
     return answer;
 }
 
@@ -297,7 +297,7 @@ enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **
     return VS_OK;
 }
 
-/* A Python frame says itself all that there is to know. false when it is another. */
+/* A Python frame has its name and line in the trace. Returns false for other frames. */
 static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
                       struct vs_symbol *out)
 {
@@ -330,7 +330,7 @@ size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, stru
     return count;
 }
 
-/* --- what is missing --- */
+/* --- missing names --- */
 
 size_t vs_symbols_missing(const struct vs_symbols *s, const char **first)
 {
@@ -394,7 +394,7 @@ void vs_symbols_note(const struct vs_symbols *s, char *text)
             *text ? "; " : "", s->late, s->late == 1 ? "" : "es", s->options.budget_ms / 1000);
 }
 
-/* --- the end --- */
+/* --- closing --- */
 
 static void close_object(struct vs_symbols *s, struct object *object)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for program counters, at report time: function, file and line, inlined calls
- * included. They come, the first that has them, from the trace itself (`vramscope
- * symbolize`), from the cache on disk, or by libdw from the module's own file when its
- * build id matches and from separate debug files. Without any: module+0xoffset. Files
- * are read by a process of their own, which may crash or run out of time without harm.
- * Not thread-safe. */
+ * Names for program counters, at report time: function, file and line, inlined calls included. They
+ * come from the first source that has them: the trace itself (`vramscope symbolize`), the cache on
+ * disk, or libdw, from the module's own file when its build id matches and from separate debug
+ * files. Without any: module+0xoffset. Files are read by a separate process, which may crash or run
+ * out of time without harm. Not thread-safe. */
 #ifndef VS_SYMBOLS_H
 #define VS_SYMBOLS_H
 
@@ -31,42 +30,40 @@ struct vs_symbol {
 struct vs_symbols_progress {
     size_t resolved;      /* places so far */
     const char *module;   /* base name of the object being read */
-    unsigned spent_ms;    /* reading files so far, this process */
+    unsigned spent_ms;    /* time spent reading files so far, in this process */
 };
 
-/* Where names may come from. Zero-initialised: the trace, the module's own file and
- * /usr/lib/debug, without limit of time. Strings stay the caller's. */
+/* Sources of names. Zero-initialised: the trace, the module's own file and /usr/lib/debug, without
+ * a time limit. The caller owns the strings. */
 struct vs_symbols_options {
     const char *debug_dirs; /* colon-separated; searched before /usr/lib/debug */
     const char *sysroot;    /* modules and debug files below it first; NULL: none */
     const char *cache_dir;  /* the disk cache; NULL: none */
-    unsigned budget_ms;     /* for reading files, in this process as a whole; 0: no limit */
-    bool debuginfod;        /* ask the servers of DEBUGINFOD_URLS, too */
-    bool afresh;            /* the trace's own names only where nothing else has any */
+    unsigned budget_ms;     /* for reading files, in the whole process; 0: no limit */
+    bool debuginfod;        /* also ask the servers of DEBUGINFOD_URLS */
+    bool afresh;            /* the trace's own names only where no other source has any */
     /* called about ten times a second while files are read; may be NULL */
     void (*progress)(void *arg, const struct vs_symbols_progress *progress);
     void *progress_arg;
 };
 
-/* vs_symbols_configure: the options of every vs_symbols_open from now on; copied. */
+/* vs_symbols_configure: sets the options of all later vs_symbols_open; copied. */
 void vs_symbols_configure(const struct vs_symbols_options *options);
 
 enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **out) VS_MUST_CHECK;
 
-/* vs_symbols_frame: the symbols of one frame, innermost inline first, into at most
- * *max* entries; returns how many (at least 1 when max > 0). Strings live until
- * vs_symbols_close. */
+/* vs_symbols_frame: the symbols of one frame, innermost inline first, at most *max* entries;
+ * returns how many (at least 1 when max > 0). Strings live until vs_symbols_close. */
 size_t vs_symbols_frame(struct vs_symbols *symbols, const struct vs_frame *frame,
                         struct vs_symbol *out, size_t max);
 
-/* vs_symbols_missing: how many modules had a file that is gone or whose build id
- * differs, and names for whose frames were not found elsewhere either; *first* (may be
- * NULL) gets the path of one, or NULL. */
+/* vs_symbols_missing: how many modules have frames without names because their file is missing or
+ * its build id differs; *first* (may be NULL) receives the path of one, or NULL. */
 size_t vs_symbols_missing(const struct vs_symbols *symbols, const char **first);
 
 #define VS_SYMBOLS_NOTE_MAX 1024
-/* vs_symbols_note: what was not named and why, in one line of at most
- * VS_SYMBOLS_NOTE_MAX bytes; "" when there is nothing to say. */
+/* vs_symbols_note: writes which places have no name and why, in one line of at most
+ * VS_SYMBOLS_NOTE_MAX bytes; "" when all have names. */
 void vs_symbols_note(const struct vs_symbols *symbols, char *text);
 
 /* vs_symbols_close: writes new names to the disk cache. NULL does nothing. */
