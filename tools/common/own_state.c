@@ -13,8 +13,8 @@ static const struct {
     int number;
     void (*handler)(int);
 } wanted[] = {
-    {SIGCHLD, SIG_DFL}, /* ignored, nobody is told how a child ended */
-    {SIGXFSZ, SIG_IGN}, /* a file that may not grow is an error to be told of */
+    {SIGCHLD, SIG_DFL}, /* when ignored, wait cannot return a child's status */
+    {SIGXFSZ, SIG_IGN}, /* exceeding a file size limit becomes an error instead of a signal */
 };
 #define WANTED (sizeof wanted / sizeof *wanted)
 static struct sigaction before[WANTED];
@@ -27,7 +27,7 @@ void vs_own_state_begin(void)
         struct sigaction action = {.sa_handler = wanted[i].handler};
         sigaction(wanted[i].number, &action, &before[i]);
     }
-    /* of several traces all are open at once */
+    /* several traces are open at once */
     if (!getrlimit(RLIMIT_NOFILE, &files_before)) {
         struct rlimit files = {files_before.rlim_max, files_before.rlim_max};
         files_raised = !setrlimit(RLIMIT_NOFILE, &files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Relative places: ../lib beside bin in a build tree, ../<libdir> when installed. */
+ * Relative paths: ../lib beside bin in a build tree, ../<libdir> when installed. */
 #define _GNU_SOURCE
 #include "tools/common/paths.h"
 
@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where there is no /proc, as it was started. */
+/* Without /proc, the path that it was started with. */
 static bool own_path(char *out, size_t max)
 {
     char given[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the parts of an installation lie, found from the command's own place, so
- * that a build tree, /usr/local and a copied folder all work. */
+ * Finds the parts of an installation relative to the command's own path, so that a build tree,
+ * /usr/local and a copied folder all work. */
 #ifndef VS_PATHS_H
 #define VS_PATHS_H
 
@@ -9,7 +9,7 @@
 
 #include "base/vs_err.h"
 
-/* vs_path_preload: libvramscope.so's absolute path into *out* (*max* bytes).
+/* vs_path_preload: writes the absolute path of libvramscope.so to *out* (*max* bytes).
  * VS_ERR_NOT_FOUND when this installation has none (built without CUDA headers). */
 enum vs_err vs_path_preload(char *out, size_t max) VS_MUST_CHECK;
 

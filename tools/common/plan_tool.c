@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A plan is written beside its place and renamed, so that a program
- * that maps the old one keeps it. */
+ * See the header. A plan is written beside its target and renamed, so that a program that maps the
+ * old plan keeps it. */
 #include "tools/common/plan_tool.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tools/common/whole_file.h"
 #include "viewer/report/recording_text.h"
 
-/* `run` has no --partial: a plan of less than the whole is asked for by name. */
+/* `run` has no --partial: a plan of an incomplete trace must be requested explicitly. */
 static bool usable_trace(const char *who, const struct vs_plan_request *request,
                          struct vs_reader *reader)
 {
@@ -30,7 +30,7 @@ static bool usable_trace(const char *who, const struct vs_plan_request *request,
     return false;
 }
 
-/* Requests that are not in the trace have no place in a plan. */
+/* A plan has no places for requests that are not in the trace. */
 static bool whole_trace(const char *who, const struct vs_plan_request *request,
                         const struct vs_plan_trace *trace)
 {
@@ -97,7 +97,7 @@ bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
     return built;
 }
 
-/* A slip of the keyboard must not cost a file: only plans are replaced. */
+/* A mistyped path must not overwrite a file: only plans are replaced. */
 static bool may_replace(const char *path)
 {
     struct stat st;

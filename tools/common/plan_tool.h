@@ -19,7 +19,7 @@ struct vs_plan_request {
 };
 
 struct vs_plan_result {
-    void *bytes; /* of the file; free() them */
+    void *bytes; /* of the file; the caller frees them */
     size_t size;
     struct vs_plan_summary summary;
     struct vs_policy_need needs[VS_POLICY_COUNT];
@@ -29,10 +29,11 @@ struct vs_plan_result {
     uint64_t unmatched;
 };
 
-/* vs_tool_plan: plan a trace. false, and says why in *who*'s name, when it cannot. */
+/* vs_tool_plan: plans a trace. Returns false, with a message from *who*, when it cannot. */
 bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
                   struct vs_plan_result *out);
-/* vs_tool_plan_write: the file, replaced as a whole. false, and says why. */
+/* vs_tool_plan_write: writes the plan file, replacing an older one in one step. Returns false, with
+ * a message. */
 bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan);
 
 #endif

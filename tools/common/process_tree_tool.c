@@ -98,7 +98,7 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list)
         for (size_t j = 0; one.has && j < kept && same == kept; j++)
             same = known[j].has && !memcmp(known[j].uuid, one.uuid, sizeof one.uuid) ? j : same;
         if (same < kept) {
-            if (size_of(list->paths[i]) > size_of(list->paths[same])) { /* that one is cut off */
+            if (size_of(list->paths[i]) > size_of(list->paths[same])) { /* the other one is truncated */
                 char *swap = list->paths[i];
                 list->paths[i] = list->paths[same];
                 list->paths[same] = swap;
@@ -115,7 +115,7 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list)
     free(known);
 }
 
-/* Says which are not whole. True when all are, or it does not matter. */
+/* Reports the incomplete traces. True when all are complete, or *partial* allows it. */
 static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
 {
     bool whole = true;
@@ -131,8 +131,8 @@ static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
     return whole || partial;
 }
 
-/* Those that cannot be opened, each with its reason, leave the list. False when that is not
- * wanted, or nothing is left. */
+/* Removes the traces that cannot be opened from the list and reports each. Returns false when that
+ * is not allowed, or none are left. */
 static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool partial)
 {
     size_t kept = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several traces at once, as `vramscope report` and the end of `vramscope run` show them. */
+ * Several traces at once, as `vramscope report` and the end of `vramscope run` print them. */
 #ifndef VS_PROCESS_TREE_TOOL_H
 #define VS_PROCESS_TREE_TOOL_H
 
@@ -15,17 +15,17 @@ struct vs_trace_list {
     size_t count, capacity;
 };
 
-/* vs_trace_list_add: *path*, or of a folder every .vst in it, by name. false, with a line
- * on standard error that begins with *who*, when there is none or no memory. */
+/* vs_trace_list_add: adds *path* or, for a folder, every .vst in it, by name. Returns false, with a
+ * line on standard error that begins with *who*, when there is none or memory is out. */
 bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path);
-/* vs_trace_list_single: leave out traces that are in the list already: named twice, or a copy
- * or link of one; the longest stays. A line on standard error for each. */
+/* vs_trace_list_single: removes duplicates from the list: traces named twice, and copies or links;
+ * the longest stays. Prints a line on standard error for each. */
 void vs_trace_list_single(const char *who, struct vs_trace_list *list);
 void vs_trace_list_free(struct vs_trace_list *list);
 
-/* vs_tool_tree: print them as a tree, or as JSON to the style's stream. With *partial*, of those
- * that are cut off or damaged what can be read counts, and those that cannot be read at all leave
- * the list; without, they make it false. A line on standard error for each. */
+/* vs_tool_tree: prints them as a tree, or as JSON to the style's stream. With *partial*, the
+ * readable part of truncated or damaged traces is used, and unreadable ones leave the list;
+ * without, they make it return false. Prints a line on standard error for each. */
 bool vs_tool_tree(const char *who, struct vs_trace_list *list,
                   const struct vs_style *style, bool json, bool partial);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Progress is for terminals only, and for what takes more than a
- * second: one line on standard error, drawn over itself and taken away at the end. */
+ * See the header. Progress is printed only on terminals, and only for work that takes more than a
+ * second: one line on standard error, redrawn in place and cleared at the end. */
 #include "tools/common/symbol_tool.h"
 
 #include <limits.h>
@@ -48,7 +48,7 @@ void vs_symbol_tool_done(void)
     drawn = false;
 }
 
-/* Where the cache is by the XDG rules; false without a home. */
+/* Finds the cache by the XDG rules; false without a home directory. */
 static bool find_cache(void)
 {
     const char *dir = vs_environment("XDG_CACHE_HOME"), *below = "";
@@ -98,8 +98,8 @@ void vs_symbol_tool_afresh(void)
     vs_symbols_configure(&chosen);
 }
 
-/* The value of *flag* at argv[i], as "--flag VALUE" or "--flag=VALUE"; *used*: how many
- * words, 0 when argv[i] is another. NULL with *used* set: it has none. */
+/* The value of *flag* at argv[i], as "--flag VALUE" or "--flag=VALUE"; *used*: how many words, 0
+ * when argv[i] is another flag. NULL with *used* set: the value is missing. */
 static const char *value_of(char **argv, int argc, int i, const char *flag, int *used)
 {
     size_t n = strlen(flag);
@@ -116,8 +116,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Take in the flag at argv[i]. Returns the words it took, 0 when it is not ours, -1 when
- * it is wrong. */
+/* Parses the flag at argv[i]. Returns the number of words, 0 when it is another flag, -1 when it is
+ * wrong. */
 static int take_flag(char **argv, int argc, int i)
 {
     static const char *const with_value[] = {"--debug-dir", "--sysroot", "--symbol-seconds"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the verbs that show names look for them: flags common to them, the options that
- * stand behind the flags, and the line that tells of progress. */
+ * Sources of symbol names, for the verbs that show names: their common flags, the options set by
+ * the flags, and the progress line. */
 #ifndef VS_SYMBOL_TOOL_H
 #define VS_SYMBOL_TOOL_H
 
@@ -18,21 +18,21 @@
     "  --no-symbol-cache     do not use or write the cache of names\n" \
     "  --debuginfod          query the servers in DEBUGINFOD_URLS\n"
 
-/* vs_symbol_tool_configure: as *options* say. Called by main with the environment's, and
- * by `run` with its own. */
+/* vs_symbol_tool_configure: sets the sources from *options*. Called by main with the environment's
+ * options, and by `run` with its own. */
 void vs_symbol_tool_configure(const struct vs_options *options);
 
-/* vs_symbol_tool_environment: as the environment says. */
+/* vs_symbol_tool_environment: sets the sources from the environment. */
 void vs_symbol_tool_environment(void);
 
-/* vs_symbol_tool_flags: take the flags above out of *argv* and configure by them. false,
- * and said, when one is wrong. */
+/* vs_symbol_tool_flags: removes the flags above from *argv* and applies them. Returns false, with a
+ * message, when one is wrong. */
 bool vs_symbol_tool_flags(int *argc, char **argv);
 
-/* vs_symbol_tool_afresh: names that the traces hold count for less than those found. */
+/* vs_symbol_tool_afresh: names found in files replace the names stored in the traces. */
 void vs_symbol_tool_afresh(void);
 
-/* vs_symbol_tool_done: take the line of progress off the terminal. */
+/* vs_symbol_tool_done: clears the progress line on the terminal. */
 void vs_symbol_tool_done(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the verbs share: error lines, opening traces, small parsers. */
+ * Shared by the verbs: error lines, opening traces, small parsers. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 
 #define LINE_BYTES (PATH_MAX + 1024)
 
-/* One line, whatever a file is called. */
+/* Makes one line, whatever characters a file name has. */
 static void make_line(char line[LINE_BYTES], const char *format, va_list args)
 {
     vsnprintf(line, LINE_BYTES, format, args);

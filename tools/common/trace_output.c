@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a trace is written anew: what may be replaced, and what an interrupt leaves. */
+ * Rewriting a trace: which files may be replaced, and cleaning up after an interrupt. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "trace/read/reader.h"
 #include "trace/read/rewrite.h"
 
-/* A slip of the keyboard must not cost a file. NULL: it may be written. */
+/* A mistyped path must not overwrite a file. Returns NULL when it may be written. */
 static const char *refuse(const char *output, const struct stat *st)
 {
     char magic[8];
@@ -26,7 +26,7 @@ static const char *refuse(const char *output, const struct stat *st)
     return st->st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
 }
 
-/* What a trace holds that is recorded, or was until its program was killed, is nowhere else. */
+/* The events of a trace that is being recorded, or whose program was killed, exist nowhere else. */
 static bool is_spare(const char *who, const char *output)
 {
     char text[VS_RECORDER_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Signals are only held off while checkpoints are made: what is half made is
- * then removed before the process ends by them. */
+ * See the header. Signals are held back only while checkpoints are made: an unfinished file is then
+ * removed before the signal ends the process. */
 #define _GNU_SOURCE
 #include "tools/common/trace_part.h"
 
@@ -102,7 +102,7 @@ static bool need_checkpoints(const char *who, const char *path, struct vs_reader
     return !err;
 }
 
-/* Numbers against times: only known by looking; what is empty then is said by the verb. */
+/* Event numbers against times can only be compared by reading; the verb reports an empty part. */
 static bool wrong_way_round(const struct vs_time_window *window)
 {
     return window->from.given && window->to.given &&

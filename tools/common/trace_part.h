@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A part of a trace, as the verbs take it: --at, --from, --to. Long traces without
- * checkpoints get some made on the way, kept for the next time. */
+ * A part of a trace, selected by a verb's --at, --from, --to. For long traces without checkpoints
+ * some are made on the way and cached. */
 #ifndef VS_TRACE_PART_H
 #define VS_TRACE_PART_H
 
@@ -24,33 +24,33 @@ struct vs_part_args {
     "T: 12.5s, 850ms, 3m20s since the start; -10s before the end; 80% of the time; @1234, the\n" \
     "event with that number.\n"
 
-/* vs_part_option: take *text*, the value of --*name*. false, and says so, when it is no
- * moment, or it is --at beside --from or --to. */
+/* vs_part_option: parses *text*, the value of --*name*. Returns false, with a message, when it is
+ * not a time or event number, or --at is combined with --from or --to. */
 bool vs_part_option(const char *who, const char *name, const char *text,
                     struct vs_part_args *args);
 
-/* vs_tool_index: put checkpoints into the trace at *path*, with progress. false, and says why,
- * when it cannot be. */
+/* vs_tool_index: adds checkpoints to the trace at *path*, with progress. Returns false, with a
+ * message, when it fails. */
 bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint_options *options,
                    struct vs_checkpoint_result *result);
 
-/* vs_part_given: any of them. */
+/* vs_part_given: whether any of the options was given. */
 bool vs_part_given(const struct vs_part_args *args);
 
-/* vs_part_resolve: the part of *reader*'s trace that *args* mean. false, and says so, when it
- * lies outside of the trace, is empty the wrong way round, or memory is out. Makes checkpoints
+/* vs_part_resolve: the part of *reader*'s trace that *args* select. Returns false, with a message,
+ * when it lies outside the trace, its end is before its start, or memory is out. Makes checkpoints
  * for a long trace without any, with progress on standard error. */
 bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,
                      const struct vs_part_args *args, struct vs_time_window *out);
 
-/* Progress of making checkpoints on a terminal, from the second second on; an interrupt
- * stops it. Zero-initialise, set who and path; vs_part_progress_end wipes the line and gives
- * the signals back; it ends the process as the signal would have when there was one. */
+/* Progress of making checkpoints, shown on a terminal after one second; an interrupt stops the
+ * work. Zero-initialise, set who and path. vs_part_progress_end clears the line and restores the
+ * signal handlers; after an interrupt it ends the process as the signal would have. */
 struct vs_part_progress {
     const char *who, *path;
     uint64_t begun_ns, shown_ns;
     bool shown;
-    bool go_on; /* an interrupt only ends the making of checkpoints */
+    bool go_on; /* an interrupt stops only the making of checkpoints */
 };
 void vs_part_progress_begin(struct vs_part_progress *progress);
 bool vs_part_progress_step(void *progress, uint64_t bytes, uint64_t total);

@@ -19,7 +19,7 @@
 #define BUFFER_BYTES (1 << 20)
 #define OPEN_MAX_LOOKED_AT 256
 
-/* One file at a time; static, as standard output is flushed once more when the process ends. */
+/* One file at a time; static, because standard output is flushed once more when the process ends. */
 static char buffer[BUFFER_BYTES];
 
 static bool refuse(const char *who, const char *name)
@@ -28,7 +28,7 @@ static bool refuse(const char *who, const char *name)
     return false;
 }
 
-/* /dev/stdout and the like lead to a file that the shell goes on writing to. */
+/* /dev/stdout and the like lead to a file that the shell continues to write to. */
 static bool is_open_for_us(const struct stat *st)
 {
     struct stat open_one;
@@ -47,7 +47,8 @@ static bool write_directly(const char *who, struct vs_whole_file *file)
     return file->stream || refuse(who, file->name);
 }
 
-/* As open(2) would make the file, or as the one is that it replaces. false: it cannot be its. */
+/* Sets the permissions that open(2) would give, or those of the replaced file. Returns false when
+ * its owner cannot be set. */
 static bool make_alike(int fd, const struct stat *old)
 {
     struct stat made;
@@ -63,7 +64,7 @@ static bool make_alike(int fd, const struct stat *old)
 
 static bool write_beside(struct vs_whole_file *file, const struct stat *old)
 {
-    vs_tool_discard_on_signals(); /* before there is anything to discard */
+    vs_tool_discard_on_signals(); /* before there is a file to discard */
     int fd = vs_replacement_make(file->target, &file->temporary);
     if (fd < 0)
         return false;
@@ -80,7 +81,7 @@ static bool write_beside(struct vs_whole_file *file, const struct stat *old)
     return false;
 }
 
-/* *old*: the file that has the name, or NULL. */
+/* *old*: the file with that name, or NULL. */
 static bool write_whole(const char *who, struct vs_whole_file *file, const struct stat *old)
 {
     if (snprintf(file->target, PATH_MAX, "%s", file->name) >= PATH_MAX)
@@ -88,7 +89,8 @@ static bool write_whole(const char *who, struct vs_whole_file *file, const struc
     else if (vs_link_follow(file->target, PATH_MAX) && (!old || !access(file->name, W_OK))) {
         if (write_beside(file, old))
             return true;
-        /* the folder takes no new file, or the owner is another: only its content can change */
+        /* the folder is not writable, or the file belongs to another user: only its content can be
+         * replaced */
         if (old && !file->mapped && (errno == EACCES || errno == EPERM || errno == EROFS))
             return write_directly(who, file);
     }

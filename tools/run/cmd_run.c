@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope run`: start a program with the profiler in front, wait, print what
- * was recorded. The program's own output and exit status pass through; the
- * summary goes to standard error. Every process it starts that uses CUDA leaves
- * a trace of its own and adds its path to a manifest, which tells this command
- * what to summarise. */
+ * `vramscope run`: starts a program with the profiler preloaded, waits, prints a summary of the
+ * recording. The program's own output and exit status pass through; the summary goes to standard
+ * error. Every process of the program that uses CUDA writes its own trace and adds its path to a
+ * manifest, which lists the traces to summarise. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +31,7 @@
 #include "tools/run/run_summary.h"
 #include "trace/read/reader.h"
 
-#define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
+#define CHECKER_STATUS 86 /* exit status of programs that the simulated GPU's checker fails */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
@@ -76,7 +75,7 @@ int vs_run_fail(const char *format, ...)
     return EXIT_OWN_FAILURE;
 }
 
-/* Say when preloading cannot work, instead of leaving an empty-handed user. */
+/* Reports programs where preloading cannot work; otherwise users would just miss their trace. */
 static void look_at_program(struct vs_run *run)
 {
     char why[2 * PATH_MAX + 256];
@@ -85,7 +84,7 @@ static void look_at_program(struct vs_run *run)
         fprintf(stderr, "vramscope run: %s\n", why);
 }
 
-/* *mask* is the one to run with: no signal may end us while an older trace is set aside. */
+/* *mask* is the signal mask to run with: no signal may end us while an older trace is set aside. */
 static int start(struct vs_run *run, const sigset_t *mask, int *status)
 {
     int report[2];
@@ -122,7 +121,7 @@ static int start(struct vs_run *run, const sigset_t *mask, int *status)
     return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-/* As a shell tells it. */
+/* The status as a shell reports it. */
 static int exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -141,8 +140,8 @@ static bool is_old_trace(const char *path, const struct stat *st)
            !vs_reader_recorded_by(path);
 }
 
-/* An older trace of that name gives way, also of a name by a pattern where that can be known.
- * What stays there nevertheless must not be taken for what is recorded now. */
+/* Sets aside an older trace of that name, also of a name from a pattern where it can be predicted.
+ * A file that stays there must not be taken for the new recording. */
 static bool make_way(const struct vs_run *run, struct vs_run_output *older)
 {
     const char *output = run->options.text[VS_OPT_output];
@@ -183,7 +182,7 @@ static int execute(struct vs_run *run, int *status)
     return result;
 }
 
-/* No trace: why, as far as it is known. */
+/* Explains a missing trace, as far as the cause can be found. */
 static void explain_no_trace(const struct vs_run *run, const struct vs_run_summary *seen, int status)
 {
     const char *program = run->program[0], *simulated = run->options.text[VS_OPT_simulate];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that a preloaded library cannot reach: those without a dynamic loader, those
- * that the kernel starts with other rights than the caller's (set-user-ID, capabilities),
- * those of another architecture or word size, those of another C library; and scripts
- * whose interpreter is such. */
+ * Programs that a preloaded library cannot reach: those without a dynamic loader, those that run
+ * with more rights than the caller's (set-user-ID, capabilities), those of another architecture or
+ * word size, those of another C library; and scripts with such an interpreter. */
 #define _GNU_SOURCE
 #include "tools/run/reach.h"
 
@@ -20,7 +19,7 @@
 
 #include "base/vs_option.h"
 
-#define SCRIPTS_MAX 5 /* as many interpreters in a row as the kernel follows */
+#define SCRIPTS_MAX 5 /* as many interpreters in a chain as the kernel follows */
 #define LINE_MAX_BYTES 256
 
 #if defined(__x86_64__)
@@ -47,8 +46,8 @@ static void find_in_path(const char *name, char *out, size_t max)
     }
 }
 
-/* Does the kernel give it rights that the caller lacks? Not on a file system mounted
- * nosuid, and not what the caller is already. */
+/* Whether the kernel gives the program rights that the caller lacks. Not on a file system mounted
+ * nosuid, and not the caller's own user or group. */
 static const char *raised_rights(const char *path)
 {
     struct stat st;
@@ -64,7 +63,7 @@ static const char *raised_rights(const char *path)
     return NULL;
 }
 
-/* The loader that the program names; false when it names none. */
+/* Reads the path of the program's loader; false when it has none. */
 static bool read_loader(FILE *f, const Elf64_Ehdr *header, char *loader, size_t max)
 {
     Elf64_Phdr segment;
@@ -110,7 +109,7 @@ static enum vs_reach of_binary(const char *path, FILE *f, char *why, size_t max)
     return *why ? VS_REACH_NO : VS_REACH_YES;
 }
 
-/* The program that a first line "#!..." starts; false when it is none. Of "env", which
+/* The program that a first line "#!..." starts; false when it is not such a line. For "env", which
  * is dynamic itself, the name that it looks up. */
 static bool interpreter(const char *line, char *out, size_t max)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Can a library be preloaded into a program? Told from the file, before it runs. */
+ * Whether a library can be preloaded into a program. Determined from the file, before it runs. */
 #ifndef VS_REACH_H
 #define VS_REACH_H
 
@@ -13,13 +13,13 @@ enum vs_reach {
     VS_REACH_HARMFUL, /* with LD_PRELOAD the program would not start */
 };
 
-/* vs_reach: *program* as execvp would find it; scripts are followed to their interpreter.
- * *why*, of *max* bytes, is then a sentence for the user, which names the file that it is
- * about; empty for VS_REACH_YES, which is also the answer where the file cannot be read. */
+/* vs_reach: examines *program* as execvp would find it; scripts are followed to their interpreter.
+ * *why*, of *max* bytes, receives a sentence for the user that names the file; empty for
+ * VS_REACH_YES, which is also returned where the file cannot be read. */
 enum vs_reach vs_reach(const char *program, char *why, size_t max);
 
-/* vs_reach_is_library: is the file at *path* a shared object of this machine, whole as far
- * as its headers tell? */
+/* vs_reach_is_library: whether the file at *path* is a shared object of this machine, complete
+ * according to its headers. */
 bool vs_reach_is_library(const char *path);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One `vramscope run`, and what its parts ask of one another: cmd_run.c starts the program
- * and sums up, run_options.c reads the arguments, run_prepare.c makes ready. Where a function
- * gives a status, it is 0, or the command's exit status, and what is wrong was said. */
+ * One `vramscope run` and the interface between its parts: cmd_run.c starts the program and prints
+ * the summary, run_options.c parses the arguments, run_prepare.c prepares the run. A returned
+ * status is 0, or the command's exit status after a message was printed. */
 #ifndef VS_RUN_INTERNAL_H
 #define VS_RUN_INTERNAL_H
 
@@ -23,41 +23,40 @@ struct vs_run {
     struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */
     char plan[PATH_MAX]; /* made for this run; empty: none */
-    enum vs_reach reach; /* by the library, of the program */
+    enum vs_reach reach; /* whether the library reaches the program */
     char **program; /* argv of the program, NULL-terminated */
 };
 
-/* vs_run_fail: one line to standard error; gives EXIT_OWN_FAILURE. */
+/* vs_run_fail: prints one line to standard error; returns EXIT_OWN_FAILURE. */
 int vs_run_fail(const char *format, ...) VS_PRINTF(1, 2);
 
 /* --- run_options.c --- */
 
-/* vs_run_parse: options of the environment, then of the arguments; the program's own. */
+/* vs_run_parse: parses the options of the environment, then the arguments; finds the program's own. */
 int vs_run_parse(struct vs_run *run, int argc, char **argv);
 
-/* vs_run_warn_without_effect, vs_run_warn_observed: what was asked for and comes to nothing,
- * because memory is served otherwise, or only observed, in one line. */
+/* vs_run_warn_without_effect, vs_run_warn_observed: print one line with the options that have no
+ * effect, because another allocator serves the memory or because it is only observed. */
 void vs_run_warn_without_effect(const struct vs_run *run);
 void vs_run_warn_observed(const struct vs_run *run);
 
-/* --- run_prepare.c, in the order in which they are called --- */
+/* --- run_prepare.c, in calling order --- */
 
-/* vs_run_prepare_output: the trace's folder must exist and the file, where its name is fixed,
- * must be ours to replace: a slip of the keyboard must not cost a file. */
+/* vs_run_prepare_output: the trace's folder must exist and the file, where its name is fixed, must
+ * be a trace: a mistyped path must not overwrite another file. */
 int vs_run_prepare_output(struct vs_run *run);
 
-/* vs_run_prepare_manifest: makes the file that processes tell their traces in. */
+/* vs_run_prepare_manifest: creates the file in which processes list their traces. */
 int vs_run_prepare_manifest(struct vs_run *run);
 
-/* vs_run_prepare_plan: checks the plan; a trace is planned into a file of our own first. The
- * program may change its folder, so the path becomes absolute. */
+/* vs_run_prepare_plan: checks the plan; from a trace, first makes a plan in a temporary file. The
+ * path becomes absolute, because the program may change its directory. */
 int vs_run_prepare_plan(struct vs_run *run);
 
-/* vs_run_prepare_environment: in this process: what changes here, the child inherits and
- * nobody else sees. */
+/* vs_run_prepare_environment: sets this process's environment; only the child inherits it. */
 int vs_run_prepare_environment(struct vs_run *run);
 
-/* vs_run_is_trace: does the file at *path* begin as a trace does? */
+/* vs_run_is_trace: whether the file at *path* begins as a trace. */
 bool vs_run_is_trace(const char *path);
 
 #endif

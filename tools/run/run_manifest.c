@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Everybody may append to it who knows its name, which cannot be guessed, and
- * nobody can list the folder that it lies in: those who know are those who inherited the name. */
+ * See the header. Every user who has its name may append to it; the name cannot be guessed, and
+ * nobody can list its folder: only processes that inherited the name have it. */
 #define _GNU_SOURCE
 #include "tools/run/run_manifest.h"
 
@@ -44,8 +44,8 @@ bool vs_run_manifest_create(char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return false;
-    fchmod(fd, 0622); /* a process may become another user's */
-    /* room for some hundred traces: where there is none, better known now than at the end */
+    fchmod(fd, 0622); /* a process may change to another user */
+    /* room for some hundred traces: a full disk is better reported now than at the end */
     bool room = !fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVED_BYTES) || errno != ENOSPC;
     close(fd);
     if (!room) {

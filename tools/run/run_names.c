@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. What is older: written last before the run began, and no name of the run's own
- * traces (a file server's clock may differ from ours). */
+ * See the header. A file is an older trace when it was last written before the run began and is not
+ * one of the run's own names (a file server's clock may differ from ours). */
 #define _GNU_SOURCE
 #include "tools/run/run_names.h"
 
@@ -71,7 +71,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Cuts ".NUMBER" off the end; 0 when there is none. */
+/* Cuts ".NUMBER" off the end; returns 0 when there is none. */
 static uint64_t cut_number(char *name)
 {
     char *dot = strrchr(name, '.');
@@ -82,8 +82,8 @@ static uint64_t cut_number(char *name)
     return value;
 }
 
-/* NAME.PID.vst and NAME.PID.2.vst are names of who found NAME taken. false when *trace* is no such
- * name. *wanted*: PATH_MAX bytes. */
+/* NAME.PID.vst and NAME.PID.2.vst are names of processes that found NAME in use. Returns false when
+ * *trace* is not such a name. *wanted*: PATH_MAX bytes. */
 static bool wanted_name(const struct vs_run_names *names, const char *trace, char *wanted)
 {
     char pid_text[24];
@@ -97,7 +97,7 @@ static bool wanted_name(const struct vs_run_names *names, const char *trace, cha
     const char *slash = strrchr(wanted, '/');
     snprintf(pid_text, sizeof pid_text, "%llu", (unsigned long long)pid);
     if (vs_run_output_has(names->pattern, 'p') && !strstr(slash ? slash : wanted, pid_text))
-        return false; /* it was asked for with its number */
+        return false; /* the number is part of the requested name */
     if (ends_with(names->pattern, ".vst"))
         strcat(wanted, ".vst");
     return true;
@@ -108,7 +108,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* A trace, or the empty file of one, that nothing writes to. */
+/* A trace, or the empty file of one, that no process writes to. */
 static bool is_older(const struct vs_run_names *names, const char *path)
 {
     struct stat st;
@@ -156,7 +156,7 @@ void vs_run_names_say(const struct vs_run_names *names, const char *trace)
         vs_tool_fail("vramscope", "%s is from an earlier run; this run's trace is %s", wanted, trace);
 }
 
-/* Is *entry* the name by *pattern*, whose one percent sign is that of %r, of some rank? */
+/* Whether *entry* is a name from *pattern*, whose one percent sign is that of %r, for any rank. */
 static bool is_ranked_name(const char *entry, const char *pattern)
 {
     const char *rank = strchr(pattern, '%');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names of a run's traces where only its processes know them: %r under a launcher that sets
- * each one's rank, %n under a script. A process that finds its name taken records under
- * NAME.PID.vst; when the run is over and what has the name is an older trace, the new one takes
- * it, as an older trace of a known name gives way. */
+ * Names of a run's traces that only its processes can determine: %r under a launcher that sets each
+ * one's rank, %n under a script. A process that finds its name in use records under NAME.PID.vst;
+ * after the run, when the file with that name is an older trace, the new trace replaces it, just as
+ * an older trace of a predictable name is replaced. */
 #ifndef VS_RUN_NAMES_H
 #define VS_RUN_NAMES_H
 
@@ -16,25 +16,25 @@ struct vs_run_names {
     const char *pattern;  /* -o, absolute */
     struct timespec began; /* CLOCK_REALTIME before the program was started */
     const char *manifest;
-    char **taken; /* older names that traces of this run have now; by vs_run_names_free */
+    char **taken; /* older names that traces of this run have now; freed by vs_run_names_free */
     size_t count, capacity;
 };
 
-/* vs_run_names_replaced: do older traces by *pattern* give way at the end of the run? Not where
- * their names differ by process, nor where other ranks of this run may have them. */
+/* vs_run_names_replaced: whether older traces of *pattern* are replaced at the end of the run. Not
+ * where their names differ by process, nor where other ranks of this run may use them. */
 bool vs_run_names_replaced(const char *pattern);
 
-/* vs_run_names_take: give *trace* (PATH_MAX bytes; a path of the manifest) the name that it was to
- * have, if that is an older trace's; *trace* is the new name then. Nothing when it has it, when
- * either is being recorded, or what is there is no trace. */
+/* vs_run_names_take: renames *trace* (PATH_MAX bytes; a path of the manifest) to the name that it
+ * should have, if an older trace has that name; *trace* becomes the new name. Does nothing when it
+ * has the name already, when either is being recorded, or when the other file is not a trace. */
 void vs_run_names_take(struct vs_run_names *names, char *trace);
 
-/* vs_run_names_say: on standard error, when *trace* could not have the name that it was to have
- * and what has it is not of this run. */
+/* vs_run_names_say: prints on standard error that *trace* could not have its requested name because
+ * a file that is not of this run has it. */
 void vs_run_names_say(const struct vs_run_names *names, const char *trace);
 
-/* vs_run_names_say_ranks: on standard error, which traces of other ranks are there from an earlier
- * run: whoever reads all by the pattern would read them for this one's. */
+/* vs_run_names_say_ranks: prints on standard error which traces of other ranks are left from an
+ * earlier run: reading all files of the pattern would mix them with this run's. */
 void vs_run_names_say_ranks(const struct vs_run_names *names);
 
 void vs_run_names_free(struct vs_run_names *names);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arguments of `vramscope run`: what stands before the program's name, over what the
- * environment says, and a line for what has no effect together. */
+ * The arguments of `vramscope run`: options before the program's name, which take precedence over
+ * the environment, and a line for options without effect together. */
 #include <stdio.h>
 #include <string.h>
 
 #include "allocator/core/alloc_conf.h"
 #include "tools/run/run_internal.h"
 
-/* The limit is refused and not merely warned about (check_limit). */
+/* The limit is rejected instead of warned about (check_limit). */
 static void warn_environment(const char *sentence, void *arg)
 {
     char name[VS_OPTION_ENV_MAX];
@@ -18,13 +18,13 @@ static void warn_environment(const char *sentence, void *arg)
         fprintf(stderr, "vramscope run: %s\n", sentence);
 }
 
-/* "--" and what begins with it is no value: one that does can be given as --name=value. */
+/* An argument that begins with "--" is not a value; such a value can be given as --name=value. */
 static bool is_option(const char *argument)
 {
     return strncmp(argument, "--", 2) == 0;
 }
 
-/* One "--name[=value]"; *used* is how many arguments it took. */
+/* Parses one "--name[=value]"; *used* is the number of arguments. */
 static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
 {
     const char *name = argv[0] + 2;
@@ -48,7 +48,7 @@ static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
         value = argv[1];
         *used = 2;
     }
-    /* an empty variable of a script must not mean no limit */
+    /* an empty variable in a script must not remove the limit */
     if (id == VS_OPT_limit && !*value)
         return vs_run_fail("%s needs a value such as 8GiB or 50%%", "--limit");
     if (vs_options_set(&run->options, id, value, VS_FROM_COMMAND, why))
@@ -56,8 +56,8 @@ static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
     return 0;
 }
 
-/* A program meant to be limited must not run without: the environment's limit, which the
- * library would ignore, counts as one given here. */
+/* A program meant to be limited must not run without a limit: an invalid limit in the environment,
+ * which the library would ignore, is treated like one given here. */
 static int check_limit(const struct vs_run *run)
 {
     char name[VS_OPTION_ENV_MAX], why[VS_OPTION_TEXT_MAX], message[2 * VS_OPTION_TEXT_MAX];
@@ -107,7 +107,7 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
     return check_limit(run);
 }
 
-/* Does the text set anything that only PyTorch's rules know? */
+/* Whether the text sets an option that only PyTorch's rules use. */
 static bool tunes_pytorch(const char *text)
 {
     struct vs_alloc_conf conf = {0};
@@ -132,7 +132,7 @@ void vs_run_warn_without_effect(const struct vs_run *run)
                         "no effect with --policy=%s\n", conf, policy->name);
 }
 
-/* Injected, the library is told of calls that the driver has made already. */
+/* When injected, the library receives calls that the driver has already executed. */
 void vs_run_warn_observed(const struct vs_run *run)
 {
     const struct vs_options *o = &run->options;

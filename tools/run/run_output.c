@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The live window of a program that was killed, FILE.live, goes along: it
- * holds the last part of its trace. */
+ * See the header. FILE.live, the live window of a killed program, moves along: it holds the last
+ * part of its trace. */
 #include "tools/run/run_output.h"
 
 #include <dirent.h>
@@ -25,9 +25,9 @@ static bool with_live(char out[PATH_MAX], const char *path)
     return snprintf(out, PATH_MAX, "%s" LIVE, path) < PATH_MAX;
 }
 
-/* The process in ".NAME.PID.before", whose `vramscope run` ended without settling: it was
- * killed. Our own number is from an earlier container: nothing is set aside by us yet. 0 when
- * *entry* is no such name. */
+/* The process in ".NAME.PID.before", whose `vramscope run` was killed before it settled the file.
+ * Our own pid is from an earlier container, because we have set nothing aside yet. Returns 0 when
+ * *entry* is not such a name. */
 static pid_t left_by(const char *entry, const char *name)
 {
     char expected[NAME_MAX + 1], *end;
@@ -40,7 +40,7 @@ static pid_t left_by(const char *entry, const char *name)
     return gone ? (pid_t)pid : 0;
 }
 
-/* What a killed run left set aside is settled now. */
+/* Settles the traces that a killed run left set aside. */
 static void settle_left(struct vs_run_output *left, const char *path, const char *name)
 {
     char folder[PATH_MAX], live[PATH_MAX + 8];
@@ -88,7 +88,7 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     *output = (struct vs_run_output){0};
     if (lstat(path, &st))
         return errno == ENOENT;
-    /* 200 bytes of the name: with what is added it stays one that every file system takes */
+    /* 200 bytes of the name: with the additions it stays valid on every file system */
     if (snprintf(output->path, PATH_MAX, "%s", path) >= PATH_MAX ||
         snprintf(output->aside, PATH_MAX, "%.*s.%.200s.%ld" BEFORE, (int)(name - path), path, name,
                  (long)getpid()) >= PATH_MAX ||
@@ -101,9 +101,9 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
         output->aside[0] = 0;
         return false;
     }
-    /* of a program that was killed: the trace's last part */
+    /* of a killed program: the trace's last part */
     output->live = vs_reader_owns_live(output->aside, from) && !rename(from, to);
-    if (vs_reader_recorded_by(output->aside)) { /* began after it was last looked at */
+    if (vs_reader_recorded_by(output->aside)) { /* recording started after the last check */
         vs_run_output_settle(output);
         errno = EBUSY;
         return false;
@@ -111,8 +111,8 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     return true;
 }
 
-/* A link first, as it never replaces; not every file system has them. Once there are both names
- * it has moved, whatever becomes of the old one. */
+/* Creates a link first, because that never replaces a file; not every file system has links. Once
+ * both names exist the move is complete, even if the old name cannot be removed. */
 static bool move_one(const char *from, const char *to)
 {
     if (link(from, to))
@@ -121,7 +121,7 @@ static bool move_one(const char *from, const char *to)
     return true;
 }
 
-/* What has the name *live* may be all there is of another trace's end. */
+/* The file *live* may hold another trace's only copy of its last events. */
 static bool make_way(const char *live)
 {
     char kept[PATH_MAX];

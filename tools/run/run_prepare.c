@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `vramscope run` makes ready before the program starts: where the trace goes, the
- * manifest, a plan, the simulated GPU, and the environment that the program inherits.
- * Whatever is wrong is said here, with what to do about it, and nothing is started. */
+ * Preparations of `vramscope run` before the program starts: the trace's path, the manifest, a
+ * plan, the simulated GPU, and the environment that the program inherits. Problems are reported
+ * here, with the remedy, and the program is not started. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "tools/run/run_output.h"
 #include "trace/read/reader.h"
 
-/* A folder whose name is only known to the program (%p in it) is left to it. */
+/* A folder whose name only the program can determine (%p in it) is not checked. */
 static int check_folder(const char *text)
 {
     char folder[PATH_MAX];
@@ -38,7 +38,7 @@ static int check_folder(const char *text)
     return EXIT_OWN_FAILURE;
 }
 
-/* The trace goes where a link leads, and an older one is replaced there: the link stays. */
+/* Writes the trace to the target of a link, replacing an older one there: the link stays. */
 static int follow_links(struct vs_run *run, char *text)
 {
     struct stat st;
@@ -95,7 +95,7 @@ int vs_run_prepare_output(struct vs_run *run)
     return check_folder(text);
 }
 
-/* One tool at a time has this variable; another's stays. */
+/* The variable has room for one tool; another tool's value stays. */
 static int set_injection(const char *library)
 {
     const char *other = vs_environment("CUDA_INJECTION64_PATH");
@@ -123,7 +123,7 @@ static int fail_temporary(const char *path)
                        strerror(errno));
 }
 
-/* Readable by all: the program may be started under another user. */
+/* Readable by all: the program may run as another user. */
 static int new_file(char path[PATH_MAX], const char *kind)
 {
     const char *temporary = vs_environment("TMPDIR");
@@ -191,12 +191,12 @@ int vs_run_prepare_plan(struct vs_run *run)
     return 0;
 }
 
-/* The run that this one is part of would take its program for one without CUDA. */
+/* Without this an outer run would report that its program did not use CUDA. */
 static void notify_outer_run(const char *manifest)
 {
     int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
-    (void)n; /* it then says less */
+    (void)n; /* without it the outer run's message is less precise */
     if (fd >= 0)
         close(fd);
 }
@@ -212,7 +212,7 @@ int vs_run_prepare_manifest(struct vs_run *run)
     return 0;
 }
 
-/* The simulated driver itself knows which devices there are. */
+/* The simulated driver itself has the list of devices. */
 static int check_simulated(const char *folder, const char *device)
 {
     typedef int check_fn(const char *, char *, size_t);
@@ -254,7 +254,7 @@ int vs_run_prepare_environment(struct vs_run *run)
             setenv(vs_option_env_name(i, name), run->options.text[i], 1))
             return vs_run_fail("%s", "out of memory");
     }
-    /* without it NVTX in the program itself would not find us; another tool's stays */
+    /* without it NVTX in the program itself would not find us; another tool's value stays */
     if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
         return vs_run_fail("%s", "out of memory");
     if (vs_option_is(&run->options, VS_OPT_via, "injection"))

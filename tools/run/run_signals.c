@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The terminal sends ^C, ^\\ and ^Z to the whole group, the program
- * included; a signal that another process sent reaches this command alone and is passed
- * on. A stop is passed on and then taken by ourselves too, so that whoever waits for this
- * command sees it stopped. */
+ * See the header. The terminal sends ^C, ^\\ and ^Z to the whole group, the program included; a
+ * signal from another process reaches this command alone and is forwarded. A stop signal is
+ * forwarded and then applied to this command too, so that its parent sees it stopped. */
 #define _GNU_SOURCE
 #include "tools/run/run_signals.h"
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Signals of `vramscope run`: those that other processes send to it belong to the
- * program; those of the terminal reach the program by themselves. */
+ * Signals of `vramscope run`: those that other processes send to it are forwarded to the program;
+ * those of the terminal reach the program directly. */
 #ifndef VS_RUN_SIGNALS_H
 #define VS_RUN_SIGNALS_H
 
 #include <sys/types.h>
 
-/* vs_run_signals_to: from here on signals are for *pid*. What was ignored stays so. */
+/* vs_run_signals_to: from here on signals are forwarded to *pid*. Ignored signals stay ignored. */
 void vs_run_signals_to(pid_t pid);
 
-/* vs_run_signals_end: the program has ended: signals are for us, as before. SIGPIPE stays
- * ignored: that nobody reads the summary must not change the exit status. */
+/* vs_run_signals_end: the program has ended: signals are handled as before. SIGPIPE stays ignored,
+ * because a closed standard error must not change the exit status. */
 void vs_run_signals_end(void);
 
-/* vs_run_signals_summary: an interrupt from here on ends the command at once with *code*, the
- * program's: a trace that is being written anew stays as it was, *manifest* is removed, and
- * *plan*, unless it is empty. Both stay valid. */
+/* vs_run_signals_summary: from here on an interrupt ends the command at once with *code*, the
+ * program's: a trace that is being rewritten stays unchanged, *manifest* is removed, and *plan*,
+ * unless it is empty. Both must stay valid. */
 void vs_run_signals_summary(int code, const char *manifest, const char *plan);
 
 #endif

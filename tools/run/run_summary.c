@@ -2,8 +2,7 @@
  *
  * See the header. A line of the manifest is the path of a trace, "!" for a process that could not
  * record, "-" for one that loaded the CUDA driver but allocated nothing, "?PID PROGRAM" for a
- * process that became a program without our LD_PRELOAD, or "+" of a `vramscope run` below this
- * one. */
+ * process that started a program without our LD_PRELOAD, or "+" from a nested `vramscope run`. */
 #include "tools/run/run_summary.h"
 
 #include <limits.h>
@@ -26,7 +25,8 @@
 #define REPORTS_MAX 8
 #define TRACES_MAX 200
 
-/* The report of one trace, printed where *print*; false, and said, when it cannot be read. */
+/* Builds the report of one trace, printed if *print*; false, with a message, when it cannot be
+ * read. */
 static bool show_trace(const char *path, bool print)
 {
     struct vs_reader *reader;
@@ -57,8 +57,8 @@ static void show_tree(struct vs_trace_list *list, unsigned traces)
         fprintf(stderr, "vramscope: %zu more traces are not listed\n", traces - list->count);
 }
 
-/* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
- * them, too: whatever stands in the way, an interrupt included, costs nothing but them. */
+/* Adds checkpoints to a long trace, so that any time in it opens quickly. They are optional: a
+ * failure or an interrupt loses only the checkpoints. */
 static void write_checkpoints(const char *path)
 {
     char why[VS_READER_WHY_MAX];
@@ -73,7 +73,7 @@ static void write_checkpoints(const char *path)
                      err == VS_ERR_STATE && !*why ? "interrupted" : why);
 }
 
-/* Names of functions into the trace, which is good without them, too. */
+/* Adds function names to the trace; also optional. */
 static void write_names(const char *path)
 {
     char why[VS_READER_WHY_MAX] = "";
@@ -114,7 +114,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            vs_run_names_say(names, line); /* also when quiet: it tells where the trace is */
+            vs_run_names_say(names, line); /* also when quiet: it reports the trace's path */
             out->traces++;
         }
     }

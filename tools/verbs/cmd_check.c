@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope check: memory budgets for CI. An incomplete trace never passes in
- * silence: the part that is missing could be the one that exceeds. */
+ * vramscope check: memory budgets for CI. An incomplete trace never passes without a message: the
+ * missing part could exceed the budget. */
 #include <getopt.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope doctor`: what will and won't work on this machine. Looks at the
- * installation, the driver and its devices, CUPTI, NVML and the permissions profiling
- * needs; runs no kernel and creates no context. Exit 0 when programs can be
- * recorded on a real GPU or on the simulated one, 1 when on neither. */
+ * `vramscope doctor`: reports what works on this machine. Checks the installation, the driver and
+ * its devices, CUPTI, NVML and the permissions for profiling; runs no kernel and creates no
+ * context. Exit 0 when programs can be recorded on a real GPU or on the simulated one, 1 when on
+ * neither. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -170,7 +170,7 @@ static void look_at_cupti(struct findings *f, const struct doctor_driver *d)
                              "wheel's own copy is found when the program runs)", version / 1000);
 }
 
-/* What the environment asks for, and what that cannot hold. */
+/* Checks the limits that the environment sets, and those that cannot be enforced. */
 static void look_at_limit(struct findings *f)
 {
     struct vs_limit_spec spec;
@@ -185,7 +185,7 @@ static void look_at_limit(struct findings *f)
                               "bypass vramscope are not limited (docs/limit.md)", text);
 }
 
-/* Signs of tools that have CUPTI, or will have it, in programs started from here. */
+/* Finds tools that use CUPTI, or will use it, in programs started from here. */
 static void look_at_other_tools(struct findings *f)
 {
     static const struct {
@@ -205,7 +205,7 @@ static void look_at_other_tools(struct findings *f)
     }
 }
 
-/* Without it a device's memory is explained as before, but for who else holds some. */
+/* Without NVML, reports lack only the memory of other processes. */
 static void look_at_nvml(struct findings *f)
 {
     static const char *const without = "memory of other processes is not listed separately";

@@ -114,7 +114,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Who looks at the timeline does not see what was never recorded. */
+/* Warns that the timeline lacks events that were not recorded. */
 static void say_missing(const char *who, const char *path, const struct vs_recording_state *state)
 {
     char text[VS_RECORDING_TEXT_MAX];
@@ -142,7 +142,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
-        vs_tool_fail(who, "%s: %s", path, why); /* said; what is readable was exported */
+        vs_tool_fail(who, "%s: %s", path, why); /* a warning; the readable part was exported */
     say_missing(who, path, &result.recording);
     if (result.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope index: put checkpoints into traces. */
+ * vramscope index: adds checkpoints to traces. */
 #include <getopt.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tools/common/trace_part.h"
 #include "trace/read/seek.h"
 
-#define EVERY_DEFAULT (UINT64_C(1) << 20) /* what an interval of 0 means */
+#define EVERY_DEFAULT (UINT64_C(1) << 20) /* the default interval, for 0 */
 
 static const char usage[] =
     "usage: vramscope index [OPTIONS] TRACE...\n"
@@ -62,7 +62,7 @@ static int parse(int argc, char **argv, struct index_arguments *args)
     return VS_EXIT_OK;
 }
 
-/* How many it has; -1 when it cannot be opened, which was said. */
+/* The number of its checkpoints; -1, with a message, when it cannot be opened. */
 static long present(const char *who, const char *path)
 {
     struct vs_reader *reader;

@@ -91,8 +91,8 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         vs_oom_text_none(report, &style);
 }
 
-/* A diagnosis weighs single allocations and the holes between them: where those of before
- * the failure are not all in the trace it would be a guess. */
+/* A diagnosis compares single allocations and the holes between them: it would be a guess if some
+ * of the allocations before the failure are not in the trace. */
 static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
 {
     const struct vs_recording_state *state = &report->recording;

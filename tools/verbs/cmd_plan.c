@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope plan: from a trace, where every block of the next run shall lie. */
+ * vramscope plan: from a trace, plans the place of every block in the next run. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope recover: a trace without an end becomes a whole file. Readers recover by
- * themselves; this is for a trace that is to travel, or to last. */
+ * vramscope recover: turns a trace without an end into a finished file. Readers recover by
+ * themselves; this is for traces that are copied or archived. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

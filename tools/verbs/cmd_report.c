@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope report: what happened, as text or JSON. */
+ * vramscope report: summarises a trace as text or JSON. */
 #include <getopt.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope symbolize: names of functions written into a trace. */
+ * vramscope symbolize: writes function names into a trace. */
 #include <getopt.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +80,7 @@ static void print_result(const struct vs_symbolize_result *result, const char *p
                     vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
     if (result->unnamed_count > MODULES_SHOWN)
         vs_tool_say("  and in %zu more modules", result->unnamed_count - MODULES_SHOWN);
-    if (*result->note && result->named < result->places) /* what it doubts is known */
+    if (*result->note && result->named < result->places) /* the note has the reason */
         vs_tool_say("%s", result->note);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The `vramscope` command: one table of verbs, help, version, and a hint for a
- * mistyped verb. Everything else is in the verbs' own files. */
+ * The `vramscope` command: one table of verbs, help, version, and a suggestion for a mistyped verb.
+ * Everything else is in the verbs' own files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static size_t distance(const char *a, const char *b)
 static int unknown_verb(const char *name)
 {
     const struct vs_command *nearest = NULL;
-    size_t least = 3; /* further away than this is no likeness */
+    size_t least = 3; /* larger distances are not suggested */
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         size_t d = distance(name, commands[i]->name);
         if (d < least && 2 * d <= strlen(name)) {
