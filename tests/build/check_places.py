@@ -79,8 +79,18 @@ def verbs(root):
             yield f"verb {name}: no manual page"
 
 
+def policies(root):
+    manual = text_of(root, "docs/allocator.md")
+    for _, name in re.findall(r"^VS_POLICY\((\w+), (\w+),", text_of(root, "src/base/vs_policy_table.h"), re.M):
+        if name not in manual:
+            yield f"policy {name}: not in docs/allocator.md"
+        if not os.path.exists(os.path.join(root, f"tests/unit/allocator/test_{name}.c")) and \
+                name != "pytorch":  # whose rules test_placement.c and the differential test have
+            yield f"policy {name}: no tests/unit/allocator/test_{name}.c"
+
+
 def check(root):
-    return [line for part in (section, formats, verdicts, verbs) for line in part(root)]
+    return [line for part in (section, formats, verdicts, verbs, policies) for line in part(root)]
 
 
 PLANTED = (  # file, what is taken away (None: the file), what the violation must name
@@ -91,6 +101,7 @@ PLANTED = (  # file, what is taken away (None: the file), what the violation mus
     ("src/analysis/oom/verdict_table.h", "VS_VERDICT(spike)\n", "verdict spike"),
     ("tests/unit/analysis/test_oom.c", '"refused"', "verdict refused: no case"),
     ("tools/verbs/cmd_index.c", None, "verb index"),
+    ("tests/unit/allocator/test_compact.c", None, "policy compact"),
 )
 
 

@@ -195,7 +195,7 @@ unusable_options_are_named() {
     refuse 2 "^train_lm: --context: '' is not a whole number" --context=
     refuse 2 "^train_lm: --layers: 99999999999999999999 is outside" --layers 99999999999999999999
     refuse 2 "^train_lm: --width 65 is not a multiple of --heads 4" --width 65
-    refuse 2 "^train_lm: --batch 12 cannot be done in 5 equal parts" --accumulate 5
+    refuse 2 "^train_lm: --batch 12 cannot be divided into 5 equal parts" --accumulate 5
     refuse 2 "^train_lm: --precision: 'fp8' is neither fp32 nor bf16" --precision fp8
     refuse 2 "^train_lm: --optimizer: 'lion' is neither adam nor sgd" --optimizer lion
     refuse 2 "^train_lm: --leak: '4Q' is not a size" --leak 4Q
@@ -204,7 +204,7 @@ unusable_options_are_named() {
     refuse 2 "^train_lm: --seed: '-3' is not" --seed -3
     refuse 2 "^train_lm: --learning-rate: '0' is not" --learning-rate 0
     refuse 2 "^train_lm: --steps needs a value" --steps
-    refuse 2 "^train_lm: unknown or unusable option '--frobnicate'" --frobnicate
+    refuse 2 "^train_lm: unknown or invalid option '--frobnicate'" --frobnicate
     refuse 2 "^train_lm: 'more' is not an option" more
 }
 
