@@ -33,7 +33,7 @@ static void explain(struct vs_oom *oom)
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_say_missing(oom);
     if (oom->growth_bytes)
-        vs_oom_but(oom, "memory also grows: %s were kept over the steps so far",
+        vs_oom_but(oom, "memory also grows from step to step: by %s so far",
                    vs_oom_size(oom, oom->growth_bytes));
     if (vs_oom_others_in_the_way(oom))
         vs_oom_stop_others(oom);

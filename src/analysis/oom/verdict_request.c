@@ -51,8 +51,9 @@ static bool is_refused(const struct vs_oom *oom)
 static void explain_refused(struct vs_oom *oom)
 {
     struct vs_size_pair two = vs_sizes_apart(oom->free_bytes, oom->need);
-    vs_oom_evidence(oom, "the device reported %s free of %s; the request needs %s", two.a,
-                    vs_oom_size(oom, oom->total), two.b);
+    vs_oom_evidence(oom, oom->limit ? "%s was free of the limit of %s; the request needs %s"
+                                    : "the device reported %s free of %s; the request needs %s",
+                    two.a, vs_oom_size(oom, oom->total), two.b);
     vs_oom_evidence(oom, "possible causes: a limit (MPS, MIG, the maximum of a pool), free memory "
                     "in small pieces, or an injected fault");
     vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,

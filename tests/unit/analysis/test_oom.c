@@ -558,6 +558,8 @@ static void a_refusal_below_the_limit_is_called_one(void **state)
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_string_equal(oom->verdict->name, "refused");
+    assert_true(has_evidence(oom, false,
+                             "156.0 MiB was free of the limit of 256.0 MiB; the request needs 20.0 MiB"));
     done(&b, oom);
 }
 
