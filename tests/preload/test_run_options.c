@@ -55,7 +55,7 @@ static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
     assert_non_null(strstr(out, "1.0 GiB, limited to 256.0 MiB"));
     assert_int_equal(vramscope("oom limit.vst"), 0);
     assert_non_null(strstr(out, "verdict  imposed limit"));
-    assert_non_null(strstr(out, "the option limit left the program 256.0 MiB of the device's 1.0 GiB"));
+    assert_non_null(strstr(out, "the option limit allows 256.0 MiB of the device's 1.0 GiB"));
     assert_int_equal(vramscope("oom --json limit.vst"), 0);
     assert_non_null(strstr(out, "\"verdict\": \"imposed_limit\""));
     assert_non_null(strstr(out, "\"kind\": \"raise_limit\""));
