@@ -28,8 +28,8 @@ VS_EXPORT int vramscope_recording(void)
     return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && vs_process_recorder();
 }
 
-/* The driver answers with an error before CUDA is initialised. Exit handlers and children
- * of a fork go by what was learned before. */
+/* The driver returns an error before CUDA is initialised. Exit handlers and children of a fork use
+ * the number found earlier. */
 static int device_count(void)
 {
     static _Atomic int known; /* atomic; 0: not yet */

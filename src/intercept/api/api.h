@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the public C API share. */
+ * Shared by the files of the public C API. */
 #ifndef VS_API_H
 #define VS_API_H
 
@@ -11,7 +11,7 @@
 #include "intercept/process/process.h"
 #include "intercept/track/context.h"
 
-/* vs_api_each_allocator: call *act* on every allocator of *device*. */
+/* vs_api_each_allocator: calls *act* with every allocator of *device*. */
 static inline void vs_api_each_allocator(uint32_t device, void (*act)(struct vs_allocator *))
 {
     if (vs_process_forked())
@@ -25,8 +25,8 @@ static inline void vs_api_each_allocator(uint32_t device, void (*act)(struct vs_
     }
 }
 
-/* vs_api_device: is there a *device*, or may there be one as long as CUDA, which is not
- * started for the question, does not say how many there are? */
+/* vs_api_device: does *device* exist, or may it exist as long as the number of devices is unknown?
+ * This query does not start CUDA. */
 bool vs_api_device(int device);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Segments and blocks for the public C API. The allocator shows them under its lock;
- * here they are copied first, so that the program's code runs with no lock of ours
- * held and may do what it likes. */
+ * Segments and blocks for the public C API. The allocator visits them under its lock; they are
+ * copied first, so that the program's code runs with no lock of ours held and is unrestricted. */
 #include "vramscope.h"
 
 #include <stddef.h>
@@ -14,7 +13,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"
 
-/* A block, and the segment it lies in. */
+/* A block, and the segment that contains it. */
 struct api_snapshot_row {
     struct vramscope_segment segment;
     struct vramscope_block block; /* size 0: the segment itself */
@@ -22,7 +21,7 @@ struct api_snapshot_row {
 
 struct copy {
     struct api_snapshot_row *rows;
-    size_t count, capacity; /* count goes on where capacity ends */
+    size_t count, capacity; /* count continues where capacity ends */
     int device;
 };
 

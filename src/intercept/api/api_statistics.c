@@ -106,7 +106,7 @@ static int64_t counter_at(const struct vs_allocator_stats *stats, size_t offset)
     return value;
 }
 
-/* Does *key* go on with "WORD" or "WORD."? Moves it past them. */
+/* Does *key* continue with "WORD" or "WORD."? Moves it past them. */
 static bool word(const char **key, const char *expected)
 {
     size_t n = strlen(expected);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the allocator meets the driver. It serves cudaMalloc's promise, which is
- * not stream-ordered: a freed block waits for a synchronisation that began after
- * the free (VS_REUSE_AFTER_SYNC), the program's own or, failing that, one made
- * at reuse; the driver's cudaFree would have waited as well.
+ * Connects the allocator to the driver. It implements the semantics of cudaMalloc, which is not
+ * stream-ordered: a freed block waits for a synchronisation that began after the free
+ * (VS_REUSE_AFTER_SYNC), the program's own or, failing that, one made at reuse; the driver's
+ * cudaFree would have waited as well.
  *
- * During a stream capture nothing is served from here: the driver's own answer
- * (an error, outside relaxed mode) is the right one. */
+ * During a stream capture the cache serves nothing: the driver's own result (an error, outside
+ * relaxed mode) is the right one. */
 #include "intercept/cache/caching.h"
 
 #include <stdatomic.h>
@@ -60,7 +60,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     enum vs_err err = take(allocator, bytes, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
         err = take(allocator, bytes, &allocation);
-    if (err) /* let the driver say what is wrong; it may have room where a segment had none */
+    if (err) /* let the driver return its error; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
     *result = CUDA_SUCCESS;
@@ -68,8 +68,8 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     return true;
 }
 
-/* A block freed where another context is current: that context's work may be what
- * used it (copies between devices), and the driver's cudaFree waits for it as well. */
+/* A block freed while another context is current: that context's work may have used it (copies
+ * between devices), and the driver's cudaFree waits for that work as well. */
 static void await_current_context(const struct vs_context *owner, struct vs_allocator *allocator,
                                   CUdeviceptr ptr)
 {
@@ -79,7 +79,7 @@ static void await_current_context(const struct vs_context *owner, struct vs_allo
         vs_context_handle() == owner->handle)
         return;
     if (vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)
-        VS_REAL(cuCtxSynchronize); /* its error is the program's to find */
+        VS_REAL(cuCtxSynchronize); /* the program will get its error later */
 }
 
 /* False: the context's cache does not have it. */
@@ -101,7 +101,7 @@ bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
 {
     struct vs_context *likely = vs_caching_likely_owner(ptr);
     if (!ptr)
-        return false; /* the driver's two frees do not agree about that */
+        return false; /* the driver's two free functions return different errors for it */
     vs_caching_begin(api, 0);
     if (likely && free_in(likely, ptr, result))
         return true;
@@ -112,8 +112,8 @@ bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
     return false;
 }
 
-/* The memory is gone with its context: its blocks and segments end in the trace
- * as they did on the device. */
+/* The memory was destroyed with its context: its blocks and segments end in the trace as they did
+ * on the device. */
 static void drop(void *arg, const struct vs_segment_info *segment,
                  const struct vs_block_info *block)
 {
@@ -135,13 +135,13 @@ static void drop(void *arg, const struct vs_segment_info *segment,
                                         .requested = segment->view ? 0 : segment->size};
         vs_caching_segment(context, &e,
                            mapped ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
-        if (!mapped) /* what is mapped is released one by one: vs_vmm_context_gone */
+        if (!mapped) /* mapped memory is released separately: vs_vmm_context_gone */
             vs_limit_give(context->device, segment->size);
     }
 }
 
-/* Without its memory an allocator is kept for a while: a thread that was in a call when
- * its context ended may still be there. A plan's is kept for the report. */
+/* An allocator without memory is kept for a while: a thread that was in a call when its context
+ * ended may still be using it. One with a plan is kept for the report. */
 #define RETIRED_MAX 64
 static void retire(struct vs_allocator *allocator)
 {
@@ -191,7 +191,8 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
                                  .requested = found.requested,
                                  .size = found.size,
                                  .segment = found.segment,
-                                 .serial = UINT64_C(1) << 63 | /* the driver's own are small */
+                                 /* the driver's own numbers are small */
+                                 .serial = UINT64_C(1) << 63 |
                                            (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
                                  .live = live,
                                  .ordered = i == 1,
@@ -217,7 +218,7 @@ bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
     return false;
 }
 
-/* Code that a signal interrupted for good may hold our locks: then nothing can be asked. */
+/* Code that a signal interrupted for good may hold our locks: then they must not be taken. */
 bool vs_caching_owns_ordered(CUdeviceptr ptr)
 {
     struct vs_cached_block block;

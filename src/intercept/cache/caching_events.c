@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the allocator reports, as counts and events: each in one step under the order of the
- * trace, so that a figure is that of the events at that point. What an event says of the
- * call that it comes from is kept by thread. Called by the allocator with a lock of its own
- * held. */
+ * Counts and records the allocator's events: each in one step under the order of the trace, so that
+ * a figure matches the events at that point. Attributes of the current call are stored per thread.
+ * Called by the allocator with one of its locks held. */
 #include <stdatomic.h>
 
 #include "intercept/cache/caching_internal.h"
@@ -12,7 +11,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/track_change.h"
 
-/* What the event sink needs to know of the call it is in. */
+/* Attributes of the current call, for the event sink. */
 static _Thread_local struct {
     const char *api;
     uint64_t stack, time_ns;
@@ -108,7 +107,7 @@ static struct vs_event segment_event(const struct vs_context *context,
     }
 }
 
-/* Apart, so that what chooses between them needs no frame of its own. */
+/* Separate, so that the function that selects between them needs no frame. */
 #define APART __attribute__((noinline))
 
 static inline struct vs_change change_of(const struct vs_context *context,
@@ -152,8 +151,8 @@ void vs_caching_block(const struct vs_context *context, const struct vs_allocato
         record_free(context, e);
 }
 
-/* Whose segment was last put at an address, by address / 2 MiB: a hint, for frees where
- * several contexts have caches. A context is never freed. */
+/* The owner of the last segment at an address, by address / 2 MiB: a hint, for frees if several
+ * contexts have caches. A context is never freed. */
 #define OWNER_PAGE_BYTES (UINT64_C(2) << 20)
 #define OWNERS 65536u
 static _Atomic(struct vs_context *) owners[OWNERS]; /* atomic; release pairs with acquire */
@@ -198,7 +197,7 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
     case VS_ALLOCATOR_SEGMENT_UNMAP:
         vs_caching_segment(context, e, e->kind);
         break;
-    default: /* out of memory: recorded by the caller where it matters */
+    default: /* out of memory: recorded by the caller if relevant */
         break;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What caching.c (serving) and caching_events.c (what the allocator reports) share. */
+ * Shared by caching.c (serving) and caching_events.c (events of the allocator). */
 #ifndef VS_CACHING_INTERNAL_H
 #define VS_CACHING_INTERNAL_H
 
@@ -9,11 +9,11 @@
 /* For vs_allocator_create, with the struct vs_context as its argument. */
 extern const struct vs_event_sink vs_caching_sink;
 
-/* vs_caching_block: *e* says that a block was served or freed. */
+/* vs_caching_block: *e* reports that a block was allocated or freed. */
 void vs_caching_block(const struct vs_context *context, const struct vs_allocator_event *e);
 
-/* vs_caching_segment: *e* is of a segment, whatever its own kind. *e->requested*: the bytes
- * that were taken from the device, or given back to it. */
+/* vs_caching_segment: *e* concerns a segment, whatever its own kind. *e->requested*: the bytes
+ * allocated from the device, or released to it. */
 void vs_caching_segment(struct vs_context *context, const struct vs_allocator_event *e,
                         enum vs_allocator_event_kind kind);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which streams captures began in, so that none is counted after its end. Beyond so
- * many at a time a capture is counted without a place in the table; then the end of
- * its stream or context is not noticed, only its own. No lock: a forked child and
- * threads at exit come here too. */
+ * The streams in which captures began, so that none is counted after its end. If too many are
+ * active at once, a capture is counted without an entry in the table; then the end of its stream or
+ * context is not detected, only its own. No lock: a forked child and threads at exit call this too.
+ */
 #include "intercept/cache/capture.h"
 
 #include <stdint.h>
@@ -51,7 +51,7 @@ static void enter(uintptr_t name, CUcontext context)
     }
 }
 
-/* *context* (may be NULL) gets whose stream it was. */
+/* *context* (may be NULL) receives the stream's context. */
 static bool leave(uintptr_t name, CUcontext *context)
 {
     for (int i = 0; name && i < ORIGINS_MAX; i++) {
@@ -90,7 +90,7 @@ CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, C
     return r;
 }
 
-/* Is anything still captured in *stream*? Also when the driver does not say. */
+/* Is anything still captured in *stream*? True also if the driver does not report it. */
 static bool still_capturing(CUstream stream, bool per_thread)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -107,7 +107,7 @@ CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r)
     if (r != CUDA_SUCCESS && (!vs_capture_any() || still_capturing(stream, per_thread)))
         return r;
     bool known = leave(name_of(stream, per_thread), NULL);
-    /* none that began and has a place: one without, or an end of nothing */
+    /* a capture without an entry, or an end without a capture */
     if (known || (r == CUDA_SUCCESS && atomic_load(&vs_capture_count) > entered()))
         atomic_fetch_sub(&vs_capture_count, 1);
     return r;
@@ -137,7 +137,7 @@ void vs_capture_context_gone(CUcontext context)
     }
 }
 
-/* An allocation is forbidden where a free is, and does nothing else that lasts. */
+/* An allocation is forbidden where a free is, and has no other lasting effect. */
 bool vs_capture_forbids_free(CUdeviceptr ptr, CUresult *result)
 {
     struct vs_cached_block block;

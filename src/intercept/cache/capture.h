@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Captures of streams, as far as others must know of them: while any is under way the
- * cache serves nothing and synchronises nothing, and what the driver forbids meanwhile
- * is forbidden with us too. Every capture is counted from before it begins until it has
- * ended, its stream was destroyed, or its context was. */
+ * State of stream captures for the other parts: while any is active the cache serves nothing and
+ * synchronises nothing, and operations that the driver forbids are forbidden with us too. Every
+ * capture is counted from before it begins until it has ended, its stream was destroyed, or its
+ * context was. */
 #ifndef VS_CAPTURE_H
 #define VS_CAPTURE_H
 
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* vs_capture_count: captures in this process right now. */
+/* vs_capture_count: active captures in this process. */
 extern _Atomic int vs_capture_count;
 
 static inline bool vs_capture_any(void)
@@ -19,29 +19,28 @@ static inline bool vs_capture_any(void)
     return atomic_load_explicit(&vs_capture_count, memory_order_relaxed) > 0;
 }
 
-/* vs_capture_begins: one may begin in *stream* now: from its first instant on no other
- * thread may make a synchronisation of ours, which would invalidate it. Gives the stream's
- * context: while anything is captured a stream is not asked for it (cuStreamGetDevice
- * would invalidate the capture), and it is taken to be the current one.
- * vs_capture_began: it did, or not. Gives *r* on. Any thread; no lock. */
+/* vs_capture_begins: a capture may begin in *stream* now: from its start on no other thread may
+ * make a synchronisation of ours, which would invalidate it. Returns the stream's context: during
+ * captures cuStreamGetDevice is not called, since it would invalidate the capture, and the current
+ * context is assumed. vs_capture_began: it did, or not; returns *r*. Any thread; no lock. */
 CUcontext vs_capture_begins(CUstream stream);
 CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, CUresult r);
 
-/* vs_capture_ended: the driver's answer *r* to the end of a capture in *stream*. */
+/* vs_capture_ended: the driver's result *r* for the end of a capture in *stream*. */
 CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r);
 
-/* vs_capture_taken: forget the capture that began in *stream*, which is about to be
- * destroyed and takes its capture with it: false when there is none. Call before, and
- * vs_capture_given_back, with the *context* that was its, when the driver refused. */
+/* vs_capture_taken: removes the capture that began in *stream*, which is about to be destroyed
+ * together with it; returns false if there is none. Called before the destruction;
+ * vs_capture_given_back, with its *context*, if the driver refused. */
 bool vs_capture_taken(CUstream stream, CUcontext *context);
 void vs_capture_given_back(CUstream stream, CUcontext context);
 
-/* vs_capture_context_gone: its streams are, and their captures. */
+/* vs_capture_context_gone: its streams and their captures were destroyed. */
 void vs_capture_context_gone(CUcontext context);
 
-/* vs_capture_forbids_free: a free that the cache would serve, while something is
- * captured: does the driver forbid it to this thread? Then its code is in *result*, and
- * what was captured is invalidated, as without us. Call with vs_thread.inside > 0. */
+/* vs_capture_forbids_free: for a free that the cache would serve during a capture: does the driver
+ * forbid it to this thread? Then its error is in *result*, and the capture is invalidated, as
+ * without us. Called with vs_thread.inside > 0. */
 bool vs_capture_forbids_free(CUdeviceptr ptr, CUresult *result);
 
 #endif

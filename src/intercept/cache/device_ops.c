@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory and synchronisation for the allocator, over the driver. Called with
- * the allocator's lock held, synchronize without it, from whatever thread of the
- * program happens to need it: each operation makes its own context current first.
- * Virtual memory is vmm_ops.c, streams and events are event_ops.c. */
+ * Device memory and synchronisation for the allocator, over the driver. Called with the allocator's
+ * lock held, synchronize without it, from any thread of the program: each operation first makes its
+ * own context current. Virtual memory is in vmm_ops.c, streams and events are in event_ops.c. */
 #include "intercept/cache/device_ops.h"
 
 #include <stdatomic.h>
@@ -76,7 +75,7 @@ static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
 {
     const struct vs_context *context = arg;
     struct vs_entered entered;
-    /* once the runtime unloads, the process's end returns the memory */
+    /* once the runtime is unloading, the end of the process releases the memory */
     if (vs_process_state() == VS_PROCESS_EXITING)
         return VS_ERR_STATE;
     enum vs_err err = vs_context_enter(context, &entered);
@@ -136,8 +135,8 @@ static enum vs_err memory_info(void *arg, uint64_t *free_bytes, uint64_t *total_
     return vs_device_memory_info(arg, free_bytes, total_bytes);
 }
 
-/* What a graph keeps is allocated while a stream is captured; captures in other threads
- * forbid plain allocation meanwhile, though it concerns none of them. */
+/* A graph's memory is allocated while a stream is captured; captures in other threads forbid plain
+ * allocation meanwhile, though it does not affect them. */
 static enum vs_err segment_alloc_relaxed(void *arg, size_t bytes, uint64_t *addr)
 {
     CUstreamCaptureMode mode = vs_capture_relax();
@@ -146,7 +145,7 @@ static enum vs_err segment_alloc_relaxed(void *arg, size_t bytes, uint64_t *addr
     return err;
 }
 
-/* Giving back concerns them no more, but would invalidate them. */
+/* A free does not affect them either, but would invalidate them. */
 static enum vs_err segment_free_relaxed(void *arg, uint64_t addr, size_t bytes)
 {
     CUstreamCaptureMode mode = vs_capture_relax();

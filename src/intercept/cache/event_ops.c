@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams and events over the driver, for the stream-ordered allocator. Events are
- * kept and used again; a context's die with it. A thread's own default stream can be
- * reached from that thread alone: whoever needs an event there from another thread
- * waits for the whole context instead, which is rare and right. Called with the
- * allocator's lock held. */
+ * Streams and events over the driver, for the stream-ordered allocator. Events are reused; those of
+ * a context are destroyed with it. A thread's own default stream is accessible from that thread
+ * only: other threads that need an event there wait for the whole context instead, which is rare
+ * and correct. Called with the allocator's lock held. */
 #include "intercept/cache/capture.h"
 #include "intercept/cache/event_ops.h"
 
@@ -20,9 +19,9 @@
 struct event_ops_stream {
     uint64_t key, id; /* the allocator's and the trace's; immutable after init */
     CUstream handle;  /* immutable after init */
-    const struct vs_context *context; /* whose stream; immutable after init */
-    uint64_t thread;  /* whose own default stream it is; 0: an ordinary one */
-    _Atomic bool ended; /* its handle is nobody's, or another stream's; never taken back */
+    const struct vs_context *context; /* of the stream; immutable after init */
+    uint64_t thread;  /* the thread of a per-thread default stream; 0: an ordinary stream */
+    _Atomic bool ended; /* its handle is invalid, or another stream's; never reset */
 };
 
 struct event {
@@ -31,7 +30,7 @@ struct event {
     struct event *next;
 };
 
-/* Stands for an event that has completed: memory is waited for on the spot. */
+/* Represents a completed event: the wait for its work was made immediately. */
 #define EVENT_DONE UINT64_C(1)
 
 struct event_ops_driver {
@@ -208,8 +207,8 @@ void vs_capture_restore(CUstreamCaptureMode mode)
         driver.exchange(&mode);
 }
 
-/* Does the handle still stand for this stream? Memory is cached, and lent to other
- * streams, longer than the program keeps its streams. */
+/* Is the handle still this stream's? Memory is cached, and lent to other streams, longer than the
+ * program keeps its streams. */
 static bool still_there(const struct event_ops_stream *stream)
 {
     unsigned long long id;
@@ -220,7 +219,7 @@ static bool still_there(const struct event_ops_stream *stream)
            ((uint64_t)id << 1 | 1) == stream->key;
 }
 
-/* The stream behind *key*; NULL when only the whole context can be waited for. */
+/* The stream of *key*; NULL if only the whole context can be waited for. */
 static const struct event_ops_stream *reachable(uint64_t key)
 {
     const struct event_ops_stream *stream = find_stream(key);
@@ -279,7 +278,7 @@ static void event_give(struct event *event)
     vs_lock_release(&lock);
 }
 
-/* Wait for the whole context, which no capture may be part of. */
+/* Waits for the whole context, which must not be part of a capture. */
 static enum vs_err wait_for_all(void)
 {
     if (vs_capture_any())
@@ -290,7 +289,7 @@ static enum vs_err wait_for_all(void)
 static enum vs_err record(const struct event_ops_stream *stream, uint64_t *out)
 {
     if (vs_stream_capturing(stream->handle))
-        return VS_ERR_STATE; /* the event would become part of what is captured */
+        return VS_ERR_STATE; /* the event would become part of the capture */
     struct event *event = event_take(stream->context);
     if (!event)
         return VS_ERR_NOMEM;
@@ -317,7 +316,8 @@ static enum vs_err event_record(void *arg, uint64_t key, uint64_t *event)
     if (err)
         return err;
     err = reachable(key) ? record(stream, event) : VS_ERR_DEVICE;
-    if (err && err != VS_ERR_STATE) { /* no event to be had, maybe never: what is enqueued ends */
+    /* no event available, perhaps for good: wait for the enqueued work */
+    if (err && err != VS_ERR_STATE) {
         err = wait_for_all();
         if (!err)
             *event = EVENT_DONE;
@@ -357,9 +357,8 @@ static void event_release(void *arg, uint64_t value)
         event_give((struct event *)(uintptr_t)value);
 }
 
-/* The program may have ended the stream of memory that is cached since, and its handle
- * may be another's by now: the context is waited for instead. That is what giving back
- * plain device memory costs as well. */
+/* The program may have destroyed the stream of cached memory, and its handle may belong to another
+ * stream by now: wait for the context instead. Freeing plain device memory costs the same. */
 static enum vs_err stream_synchronize(void *arg, uint64_t key)
 {
     struct vs_entered entered;

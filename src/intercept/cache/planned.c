@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The plan stays in memory as long as the process lives, and so do the
- * allocators: an end of theirs is not waited for. */
+ * See the header. The plan stays in memory as long as the process lives, and so do the allocators:
+ * nothing waits for their end. */
 #include "intercept/cache/planned.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PROCESS, "planned");
 static bool tried;          /* guarded by lock */
-static struct vs_plan plan; /* guarded by lock; never changes once an allocator has it */
+static struct vs_plan plan; /* guarded by lock; immutable once an allocator uses it */
 static _Atomic(struct vs_allocator *) follower; /* release pairs with the report's acquire */
 
 static bool for_device(const struct vs_context *context)
@@ -24,7 +24,7 @@ static bool for_device(const struct vs_context *context)
     return device == VS_PLAN_NONE || device == context->device;
 }
 
-/* The plan, opened by whoever comes first; false without one for this context. */
+/* The plan, opened by the first caller; false if there is none for this context. */
 static bool plan_for(const struct vs_context *context, const char *path)
 {
     char why[VS_PLAN_WHY_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the allocators of this process place memory, and how much they may take. The
- * options say it, read once at the start; a fraction may be set at any time and holds
- * for what exists and for what will. A wish that cannot be met on this device costs
- * one line, never the program. */
+ * Placement policy and memory limit of this process's allocators. The options are read once at the
+ * start; a fraction may be set at any time and applies to existing and future allocators. A setting
+ * that is impossible on this device costs one message, never the program. */
 #include "intercept/cache/policy.h"
 
 #include <stdatomic.h>
@@ -17,7 +16,7 @@
 
 static _Atomic double fractions[VS_DEVICES_MAX]; /* atomic; 0: no limit */
 
-/* Does an allocator with this configuration come into being? */
+/* Can an allocator be created with this configuration? */
 static bool possible(const struct vs_context *context, const struct vs_device_ops *ops,
                      const struct vs_allocator_config *config)
 {
@@ -42,8 +41,8 @@ static void warn(void *ctx, const char *message)
     vs_log(VS_LOG_WARN, "allocator options: %s", message);
 }
 
-/* Ours counts first. PyTorch's own variables are for programs that PyTorch would have
- * read them in: those that take its place by the stream-ordered entry points. */
+/* Our option takes precedence. PyTorch's own variables apply to programs in which PyTorch would
+ * have read them: those that replace its allocator by the stream-ordered entry points. */
 static const char *conf_text(enum vs_reuse reuse)
 {
     const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
@@ -89,7 +88,7 @@ static void choose_policy(const struct vs_context *context, const struct vs_devi
     if (policy && policy->mapped) {
         while (vs_policies[wish.policy] != policy)
             wish.policy++;
-        wish.expandable_segments = false; /* it has its own way of growing */
+        wish.expandable_segments = false; /* the policy grows segments in its own way */
         if (ops->range_reserve && possible(context, ops, &wish)) {
             *config = wish;
             return;
@@ -135,7 +134,7 @@ enum vs_err vs_policy_set_fraction(uint32_t device, double fraction)
     return first_error;
 }
 
-/* What holds for cudaMalloc: what the program set, else what the options say. */
+/* The fraction for cudaMalloc: set by the program, else from the options. */
 static double fraction_of(uint32_t device)
 {
     struct vs_allocator_config config = {0};

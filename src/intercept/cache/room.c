@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cache gives way: one rule for every entry point that may run out of device
- * memory. */
+ * Releases cached memory when the device runs out: one rule for every entry point that allocates
+ * device memory. */
 #include "intercept/cache/room.h"
 
 #include "intercept/process/process.h"

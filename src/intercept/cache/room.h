@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Before a program is told that the device has no memory left, what the cache keeps
- * free goes back to the driver, and the call is made once more: without us it would
- * have succeeded. */
+ * Before an out-of-memory error reaches the program, free memory of the cache is released to the
+ * driver, and the call is repeated: without us it would have succeeded. */
 #ifndef VS_ROOM_H
 #define VS_ROOM_H
 
@@ -10,15 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* vs_room_made: is *r* out of memory, and did the cache of the current context's device
- * give something back? Any thread, inside our own work or not. Cost otherwise: one
- * comparison. */
+/* vs_room_made: is *r* out of memory, and did the cache of the current context's device release
+ * some? Any thread, inside our own work or not. Cost otherwise: one comparison. */
 bool vs_room_made(CUresult r);
 
-/* vs_room_made_on: likewise, of *device*. */
+/* vs_room_made_on: the same for *device*. */
 bool vs_room_made_on(uint32_t device, CUresult r);
 
-/* Evaluate *call*, a second time when room was made, into *r*. */
+/* Evaluates *call* into *r*, a second time if memory was released. */
 #define VS_WITH_ROOM(r, call) \
     do {                      \
         (r) = (call);         \

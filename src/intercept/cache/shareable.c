@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A file of its own is known by its inode. The descriptors that NVIDIA's
- * driver exports are all of one device node, and nothing that can be asked of them tells
- * the memory: their number does not either, since programs close it after sending, and
- * the next one that comes from another process has it. */
+ * See the header. A file of its own is identified by its inode. The descriptors that NVIDIA's
+ * driver exports all belong to one device node, and no query of them identifies the memory: nor
+ * does their number, since programs close it after sending, and the next descriptor from another
+ * process may get the same number. */
 #include "intercept/cache/shareable.h"
 
 #include <sys/stat.h>

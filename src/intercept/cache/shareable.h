@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands for physical memory on its way out of a process and into one, so that a
- * program which imports its own is not taken to have more. */
+ * Identity of physical memory that is exported from a process and imported into one, so that the
+ * memory of a program that imports its own export is counted once. */
 #ifndef VS_SHAREABLE_H
 #define VS_SHAREABLE_H
 
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* vs_mix: *hash* with *bytes* more. */
+/* vs_mix: extends *hash* by *bytes*. */
 uint64_t vs_mix(uint64_t hash, const void *data, size_t bytes);
 
-/* vs_shareable_identity: a number for the memory behind a handle of *type*: the same for
- * every handle of it, and no other's. *fabric*: the bytes of one of that type, may be NULL;
- * *fd*: the descriptor otherwise. 0: the handle does not tell. */
+/* vs_shareable_identity: a number for the memory of a handle of *type*: the same for all its
+ * handles, and unique. *fabric*: the bytes of a handle of that type, may be NULL; *fd*: the
+ * descriptor otherwise. 0: unknown. */
 uint64_t vs_shareable_identity(const void *fabric, int fd, unsigned type);
 
 #endif

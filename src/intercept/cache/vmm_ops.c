@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual memory over the driver. The driver knows address ranges, physical memory and
- * mappings as the process's, not as a context's, and asks for no current context; a
- * reset takes none of them away. They are therefore noted here by context, so that
- * what a dying context leaves can be given back, and so that a device that is let in
- * later can be let into what is mapped already. Mappings are noted handle by handle:
- * the driver unmaps them in any number of whole ones. */
+ * Virtual memory over the driver. Address ranges, physical memory and mappings belong to the
+ * process, not to a context, and need no current context; a reset frees none of them. They are
+ * therefore recorded here by context, so that those of a destroyed context can be released, and so
+ * that a peer device that gets access later can be given access to existing mappings. Mappings are
+ * recorded handle by handle: the driver unmaps any number of whole ones. */
 #include "intercept/cache/vmm_ops.h"
 
 #include <stdatomic.h>
@@ -74,7 +73,7 @@ static bool note(struct vs_map *map, uint64_t key, uint64_t bytes, const struct 
     return noted;
 }
 
-/* Bytes of what is no more; 0 when it was not noted. */
+/* Bytes of a removed entry; 0 if there was none. */
 static uint64_t forget_locked(struct vs_map *map, uint64_t key)
 {
     uint64_t value;
@@ -113,7 +112,7 @@ static CUmemAllocationProp properties(const struct vs_context *context)
     return prop;
 }
 
-/* At exit the runtime may be gone already; the process's end returns the memory. */
+/* At exit the runtime may be unloaded already; the end of the process releases the memory. */
 static bool too_late(void)
 {
     return vs_process_state() == VS_PROCESS_EXITING;
@@ -175,7 +174,7 @@ static enum vs_err memory_release(void *arg, uint64_t handle, uint64_t bytes)
     return err;
 }
 
-/* Open [addr, addr + bytes) to its own device and to all that were let in. */
+/* Gives access to [addr, addr + bytes) to its own device and to all enabled peers. */
 static CUresult open_locked(uint32_t owner, uint64_t addr, uint64_t bytes)
 {
     CUmemAccessDesc access[VS_DEVICES_MAX + 1];
@@ -307,7 +306,7 @@ void vs_vmm_peer_enabled(uint32_t owner, uint32_t accessor)
         vs_log_once(VS_LOG_WARN, "cached memory could not be opened to another device");
 }
 
-/* The next thing of *context* in *map* from *cursor* on, taken out of it. */
+/* Removes the next entry of *context* in *map* from *cursor* on. */
 static bool take_locked(struct vs_map *map, const struct vs_context *context, size_t *cursor,
                         struct item *out)
 {
@@ -317,7 +316,7 @@ static bool take_locked(struct vs_map *map, const struct vs_context *context, si
             continue;
         *out = *item;
         forget_locked(map, item->key);
-        --*cursor; /* the removal may have moved another one to this place */
+        --*cursor; /* the removal may have moved another entry to this slot */
         return true;
     }
     return false;

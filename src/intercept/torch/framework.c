@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PyTorch's own allocator, one level above the device: libc10_cuda reports every
- * block it hands out or takes back by calling two functions of libc10 through the
- * symbol table, so that standing in front of them shows each tensor's memory.
- * These events form a second level and are never added to the device's. The
- * contract is weak: forward always, assume nothing. */
+ * PyTorch's own allocator, one level above the device: libc10_cuda reports every block that it
+ * allocates or frees by calling two functions of libc10 through the symbol table, so that
+ * intercepting them shows each tensor's memory. These events form a second level and are never
+ * added to the device's. The contract is weak: always forward, assume nothing. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>
@@ -47,7 +46,7 @@ static bool on_cuda(struct c10_device device)
     return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
 }
 
-/* Memory handed out (bytes >= 0) or taken back. */
+/* Memory allocated (bytes >= 0) or freed. */
 static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t reserved,
                          struct c10_device device)
 {

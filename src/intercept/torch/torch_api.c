@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory in stream order, for PyTorch's CUDAPluggableAllocator and for programs that
- * name their streams. One allocator per context beside the one that serves cudaMalloc;
- * both are recorded, counted and given back alike. The library may be in front of CUDA
- * or merely be opened by the program: nothing here relies on hooks. */
+ * Stream-ordered memory, for PyTorch's CUDAPluggableAllocator and for programs that specify their
+ * streams. One allocator per context in addition to the one that serves cudaMalloc; both are
+ * recorded, counted and released in the same way. The library may be preloaded or merely opened by
+ * the program: nothing here relies on hooks. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@
 
 /* --- out of memory, inside PyTorch --- */
 
-/* PyTorch takes NULL for memory and hands it to kernels; an exception it understands.
- * The C++ library's own function throws it. */
+/* PyTorch does not check for NULL and would pass it to kernels; it handles an exception. The C++
+ * library's own function throws it. */
 static void *no_memory(void)
 {
     void (*throw_bad_alloc)(void) = NULL;
@@ -116,7 +116,7 @@ static bool has(struct vs_context *context, uint64_t addr, struct vs_allocation 
     return allocator && vs_allocator_find(allocator, addr, found, live) == VS_OK;
 }
 
-/* The context whose stream-ordered allocator has *addr*, and what it knows of it. */
+/* The context whose stream-ordered allocator owns *addr*, and its state there. */
 static struct vs_context *owner_of(uint64_t addr, struct vs_allocation *found, bool *live)
 {
     struct vs_context *likely = vs_caching_likely_owner(addr);
@@ -129,8 +129,8 @@ static struct vs_context *owner_of(uint64_t addr, struct vs_allocation *found, b
     return NULL;
 }
 
-/* The last user of a block that is freed may be another stream than its own. A use that
- * cannot be noted leaves a leak rather than a race. */
+/* The last user of a freed block may be another stream than its own. A use that cannot be recorded
+ * causes a leak rather than a race. */
 static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream stream)
 {
     struct vs_entered entered = {.pushed = false};
@@ -200,9 +200,10 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     vs_thread.inside++;
     if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
         bool mapped = found.mapped;
-        if (mapped) /* PyTorch asks when it is about to share it, which fails */
+        if (mapped) /* PyTorch calls this before it shares the memory, which fails */
             vs_sharing_begin();
-        /* of mapped memory the driver knows single pieces, smaller than the block perhaps */
+        /* for mapped memory the driver returns single pieces, which may be smaller than the
+         * block */
         if (mapped || VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
             base = found.addr;
             size = found.size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools for the stream-ordered entry points: what a captured graph allocates
- * stays the graph's, however often it is launched. PyTorch says when a pool begins and
- * ends to be allocated to, and by a std::function which streams it is for; that is
- * called here as the GNU C++ library lays it out, the one that PyTorch is built with.
- * It does not say whether a pool is for a graph: each counts as one under capture while
- * it is begun (config.captures_reported stays false), which at worst holds memory back. */
+ * Private pools for the stream-ordered entry points: the memory of a captured graph stays reserved
+ * for it, however often it is launched. PyTorch reports when allocation to a pool begins and ends,
+ * and selects its streams by a std::function; it is called here with the layout of the GNU C++
+ * library, with which PyTorch is built. PyTorch does not report whether a pool is for a graph: each
+ * counts as one under capture between begin and end (config.captures_reported stays false), which
+ * at worst delays reuse. */
 #include "intercept/torch/torch_pool.h"
 
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ struct function {
 };
 
 struct begun {
-    const struct vs_context *context; /* NULL: the place is free */
+    const struct vs_context *context; /* NULL: the slot is free */
     struct vs_pool_id id;
     struct function filter; /* call NULL: by thread */
     uint64_t thread;
