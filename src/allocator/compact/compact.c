@@ -14,12 +14,12 @@
 
 #include "allocator/core/allocator_internal.h"
 
-#define RANGE_BYTES_UNKNOWN (UINT64_C(1) << 40) /* addresses for a device of unknown size */
+#define RANGE_BYTES_UNKNOWN (UINT64_C(1) << 40) /* address space for a device of unknown size */
 
 struct layout {
     struct vs_piece pieces[VS_EXTENTS_MAX]; /* whole pages */
     size_t count;
-    uint64_t missing; /* bytes of pages that do not exist yet */
+    uint64_t missing; /* bytes of new pages */
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -58,8 +58,8 @@ static struct vs_piece whole_pages(const struct vs_block *block)
     return piece;
 }
 
-/* Whole free pages for *bytes*, the largest holes first. In a private pool none: a captured
- * graph would go on using the addresses of a view for as long as the pool lives. */
+/* Collects whole free pages for *bytes*, the largest holes first. None in a private pool: a
+ * captured graph would go on using the addresses of a view as long as the pool lives. */
 static void gather(const struct vs_pool *pool, uint64_t bytes, struct layout *layout)
 {
     const struct vs_block *block =
@@ -68,7 +68,7 @@ static void gather(const struct vs_pool *pool, uint64_t bytes, struct layout *la
     layout->missing = round_up(bytes);
     if (pool->owner->home)
         return;
-    /* one is kept for new memory */
+    /* one extent is reserved for new memory */
     while (layout->missing && block && block->size >= VS_PAGE_BYTES &&
            layout->count < VS_EXTENTS_MAX - 1) {
         struct vs_piece hole = whole_pages(block);
@@ -102,9 +102,9 @@ static enum vs_err new_range(struct vs_allocator *a, struct vs_pool *pool, uint6
     return VS_OK;
 }
 
-/* Where *missing* bytes of new pages go: the lowest unmapped block of at least that, or whose
- * free neighbour needs fewer new pages to hold the whole request: then *edge* is how many
- * bytes, otherwise 0. */
+/* Finds the place for *missing* bytes of new pages: the lowest unmapped block of at least that
+ * size, or one whose free neighbour needs fewer new pages to hold the whole request: then *edge* is
+ * how many bytes, otherwise 0. */
 static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *request,
                              uint64_t missing, struct vs_block **out, uint64_t *edge)
 {
@@ -132,7 +132,7 @@ static enum vs_err map_new(struct vs_allocator *a, struct vs_block *block, uint6
 
 /* --- serving --- */
 
-/* In address order, neighbours joined. Returns how many. */
+/* Sorts by address and joins neighbours. Returns how many. */
 static size_t arrange(struct vs_piece *pieces, size_t count)
 {
     size_t joined = 0;
@@ -164,7 +164,7 @@ static enum vs_err serve_layout(struct vs_allocator *a, const struct vs_request 
     return *out ? VS_OK : VS_ERR_NOMEM;
 }
 
-/* One attempt. New pages stay cached when what follows them fails. */
+/* One attempt. New pages stay cached when a later step fails. */
 static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *request,
                             struct vs_block **out)
 {

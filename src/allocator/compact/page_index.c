@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking up, and the host memory of the tables; see the header. The tables of ranges
- * are as long as what they reserve, but only what is used of them is ever touched. */
+ * Lookups, and the host memory of the tables; see the header. The tables of ranges cover the whole
+ * reserved range, but only the used parts are ever touched. */
 #include "allocator/compact/page_index.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "allocator/core/block_ops.h"
 
 #define GRANULES (VS_PAGE_BYTES / VS_BLOCK_MIN)
-#define PAGE_WORDS (GRANULES / 64) /* of starts */
+#define PAGE_WORDS (GRANULES / 64) /* of the bitmap of block starts */
 #define TABLE_LEAST ((size_t)64)
 
 /* --- host memory --- */
@@ -20,7 +20,7 @@ static unsigned table_class(size_t bytes)
     return bytes <= TABLE_LEAST ? 0 : vs_floor_log2((bytes - 1) / TABLE_LEAST) + 1;
 }
 
-/* Zeroed. Small ones are recycled, large ones are mappings of their own. */
+/* Zeroed. Small tables are recycled, large ones are separate mappings. */
 static void *table_take(struct vs_allocator *a, size_t bytes)
 {
     unsigned class = table_class(bytes);
@@ -85,7 +85,7 @@ void vs_page_tables_give_locked(struct vs_allocator *a, struct vs_segment *s)
     s->starts = NULL;
 }
 
-/* --- looking up --- */
+/* --- lookup --- */
 
 /* The last set bit at or before *bit* down to the word *floor*; UINT64_MAX: none. */
 static uint64_t last_bit(const uint64_t *words, uint64_t bit, uint64_t floor, unsigned *steps)
@@ -101,7 +101,7 @@ static uint64_t last_bit(const uint64_t *words, uint64_t bit, uint64_t floor, un
     }
 }
 
-/* The last page at or before *page* in which a block starts; in page 0 one always does. */
+/* The last page at or before *page* in which a block starts; page 0 always has one. */
 static uint64_t last_marked(const struct vs_page_index *index, uint64_t page, unsigned *steps)
 {
     uint64_t found = last_bit(index->marked, page, page / 64, steps);
@@ -111,7 +111,7 @@ static uint64_t last_marked(const struct vs_page_index *index, uint64_t page, un
     return last_bit(index->marked, word * 64 + 63, word, steps);
 }
 
-/* The last block in use that starts in *page* and not behind *offset*; *block*: none. */
+/* The last block in use that starts in *page* at or before *offset*; *block*: none. */
 static struct vs_block *last_used(const struct vs_segment *s, uint64_t page, uint64_t offset,
                                   struct vs_block *block, unsigned *steps)
 {
@@ -130,7 +130,7 @@ static inline struct vs_block *block_at(const struct vs_segment *s, uint64_t add
     if (s->pages) {
         page = last_marked(s->pages, page, steps);
         block = vs_block_of(s->pages->first[page]);
-        if (block->addr > addr) { /* the one that holds it started in an earlier page */
+        if (block->addr > addr) { /* the block that holds it started in an earlier page */
             page = last_marked(s->pages, page - 1, steps);
             block = vs_block_of(s->pages->first[page]);
         }
@@ -157,9 +157,9 @@ struct vs_block *vs_segment_block_at_counted(const struct vs_segment *segment, u
 
 /* --- checking --- */
 
-/* What the walk over the blocks says of one page. */
+/* The state of one page according to a walk over the blocks. */
 struct page_walk {
-    uint64_t page, marks; /* the page it is in; pages with starts so far */
+    uint64_t page, marks; /* the present page; pages with starts so far */
     uint64_t starts[PAGE_WORDS];
 };
 
@@ -209,7 +209,7 @@ const char *vs_page_index_check(const struct vs_segment *s)
         return s->pages || s->starts ? "a view has page tables" : NULL;
     if ((s->pages != NULL) != (pages_of(s) > 1))
         return "a segment has no page index";
-    if (s->starts) /* the walk begins with these */
+    if (s->starts) /* also checks these */
         memcpy(walk.starts, s->starts, sizeof walk.starts);
     for (const struct vs_block *b = s->first; b; b = b->next) {
         const char *broken = check_block(s, b, &walk);

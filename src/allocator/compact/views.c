@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The life of a view: made over pieces of free memory, used by one block at a time,
- * dormant between uses, dropped when there are too many or memory is short; see the
- * header. Which pieces, and when, is compact.c's decision. */
+ * Life of a view: made over pieces of free memory, used by one block at a time, dormant between
+ * uses, dropped when there are too many or memory is short; see the header. compact.c decides which
+ * pieces, and when. */
 #include "allocator/compact/views.h"
 
 #include "allocator/core/allocator_internal.h"
 
-#define WAKE_TRIES 16 /* dormant views looked at for one request */
+#define WAKE_TRIES 16 /* dormant views tried for one request */
 
-/* --- pieces: free memory at home --- */
+/* --- pieces: free memory in its home range --- */
 
 struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *block,
                                        uint64_t addr, uint64_t bytes)
@@ -62,7 +62,7 @@ struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_p
     return vs_block_carve_locked(a, block, piece->addr, piece->bytes);
 }
 
-/* Free what is LENT again. */
+/* Frees LENT blocks. */
 static void give_home(struct vs_allocator *a, struct vs_block *lent, uint64_t safe_after)
 {
     for (struct vs_block *next; lent; lent = next) {
@@ -74,8 +74,8 @@ static void give_home(struct vs_allocator *a, struct vs_block *lent, uint64_t sa
     }
 }
 
-/* Lend *pieces*, all free: linked in order; the latest ticket among them in
- * *safe_after*. NULL without host memory, and nothing changed. */
+/* Lends *pieces*, all free: linked in order; *safe_after* receives their latest ticket. NULL when
+ * host memory is out, and nothing changed. */
 static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *pieces, size_t count,
                              uint64_t *safe_after)
 {
@@ -126,7 +126,7 @@ static void set_size(const struct vs_view *view, uint64_t size, enum vs_block_st
     view->segment->size = size;
 }
 
-/* The block becomes TAKEN and owns what is lent to it. */
+/* The block becomes TAKEN and owns the memory lent to it. */
 static struct vs_block *occupy(struct vs_view *view, uint64_t bytes, struct vs_block *lent,
                                uint64_t safe_after)
 {
@@ -150,7 +150,7 @@ void vs_view_return_locked(struct vs_allocator *a, struct vs_block *block)
     dormant_add(&block->segment->pool->owner->views, view);
 }
 
-/* The pieces a view's first *bytes* bytes are; false when one of them is not free. */
+/* The pieces that hold a view's first *bytes* bytes; false when one of them is not free. */
 static bool pieces_free(const struct vs_view *view, uint64_t bytes, struct vs_piece *pieces)
 {
     for (uint32_t i = 0; i < view->extent_count; i++) {
@@ -171,8 +171,8 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
 {
     struct vs_views *views = &pool->owner->views;
     struct vs_block *block = vs_free_index_fit(&views->index, bytes);
-    /* each of its pages is covered at least in part, or a page nobody owns might go
-     * back to the device while it is mapped here */
+    /* each of its pages is covered at least in part, or a page without an owner might be released
+     * to the device while it is mapped here */
     for (int tries = 0; block && block->size < bytes + VS_PAGE_BYTES && tries < WAKE_TRIES;
          tries++) {
         struct vs_view *view = block->segment->view;
@@ -192,7 +192,7 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
 
 /* --- making and dropping --- */
 
-/* The pages the pieces lie in, at home. */
+/* The pages of the pieces, in their home range. */
 static void lay_out(struct vs_view *view, const struct vs_piece *pieces, size_t count)
 {
     *view = (struct vs_view){.extent_count = (uint32_t)count};
@@ -203,7 +203,7 @@ static void lay_out(struct vs_view *view, const struct vs_piece *pieces, size_t 
     }
 }
 
-/* Map the pages of every extent, all or nothing. */
+/* Maps the pages of every extent, all or nothing. */
 static enum vs_err map(struct vs_allocator *a, const struct vs_view *view, uint64_t addr)
 {
     uint64_t at = addr;
@@ -213,7 +213,7 @@ static enum vs_err map(struct vs_allocator *a, const struct vs_view *view, uint6
         enum vs_err err =
             a->ops.memory_map(a->ops_ctx, at, VS_PAGE_BYTES, handles, e->bytes / VS_PAGE_BYTES);
         if (err) {
-            /* nothing has used these addresses yet; should it fail, they are lost */
+            /* the addresses are unused so far; if this fails they are lost */
             enum vs_err ignored =
                 at > addr ? a->ops.memory_unmap(a->ops_ctx, addr, at - addr)
                                 : VS_OK;
@@ -225,7 +225,7 @@ static enum vs_err map(struct vs_allocator *a, const struct vs_view *view, uint6
     return VS_OK;
 }
 
-/* Addresses for a view that is laid out, its pages mapped there, and its segment. */
+/* Reserves addresses for a view, maps its pages there, and makes its segment. */
 static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struct vs_view *view)
 {
     uint64_t addr, bytes = view->bytes;
@@ -255,8 +255,9 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out)
 {
-    if (pool->owner->views.count >= VS_DORMANT_MAX && !a->captures) { /* else nothing may be waited for */
-        /* what cannot go now goes another time */
+    if (pool->owner->views.count >= VS_DORMANT_MAX && !a->captures) { /* otherwise no waiting is
+                                                                       * allowed */
+        /* views that cannot be dropped now are dropped later */
         enum vs_err ignored = vs_views_drop_locked(a, pool->owner, VS_DORMANT_MAX / 2);
         (void)ignored;
     }
@@ -278,7 +279,7 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
     return VS_OK;
 }
 
-/* Unmapped, and the addresses given back; those that cannot be cost nothing but themselves. */
+/* Unmaps the view and releases its addresses; if that fails, only the addresses are lost. */
 static enum vs_err unmap(struct vs_allocator *a, const struct vs_view *view)
 {
     uint64_t addr = view->segment->addr, bytes = view->bytes;
@@ -316,7 +317,7 @@ enum vs_err vs_views_drop_locked(struct vs_allocator *a, struct vs_stream_pools 
         return first_error;
     for (struct vs_view *view = views->oldest, *newer; view && views->count > keep; view = newer) {
         newer = view->newer;
-        /* its bytes at home are no safer, so that its pages do not go back meanwhile */
+        /* its bytes at home get the same ticket, so that their pages are not released too early */
         if (after_sync && view->safe_after > a->sync_completed)
             continue;
         enum vs_err err = drop(a, views, view);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What must hold of views, for vs_allocator_check: what a view owns is exactly what is lent to it, at the places its pages are mapped from. */
+ * Invariants of views, for vs_allocator_check: a view owns exactly the memory lent to it, at the
+ * places where its pages are mapped from. */
 #include "allocator/compact/views.h"
 
 #include "allocator/core/allocator_internal.h"
 
-/* The pages between the extents' ends that *lent*, in order, must be. */
+/* Checks that *lent*, in order, covers the pages of the extents. */
 static const char *check_lent(const struct vs_view *view)
 {
     const struct vs_block *block = view->segment->first, *lent = view->lent;

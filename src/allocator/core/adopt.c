@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entering segments that exist already: replay and what-if start from the state
- * a trace begins with. */
+ * Enters existing segments: replay and what-if start from the state at the start of a trace. */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 
@@ -19,8 +18,8 @@ static bool layout_valid(uint64_t size, const struct vs_block_layout *blocks, si
     return count && sum == size;
 }
 
-/* Put *requested* bytes into the first *size* bytes of the TAKEN *block*, or leave
- * them free; *out* is the TAKEN rest, NULL at the end of the segment. */
+/* Puts *requested* bytes into the first *size* bytes of the TAKEN *block*, or leaves them free;
+ * *out* receives the TAKEN rest, NULL at the end of the segment. */
 static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
                          const struct vs_block_layout *layout, struct vs_block **out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small recursive-descent reader over a copy of the text without white space; see
- * the header. Two passes, because the smallest allowed max_split_size_mb depends on
- * large_segment_size_mb wherever that stands. Numbers are read here and not by the C
- * library, whose decimal point depends on the host program's locale. */
+ * A small recursive-descent parser over a copy of the text without white space; see the header. Two
+ * passes, because the smallest allowed max_split_size_mb depends on large_segment_size_mb, which
+ * may come later. Numbers are parsed here and not by the C library, whose decimal point depends on
+ * the host program's locale. */
 #include "allocator/core/alloc_conf.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ struct alloc_conf_reader {
     const char *at, *end;
     struct vs_alloc_conf conf;
     struct vs_alloc_conf_messages *messages;
-    const char *key; /* being read */
-    bool native_only; /* an option that only the native backend has was given */
+    const char *key; /* the present key */
+    bool native_only; /* an option that only the native backend has was set */
 };
 
 /* --- tokens --- */
@@ -65,7 +65,7 @@ static bool take(struct alloc_conf_reader *r, const char *mark)
     return found;
 }
 
-/* For a message: printable, and not too long. */
+/* For a message: printable, and truncated. */
 static const char *show(struct token t, char shown[TOKEN_SHOWN + 4])
 {
     size_t n = t.length < TOKEN_SHOWN ? t.length : TOKEN_SHOWN;
@@ -105,7 +105,7 @@ static bool digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* PyTorch reads a number up to the first character that does not belong to it. */
+/* PyTorch parses a number up to the first other character. */
 static void warn_of_rest(const struct alloc_conf_reader *r, struct token t, size_t read)
 {
     if (read < t.length)
@@ -139,8 +139,8 @@ static double power_of_ten(int n)
     return power;
 }
 
-/* Digits with a point and an exponent, as in 0.8 or 8e-1; returns the bytes read, 0
- * when it is none. Up to 15 digits and small exponents the result is the closest. */
+/* Parses digits with a point and an exponent, as in 0.8 or 8e-1; returns the bytes read, 0 when it
+ * is not a number. Up to 15 digits and small exponents the result is the closest. */
 static size_t decimal(struct token t, double *out)
 {
     size_t i = t.length && *t.text == '+', digits = 0;
@@ -269,7 +269,7 @@ static enum vs_err memory_fraction(struct alloc_conf_reader *r)
         return err;
     if (!(share >= 0 && share <= 1))
         return refuse(r, t, allowed);
-    /* in PyTorch 0 allows nothing; in a configuration it would mean no limit */
+    /* in PyTorch 0 forbids all allocations; in a configuration it would mean no limit */
     r->conf.config.memory_fraction = share > 0 ? share : 1e-30;
     return VS_OK;
 }
@@ -279,7 +279,7 @@ static enum vs_err expandable_segments(struct alloc_conf_reader *r)
     return flag(r, &r->conf.config.expandable_segments);
 }
 
-/* Ours: PyTorch has no such option, it changed from the one to the other. */
+/* Our own option: PyTorch has none, it switched from one order to the other. */
 static enum vs_err vramscope_tie(struct alloc_conf_reader *r)
 {
     struct token t = next(r);
@@ -327,7 +327,7 @@ static void fill(uint32_t *slots, size_t from, size_t to, uint32_t value)
         slots[i] = value;
 }
 
-/* One bound:value of the list; *last* is the slot of the bound before, -1 at first. */
+/* One bound:value of the list; *last* is the slot of the previous bound, -1 at first. */
 static enum vs_err roundup_entry(struct alloc_conf_reader *r, uint32_t *slots, int *last)
 {
     const char *allowed = "[BOUND:DIVISIONS,...] with bounds that are powers of two in MiB, or >";
@@ -382,8 +382,8 @@ static enum vs_err roundup_power2_divisions(struct alloc_conf_reader *r)
     return VS_OK;
 }
 
-/* A share of the device's memory as in 0.5, or GiB as in 40G. PyTorch keeps its
- * default for anything else, and so do we. */
+/* A share of the device's memory as in 0.5, or GiB as in 40G. For any other value PyTorch uses its
+ * default, and so does this parser. */
 static enum vs_err expandable_segments_reserve(struct alloc_conf_reader *r)
 {
     struct token t = next(r);
@@ -441,7 +441,7 @@ FLAG_KEY(pinned_use_cuda_host_register)
 FLAG_KEY(pinned_use_background_threads)
 FLAG_KEY(pinned_free_catch_all)
 
-/* The value, or nothing, of a key that is not read: a word or a bracketed list. */
+/* Skips the value, if any, of an unknown key: a word or a bracketed list. */
 static enum vs_err skip(struct alloc_conf_reader *r)
 {
     if (!take(r, "[")) {
@@ -504,7 +504,7 @@ static const struct key *find_key(struct token t)
     return NULL;
 }
 
-/* One key with its value; in the first pass only large_segment_size_mb is read. */
+/* One key with its value; the first pass uses only large_segment_size_mb. */
 static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
 {
     struct token name = next(r);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests and frees: the way of one allocation through the cache, the merging of
- * free blocks, and the life of the allocator itself. Called by the interception
- * layer from the threads of the host program, and by replays. The rules are those
- * of PyTorch's DeviceCachingAllocator::malloc and ::free; device memory is
- * segments.c, other streams' uses are stream_events.c. */
+ * Requests and frees: an allocation's path through the cache, the merging of free blocks, and the
+ * life of the allocator itself. Called by the interception layer from the threads of the host
+ * program, and by replays. The rules are those of PyTorch's DeviceCachingAllocator::malloc and
+ * ::free; device memory is handled in segments.c, uses by other streams in stream_events.c. */
 #include "allocator/core/allocator.h"
 
 #include <string.h>
@@ -52,7 +51,7 @@ struct vs_block *vs_block_new_in_locked(struct vs_allocator *a, const struct vs_
     struct vs_shard *own = pool->owner->shard;
     if (vs_block_reserve_locked(a, &own->free_blocks))
         return vs_block_take(own);
-    /* no host memory: from whichever shard has one */
+    /* host memory is out: use a node of any shard */
     for (uint32_t i = 0; i < a->shards.count; i++) {
         if (a->shards.shard[i].free_blocks.head)
             return vs_block_take(&a->shards.shard[i]);
@@ -94,8 +93,8 @@ enum vs_err vs_live_put_locked(struct vs_block *block)
 
 /* --- caching: free blocks and their neighbours --- */
 
-/* Merge and index a block whose idle fields are set. *split_count* and
- * *split_bytes* are what it counted for in inactive_split until now, negated. */
+/* Merges and indexes a block whose idle fields are set. *split_count* and *split_bytes* are its
+ * contribution to inactive_split so far, negated. */
 static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t split_count,
                         int64_t split_bytes)
 {
@@ -149,8 +148,8 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
 
 /* --- requests --- */
 
-/* For a request that must have an allocation to itself: one that is free, and no more
- * than an eighth too large since nothing else can use the rest. */
+/* For a request that needs a device allocation of its own: finds a free one at most an eighth too
+ * large, because nothing else can use the rest. */
 static struct vs_block *search_whole(const struct vs_request *request)
 {
     enum { LOOKS = 64 };
@@ -168,7 +167,7 @@ static struct vs_block *search_whole(const struct vs_request *request)
 
 struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_request *request)
 {
-    /* ages are those of the default pool, the only one that is collected */
+    /* ages are those of the default pool, the only one that is garbage collected */
     if (a->limited && a->config.garbage_collection_threshold > 0 && !request->pool->owner->home)
         a->searches[request->kind]++;
     if (request->whole)
@@ -200,13 +199,13 @@ void vs_allocator_count_alloc_locked(struct vs_allocator *a, enum vs_pool_kind k
         vs_counter_increase(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
 }
 
-/* Cut the tail of a TAKEN block off into *rest*, a free block of its own. */
+/* Splits the tail of a TAKEN block off into *rest*, a free block. */
 static void split(struct vs_allocator *a, struct vs_block *block, struct vs_block *rest,
                   uint64_t size, bool was_split)
 {
     struct vs_pool *pool = block->segment->pool;
     vs_block_cut(block, rest, size);
-    /* a neighbour freed while this request synchronised found a TAKEN block here */
+    /* a neighbour freed while this request synchronised found this block TAKEN */
     if (vs_block_merge(pool->owner->shard, rest, rest->next) && !block->segment->handle_bytes)
         vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
     vs_free_insert(&pool->index, rest);
@@ -255,7 +254,7 @@ enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_req
     return VS_OK;
 }
 
-/* After a change of generation nothing the request points to exists any more. */
+/* After a change of generation all pointers of the request are invalid. */
 static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
                               uint64_t generation, struct vs_block **out)
 {
@@ -287,8 +286,8 @@ static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uin
     if (found)
         return found;
     if (block->idle.safe_after > a->sync_completed) {
-        /* TAKEN: nobody else can have it, merge with it or give its segment back while
-         * work enqueued before its free is waited for */
+        /* TAKEN: no other thread can use it, merge with it or release its segment while this one
+         * waits for work enqueued before its free */
         enum vs_err err = vs_allocator_wait_locked(a);
         if (a->generation != generation)
             return VS_ERR_STATE;
@@ -331,7 +330,7 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     return err;
 }
 
-/* Apart, for the fast ways are short and these make room for many variables. */
+/* Separate, because the fast paths are short and this one needs many registers. */
 __attribute__((noinline)) static enum vs_err malloc_exclusive(struct vs_allocator *a, size_t bytes,
                                                              uint64_t stream, bool whole,
                                                              struct vs_allocation *out)
@@ -373,7 +372,7 @@ enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *a, size_t bytes,
 
 /* --- frees --- */
 
-/* Why is *addr* not the start of a live block? */
+/* The reason why *addr* is not the start of a live block. */
 static enum vs_err not_live(struct vs_allocator *a, uint64_t addr)
 {
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);

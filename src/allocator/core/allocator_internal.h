@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The allocator's own structures, shared by its files; and what trace replay and
- * what-if use beyond the public header (vs_allocator_adopt_segment). Everything
- * in struct vs_allocator that is not immutable changes under the full lock (all shards'
- * locks, see shard.h) and may be read under any one shard's lock. Pools, segments
- * and blocks change under the lock of the shard they belong to.
+ * The allocator's own structures, shared by its files; and functions for trace replay and what-if
+ * beyond the public header (vs_allocator_adopt_segment). Everything in struct vs_allocator that is
+ * not immutable changes under the full lock (all shards' locks, see shard.h) and may be read under
+ * any one shard's lock. Pools, segments and blocks change under the lock of the shard they belong
+ * to.
  *
- * A segment is one device allocation; blocks tile it, linked by address. A free
- * block lies in the free index of its segment's pool; a live one is in the
- * pointer table. Segments belong to the (stream, kind) pool they were made for. */
+ * A segment is one device allocation; blocks tile it, linked by address. A free block is in the
+ * free index of its segment's pool; a live one is in the pointer table. Segments belong to the
+ * (stream, kind) pool they were made for. */
 #ifndef VS_ALLOCATOR_INTERNAL_H
 #define VS_ALLOCATOR_INTERNAL_H
 
@@ -28,18 +28,19 @@ struct vs_segment;
 struct vs_event_queue;
 struct vs_plan_use;
 
-/* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free
- * on the stream's queue with its event, or on the deferred list without one. */
+/* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free in
+ * the stream's queue with its event, or on the deferred list without one. */
 struct vs_note {
     struct vs_note *next;
-    struct vs_event_queue *queue; /* NULL: others know of the block (kept.c) */
+    struct vs_event_queue *queue; /* NULL: the block is used by others (kept.c) */
     struct vs_block *block;
     uint64_t event;               /* with a queue; otherwise enum vs_keep_mark */
     bool captured; /* first recorded during a capture */
 };
 
-/* 56 bytes: with its share of the pointer table a live one takes less than 64. What searches
- * of the indexes and the pointer table read comes first, for most nodes lie in two lines. */
+/* 56 bytes: with its share of the pointer table a live block takes less than 64. The fields that
+ * searches of the indexes and the pointer table read come first, because most nodes span two cache
+ * lines. */
 struct vs_block {
     uint64_t addr;
     union {
@@ -50,7 +51,7 @@ struct vs_block {
         uint64_t size_and_state;
     };
     union {
-        struct { /* not handed out: all other states */
+        struct { /* not allocated: all other states */
             vs_block_ref left, right; /* free index; UNMAPPED: vs_pool.unmapped; LENT: views.h */
             uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
         } idle;
@@ -65,7 +66,7 @@ struct vs_block {
             };
             union {
                 uint32_t serial_low; /* LIVE */
-                uint32_t events;     /* PENDING: still to complete */
+                uint32_t events;     /* PENDING: events not completed yet */
             };
             vs_block_ref chain; /* the next one in the pointer table */
         } used;
@@ -75,7 +76,7 @@ struct vs_block {
 };
 _Static_assert(sizeof(struct vs_block) == 56, "metadata of a live block stays within 64 bytes");
 
-/* VS_BLOCK_TREAP: trees (base/vs_treap.h) of blocks that are not handed out. */
+/* VS_BLOCK_TREAP: trees (base/vs_treap.h) of blocks that are not allocated. */
 #define VS_BLOCK_TREAP(name, key)                                                               \
     static inline struct vs_block *name##_node(vs_block_ref ref) { return vs_block_of(ref); }   \
     static inline vs_block_ref name##_link(const struct vs_block *b) { return vs_ref_of(b); }   \
@@ -99,15 +100,15 @@ struct vs_pool {
     enum vs_pool_kind kind;
 };
 
-/* The two pools of a stream, among all or in one private pool. Recycled when it has
- * no segment and no request under the full lock. */
+/* The two pools of a stream, in the default or in one private pool. Recycled when it has no segment
+ * and no request under the full lock. */
 struct vs_stream_pools {
     uint64_t stream;
     struct vs_private_pool *home; /* NULL: the default pool */
     struct vs_shard *shard;
-    struct vs_stream_pools *next; /* by rising stream */
+    struct vs_stream_pools *next; /* by ascending stream */
     uint64_t segments;
-    uint64_t pins;   /* requests under way, those of fast paths apart */
+    uint64_t pins;   /* requests in progress, except on fast paths */
     struct vs_pool pool[2];
     struct vs_views views;
 };
@@ -119,10 +120,10 @@ struct vs_private_pool {
     unsigned flags;               /* enum vs_pool_flag */
     struct vs_pool_source source; /* segment_alloc NULL: the device */
     struct vs_stream_pools *streams;
-    struct vs_counter reserved_bytes; /* its share of the allocator's */
+    struct vs_counter reserved_bytes; /* its share of the allocator's reserved bytes */
 };
 
-/* Requests being sent to a private pool. */
+/* Requests redirected to a private pool. */
 struct vs_scope {
     struct vs_scope *next; /* in the order they began */
     struct vs_private_pool *pool;
@@ -137,8 +138,8 @@ struct vs_segment {
     struct vs_pool *pool;
     struct vs_block *first;
     uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
-    struct vs_view *view;  /* NULL unless it is one: pages at home in a range, mapped again */
-    struct vs_page_index *pages; /* NULL: of one page, or a view */
+    struct vs_view *view;  /* NULL unless it is a view: pages of a range, mapped again */
+    struct vs_page_index *pages; /* NULL: a view, or only one page */
     uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
     /* --- not needed by most requests and frees --- */
     uint64_t size;
@@ -149,13 +150,13 @@ struct vs_segment {
 
 struct vs_event_queue {
     uint64_t stream;
-    struct vs_event_queue *next; /* by rising stream */
+    struct vs_event_queue *next; /* by ascending stream */
     struct vs_note *head, **tail;
     uint64_t refs; /* notes that name this queue, queued or not */
-    uint64_t refused_turn; /* of vs_allocator.record_turns: the device would not record then */
+    uint64_t refused_turn; /* value of vs_allocator.record_turns when the device rejected an event */
 };
 
-/* A request on its way through vs_allocator_malloc. */
+/* A request while vs_allocator_malloc processes it. */
 struct vs_request {
     uint64_t requested, rounded, stream;
     enum vs_pool_kind kind;
@@ -176,37 +177,37 @@ struct vs_allocator {
     void *sink_ctx;
 
     uint64_t generation;         /* abandons so far */
-    bool limited;                /* a memory fraction below 1 is in force */
+    bool limited;                /* a memory fraction below 1 is set */
     uint64_t allowed_bytes;      /* when limited */
     uint64_t reserved_bytes;
     uint64_t searches[2];        /* per kind; counted while garbage collection is on */
     uint64_t sync_started, sync_completed; /* tickets */
 
-    struct vs_segment **segments; /* by rising address */
+    struct vs_segment **segments; /* by ascending address */
     size_t segment_count, segment_capacity;
-    uint64_t segments_made;      /* numbers given so far */
+    uint64_t segments_made;      /* numbers used so far */
     struct vs_slabs slabs;       /* of blocks */
     uint64_t blocks_made;        /* nodes, in use or recycled */
-    uint64_t serial;             /* atomic; allocation numbers given to shards so far */
+    uint64_t serial;             /* atomic; allocation numbers distributed to shards so far */
 
     struct vs_stream_pools *streams; /* list */
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
 
     struct vs_private_pool *private_pools;
-    struct vs_scope *scopes; /* the one begun last first */
-    uint64_t captures; /* under way, as far as we know: nothing may be waited for or asked */
-    uint64_t captures_reported; /* of these, by vs_allocator_capture_begin */
+    struct vs_scope *scopes; /* the most recent first */
+    uint64_t captures; /* captures in progress, as far as known: no waiting and no event queries */
+    uint64_t captures_reported; /* of these, reported by vs_allocator_capture_begin */
 
     struct vs_event_queue *queues;
     struct vs_map uses;          /* address of a live block to its list of struct vs_note */
-    struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
+    struct vs_note *deferred, **deferred_tail; /* events that the device cannot record yet */
     struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
-    struct vs_note *retired;     /* of freed blocks that others know of */
+    struct vs_note *retired;     /* of freed blocks that others still use */
     uint64_t pending_notes;      /* queued, deferred or held */
-    uint64_t record_turns;       /* times the deferred list was gone through */
+    uint64_t record_turns;       /* number of passes over the deferred list */
 
     struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
-    bool sharded;                /* atomic; there are fast paths: no plan has to see every request */
+    bool sharded;                /* atomic; fast paths are allowed: no plan has to see every request */
 
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
@@ -219,13 +220,12 @@ struct vs_allocator {
     struct vs_node_list free_segments, free_streams, free_notes, free_queues;
     struct vs_node_list free_private_pools, free_scopes;
     struct vs_node_list free_views;
-    struct vs_counters counters; /* complete under the full lock only */
+    struct vs_counters counters; /* complete only under the full lock */
     struct vs_shards shards;
 };
 
-/* The full lock: the locks of all shards, by rising address. Whoever holds it may touch
- * everything; functions named _locked expect it. As long as all streams have been
- * in one shard it is that one lock. */
+/* The full lock: the locks of all shards, by ascending address. Its holder may access everything;
+ * functions named _locked require it. As long as all streams are in one shard it is that one lock. */
 static inline void vs_full_lock_acquire(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
@@ -234,14 +234,14 @@ static inline void vs_full_lock_acquire(struct vs_allocator *allocator)
         vs_shards_gather_locked(shards, &allocator->counters);
 }
 
-/* May be asked without a lock. */
+/* Readable without a lock. */
 static inline bool vs_sharded(const struct vs_allocator *allocator)
 {
     return __atomic_load_n(&allocator->sharded, __ATOMIC_RELAXED);
 }
 
-/* The same for what neither needs the counters nor changes them: they stay as they are,
- * without what the shards have counted. */
+/* The same for code that neither reads nor changes the counters: they do not include the shards'
+ * counts. */
 static inline void vs_full_lock_enter(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
@@ -256,14 +256,14 @@ static inline void vs_full_lock_leave(struct vs_allocator *allocator)
         vs_quick_release(&allocator->shards.shard[i].lock);
 }
 
-/* Can a request be served without the full lock at all? */
+/* Whether any request can be served without the full lock. */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
     return vs_sharded(allocator) && !allocator->pending_notes && !allocator->scopes &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 
-/* Shares the room below the peaks out again where shards can use it. */
+/* Distributes the room below the peaks again if shards can use it. */
 static inline void vs_full_lock_release(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
@@ -274,43 +274,42 @@ static inline void vs_full_lock_release(struct vs_allocator *allocator)
 
 /* --- fast_path.c: under the lock of one shard --- */
 
-/* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
- * the caller takes the full lock. Arguments are valid; the caller holds no lock. A request
- * that had to synchronise may be done with an error: that of the device, or VS_ERR_STATE
- * for another generation. */
+/* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and the caller takes
+ * the full lock. Arguments are valid; the caller holds no lock. A request that had to synchronise
+ * may be done with an error: that of the device, or VS_ERR_STATE after a change of generation. */
 bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
                     struct vs_allocation *out, enum vs_err *err);
 bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr, uint64_t user);
-#define VS_NO_STREAM UINT64_MAX /* vs_fast_free: no *user*, a stream that used the block as well */
-/* vs_fast_owns: is *addr* a live block for which uses by *stream* need not be noted? */
+#define VS_NO_STREAM UINT64_MAX /* vs_fast_free: no *user*, a second stream that used the block */
+/* vs_fast_owns: whether *addr* is a live block whose uses by *stream* need no record. */
 bool vs_fast_owns(struct vs_allocator *allocator, uint64_t addr, uint64_t stream);
-/* vs_fast_find: true when *addr* is in a block of the shard it is looked for in. */
+/* vs_fast_find: true when *addr* is in a block of the shard that the hint names. */
 bool vs_fast_find(struct vs_allocator *allocator, uint64_t addr, struct vs_allocation *out,
                   bool *live);
-/* vs_fast_prepare_locked: before the full lock is released after a request or a free
- * that *shard* could not do: see to it that the next one finds what it needs. */
+/* vs_fast_prepare_locked: called before the full lock is released after a request or a free that
+ * *shard* could not do: prepares the shard so that the next one takes the fast path. */
 void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *shard);
 
 /* --- allocator.c: blocks; the caller holds the full lock --- */
 
-/* A node for a block of *pool*, or NULL: of its shard where that has or gets one, for two
- * in one cache line would go to and fro between the shards' threads. Given back to the
- * same shard, or one would take new ones for ever and another have them. */
+/* A node for a block of *pool*, or NULL: of its own shard if possible, because two nodes in one
+ * cache line would move between the shards' threads. Returned to the same shard, otherwise one
+ * shard would allocate new ones for ever and another collect them. */
 struct vs_block *vs_block_new_in_locked(struct vs_allocator *allocator, const struct vs_pool *pool);
 void vs_block_recycle_locked(const struct vs_pool *pool, struct vs_block *block);
 /* Nodes in use. */
 uint64_t vs_block_count_locked(const struct vs_allocator *allocator);
-/* See to it that *list* is not empty; false without host memory. */
+/* Ensures that *list* is not empty; false when host memory is out. */
 bool vs_block_reserve_locked(struct vs_allocator *allocator, struct vs_node_list *list);
-/* vs_block_complete_free_locked: LIVE or PENDING without uses and events becomes
- * cached: told, merged with free neighbours, indexed, counted. */
+/* vs_block_complete_free_locked: a LIVE or PENDING block without uses and events becomes cached:
+ * reported, merged with free neighbours, indexed, counted. */
 void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_block *block);
-/* vs_block_cache_locked: put a TAKEN block back as it was found. */
+/* vs_block_cache_locked: returns a TAKEN block to the cache unchanged. */
 void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *block);
 
-/* vs_allocator_wait_locked: synchronise the device, for VS_REUSE_AFTER_SYNC, with the
- * full lock released meanwhile: on return everything may have changed, even the
- * generation. The error of the device. */
+/* vs_allocator_wait_locked: synchronises the device, for VS_REUSE_AFTER_SYNC, with the full lock
+ * released meanwhile: on return everything may have changed, even the generation. Returns the error
+ * of the device. */
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
 
 /* A synchronisation of ours is over. */
@@ -330,17 +329,17 @@ enum vs_err vs_block_hand_out_locked(struct vs_allocator *allocator,
                                      const struct vs_request *request, struct vs_block *block,
                                      struct vs_allocation *out);
 
-/* Statistics of a block becoming LIVE, inactive_split apart. */
+/* Updates the statistics for a block becoming LIVE, except inactive_split. */
 void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
                                      uint64_t size, uint64_t requested);
 
-/* vs_block_set: size and state in one store. Assigning the fields one by one would
- * store a single byte into a word that is read as a whole right after, which the
- * processor cannot forward: tens of cycles each time. */
+/* vs_block_set: stores size and state at once. Assigning the fields one by one would store a single
+ * byte into a word that is read as a whole right after, and the processor cannot forward that
+ * store: tens of cycles each time. */
 static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_block_state state)
 {
     uint64_t word = size | (uint64_t)state << 56;
-    __asm__("" : "+r"(word)); /* the compiler would make a byte store of it again */
+    __asm__("" : "+r"(word)); /* otherwise the compiler turns it into a byte store again */
     block->size_and_state = word;
 }
 
@@ -366,14 +365,14 @@ static inline void vs_block_set_size(struct vs_block *block, uint64_t size)
     vs_block_set(block, size, (enum vs_block_state)block->state);
 }
 
-/* --- where blocks start, for look-ups: page_index.h --- */
+/* --- where blocks start, for lookups: page_index.h --- */
 
 static inline uint64_t vs_page_at(const struct vs_segment *segment, uint64_t addr)
 {
     return (addr - segment->addr) / VS_PAGE_BYTES;
 }
 
-/* *block* has been linked, or starts elsewhere than before. */
+/* *block* was linked, or its start changed. */
 static inline void vs_block_started(const struct vs_block *block)
 {
     const struct vs_segment *segment = block->segment;
@@ -384,7 +383,7 @@ static inline void vs_block_started(const struct vs_block *block)
         vs_page_index_mark(segment->pages, page, vs_ref_of(block));
 }
 
-/* *block* after *prev*, both still linked, is about to start no more. */
+/* The start of *block* after *prev*, both still linked, is about to disappear. */
 static inline void vs_block_unstart(const struct vs_segment *segment, const struct vs_block *prev,
                                     const struct vs_block *block)
 {
@@ -397,7 +396,7 @@ static inline void vs_block_unstart(const struct vs_segment *segment, const stru
         vs_page_index_unmark(segment->pages, page);
 }
 
-/* *other*, a neighbour in no index, becomes part of *block*; its node is free. */
+/* *other*, a neighbour in no index, becomes part of *block*; its node can be reused. */
 static inline void vs_block_absorb(struct vs_block *block, const struct vs_block *other)
 {
     struct vs_segment *segment = block->segment;
@@ -423,7 +422,7 @@ static inline void vs_block_absorb(struct vs_block *block, const struct vs_block
     vs_block_set_size(block, block->size + other->size);
 }
 
-/* Most bins hold one block or none: those cases without a call. */
+/* Most bins hold one block or none: these cases need no call. */
 static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
@@ -452,14 +451,14 @@ static inline bool vs_block_is_split(const struct vs_block *block)
     return block->prev || block->next;
 }
 
-/* A whole device allocation, not part of one and not of a range. */
+/* A whole device allocation, neither part of one nor in a range. */
 static inline bool vs_block_is_whole(const struct vs_block *block)
 {
     return !vs_block_is_split(block) && !block->segment->handle_bytes && !block->segment->view;
 }
 
-/* Does it count as inactive_split while it is cached? Whole handles of a range can
- * always be given back, so PyTorch leaves ranges out. */
+/* Whether it counts as inactive_split while it is cached. Whole handles of a range can always be
+ * released, so PyTorch excludes ranges. */
 static inline bool vs_block_counts_split(const struct vs_block *block)
 {
     return vs_block_is_split(block) && !block->segment->handle_bytes;
@@ -476,7 +475,7 @@ static inline void vs_allocator_emit_locked(struct vs_allocator *allocator,
     allocator->sink.event(allocator->sink_ctx, &event);
 }
 
-/* Is a block of *size* cut for *request*? */
+/* Whether a block of *size* is split for *request*. */
 static inline bool vs_request_splits(const struct vs_allocator *allocator,
                                      const struct vs_request *request, uint64_t size)
 {
@@ -532,24 +531,24 @@ static inline void vs_node_give_locked(struct vs_node_list *list, void *node)
     list->head = node;
 }
 
-/* --- segments.c: device memory, the segment index, the pools of streams; the
- * caller holds the lock --- */
+/* --- segments.c: device memory, the segment index, the pools of streams; the caller holds the lock
+ * --- */
 
-/* The pools of *stream*, made when new and pinned; NULL without host memory. */
+/* The pools of *stream*, created if new, and pinned; NULL when host memory is out. */
 struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *allocator, uint64_t stream);
 /* The same in a private pool. */
 struct vs_stream_pools *vs_private_stream_pin_locked(struct vs_allocator *allocator,
                                                      struct vs_private_pool *home, uint64_t stream);
 void vs_stream_unpin_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools);
-/* vs_segment_obtain_locked: a TAKEN block for *request* that the cache could not
- * serve: a new segment, after garbage collection and, where needed, giving cached
- * memory back; or one of another pool, to which *request* then belongs. */
+/* vs_segment_obtain_locked: a TAKEN block for *request* that the cache could not serve: a new
+ * segment, after garbage collection and, where needed, releasing cached memory; or a block of
+ * another pool, to which *request* then belongs. */
 enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator, struct vs_request *request,
                                      struct vs_block **out);
-/* Give a segment's memory back to whom it came from. */
+/* Frees a segment's memory at its source. */
 enum vs_err vs_segment_give_back(struct vs_allocator *allocator, const struct vs_segment *segment);
-/* vs_segment_release_kind_locked: every wholly free segment of one kind and what can be
- * unmapped, in a list of streams; the first error. */
+/* vs_segment_release_kind_locked: releases every wholly free segment of one kind and all that can
+ * be unmapped, in a list of streams; the first error. */
 enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
                                            struct vs_stream_pools **list, enum vs_pool_kind kind,
                                            uint64_t *released);
@@ -558,28 +557,28 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
  * needed. The full lock is released meanwhile. */
 enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
                                      const struct vs_private_pool *pool);
-/* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without page tables and
- * statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
+/* vs_segment_enter_locked: enters a segment of one TAKEN block into the tables, without page tables
+ * and statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
 enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                     uint64_t addr, uint64_t size, struct vs_segment **out);
-/* vs_segment_leave_locked: the reverse, for a segment of one block in no index. Its
- * pools may be gone afterwards. */
+/* vs_segment_leave_locked: the reverse, for a segment of one block in no index. Its pools may be
+ * removed by it. */
 void vs_segment_leave_locked(struct vs_allocator *allocator, struct vs_segment *segment);
-/* vs_segment_register_locked: enter a segment of one TAKEN block into the tables
- * and statistics. VS_ERR_NOMEM changes nothing. */
+/* vs_segment_register_locked: enters a segment of one TAKEN block into the tables and statistics.
+ * On VS_ERR_NOMEM nothing changed. */
 enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                        uint64_t addr, uint64_t size, struct vs_segment **out);
-/* vs_segment_taken_back_locked: the device has the segment back that is the FREE block
- * *block*: told, counted and forgotten. Its pools may be gone afterwards. */
+/* vs_segment_taken_back_locked: the segment that is the FREE block *block* was freed: reported,
+ * counted and removed. Its pools may be removed by it. */
 void vs_segment_taken_back_locked(struct vs_allocator *allocator, struct vs_block *block);
-/* Give every wholly free segment back; the first error of the device. */
+/* Releases every wholly free segment; the first error of the device. */
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
 /* The search of PyTorch's policies. */
 struct vs_block *vs_pytorch_search_locked(struct vs_allocator *allocator,
                                           const struct vs_request *request);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
 
-/* Memory of *pool* taken from the device, and given back. */
+/* Counts memory of *pool* allocated from the device, and freed. */
 static inline void vs_reserved_raise_locked(struct vs_allocator *allocator,
                                             const struct vs_pool *pool, uint64_t bytes)
 {
@@ -600,31 +599,30 @@ static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
 
 /* --- ranges.c; the caller holds the full lock --- */
 
-/* vs_range_new_locked: reserve *bytes* (a multiple of *handle_bytes*) as one UNMAPPED
- * block. The device's error or VS_ERR_NOMEM: nothing changed. */
+/* vs_range_new_locked: reserves *bytes* (a multiple of *handle_bytes*) as one UNMAPPED block. The
+ * device's error or VS_ERR_NOMEM: nothing changed. */
 enum vs_err vs_range_new_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                 uint64_t handle_bytes, uint64_t bytes, struct vs_segment **out);
-/* vs_range_map_locked: memory at the start of an UNMAPPED block, *bytes* of it rounded
- * up to whole handles: one SEGMENT_MAP. *block* becomes FREE, has swallowed free
- * neighbours (so it may start lower) and is indexed. The device's error or
- * VS_ERR_NOMEM: nothing changed. */
+/* vs_range_map_locked: maps memory at the start of an UNMAPPED block, *bytes* rounded up to whole
+ * handles: one SEGMENT_MAP. *block* becomes FREE, merged with free neighbours (so it may start
+ * lower), and is indexed. The device's error or VS_ERR_NOMEM: nothing changed. */
 enum vs_err vs_range_map_locked(struct vs_allocator *allocator, struct vs_block *block,
                                 uint64_t bytes);
-/* vs_range_unmap_locked: the whole handles inside a FREE block go back to the device:
- * one SEGMENT_UNMAP, after a wait for the stream. The range goes too when nothing
- * else is mapped. *released* grows. VS_ERR_STATE when under VS_REUSE_AFTER_SYNC the
- * block is not safe yet; the device's error or VS_ERR_NOMEM: nothing changed. */
+/* vs_range_unmap_locked: releases the whole handles inside a FREE block to the device: one
+ * SEGMENT_UNMAP, after a wait for the stream. The range is released too when nothing else is
+ * mapped. *released* grows. VS_ERR_STATE when under VS_REUSE_AFTER_SYNC the block is not safe yet;
+ * the device's error or VS_ERR_NOMEM: nothing changed. */
 enum vs_err vs_range_unmap_locked(struct vs_allocator *allocator, struct vs_block *block,
                                   uint64_t *released);
-/* At the end of the allocator, without the full lock: wait for the device, then everything
- * goes back to it; the tables stay as they are. */
+/* At the end of the allocator, without the full lock: waits for the device, then releases
+ * everything; the tables stay unchanged. */
 void vs_range_destroy(struct vs_allocator *allocator, const struct vs_segment *range);
-/* Drop the ranges of a private pool that have no memory at all. */
+/* Drops the ranges of a private pool that have no memory. */
 void vs_range_drop_unmapped_locked(struct vs_allocator *allocator,
                                    const struct vs_private_pool *pool);
 /* Host memory of range->handles. */
 size_t vs_range_handles_bytes(const struct vs_segment *range);
-/* The range loses what it has of host memory besides its node and page tables. */
+/* Frees the range's host memory except its node and page tables. */
 void vs_range_tables_unmap(struct vs_segment *range);
 
 /* Unmap what is free in a pool's ranges; the first error. The pool is pinned. */
@@ -634,50 +632,50 @@ enum vs_err vs_range_release_locked(struct vs_allocator *allocator, struct vs_po
 bool vs_range_unsettled_locked(const struct vs_allocator *allocator,
                                     const struct vs_pool *pool);
 
-/* --- stream_events.c: other streams' uses; the caller holds the lock --- */
+/* --- stream_events.c: uses by other streams; the caller holds the lock --- */
 
-/* *captured*: perhaps part of a graph that is under capture, which orders it. */
+/* *captured*: perhaps part of a graph under capture, which orders it. */
 enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *block,
                                uint64_t stream, bool captured);
-/* Turn a freed block's uses into events; it is PENDING until they complete. During a
- * capture they are held back: PyTorch, insert_events_deferred_until_no_capture. */
+/* Turns a freed block's uses into events; it is PENDING until they complete. During a capture they
+ * are delayed: PyTorch, insert_events_deferred_until_no_capture. */
 void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);
-/* Complete the frees whose events are ready; never waits. Not during a capture. */
+/* Completes the frees whose events are ready; never waits. Not during a capture. */
 void vs_events_poll_locked(struct vs_allocator *allocator);
-/* Wait for all events of blocks in a private pool (NULL: in any pool); the first error
- * of the device. Not during a capture. */
+/* Waits for all events of blocks in a private pool (NULL: in any pool); the first error of the
+ * device. Not during a capture. */
 enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
                                   const struct vs_private_pool *pool);
-/* Hand every event back to the device without waiting. */
+/* Releases every event without waiting. */
 void vs_events_drop_locked(struct vs_allocator *allocator);
 
-/* --- kept.c: blocks that others know of; the caller holds the full lock --- */
+/* --- kept.c: blocks that others use; the caller holds the full lock --- */
 
 /* The marks of a LIVE block; 0 for any other. The lock of its shard suffices. */
 unsigned vs_kept_marks(const struct vs_allocator *allocator, const struct vs_block *block);
 /* The block of *note*, just freed, waits for its segment. */
 void vs_kept_retire_locked(struct vs_allocator *allocator, struct vs_note *note);
-/* Give back the segments of which nothing is left but such blocks; *released* grows.
- * Segments and pools may be gone afterwards. What the device refuses stays away. */
+/* Releases the segments with only such blocks left; *released* grows. Segments and pools may be
+ * removed by it. Memory that the device does not take back stays unavailable. */
 void vs_kept_release_locked(struct vs_allocator *allocator, uint64_t *released);
 
 /* --- private_pools.c; the caller holds the full lock --- */
 
-/* The private pool that gets requests of *stream* now, or NULL. */
+/* The private pool that receives requests of *stream* now, or NULL. */
 struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *allocator,
                                                    uint64_t stream);
-/* vs_private_pool_fallback_locked: the device has no memory: a block cached in a pool
- * with VS_POOL_USE_ON_OOM, TAKEN; *request* belongs to that pool then. */
+/* vs_private_pool_fallback_locked: when the device is out of memory: finds a block cached in a pool
+ * with VS_POOL_USE_ON_OOM, TAKEN; *request* then belongs to that pool. */
 bool vs_private_pool_fallback_locked(struct vs_allocator *allocator, struct vs_request *request,
                                      struct vs_block **out);
-/* Give back what freeable pools have free; pools without memory go. */
+/* Releases the free memory of freeable pools; removes pools without memory. */
 enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
 
 /* --- out_of_memory.c; the caller holds the full lock --- */
 
-/* Call everyone who may free memory, with the full lock released; did anyone? */
+/* Calls all callbacks that may free memory, with the full lock released; returns whether any did. */
 bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
-/* Count, note and tell a request that failed. *request*->pool may be NULL. */
+/* Counts, records and reports a failed request. *request*->pool may be NULL. */
 void vs_oom_note_locked(struct vs_allocator *allocator, const struct vs_request *request);
 
 /* --- replay and what-if --- */
@@ -688,13 +686,12 @@ struct vs_block_layout {
     bool live;
 };
 
-/* vs_allocator_adopt_segment: enter a segment that already exists, tiled by
- * *count* blocks in address order (no two free ones adjacent), as if it had been
- * allocated and filled by requests: statistics count it, except num_device_alloc;
- * the sink is told nothing. Freed blocks of it count as safe to reuse. The
- * segment is given back through ops->segment_free like any other. *Returns*
- * VS_ERR_ARG when the blocks do not tile the segment or it overlaps another;
- * VS_ERR_NOMEM leaves a part adopted: destroy the allocator. */
+/* vs_allocator_adopt_segment: enters an existing segment, tiled by *count* blocks in address order
+ * (no two free ones adjacent), as if it had been allocated and filled by requests: statistics count
+ * it, except num_device_alloc; the sink receives nothing. Freed blocks of it count as safe to
+ * reuse. The segment is freed through ops->segment_free like any other. *Returns* VS_ERR_ARG when
+ * the blocks do not tile the segment or it overlaps another; VS_ERR_NOMEM leaves a part adopted:
+ * destroy the allocator. */
 enum vs_err vs_allocator_adopt_segment(struct vs_allocator *allocator, uint64_t addr, uint64_t size,
                                        enum vs_pool_kind kind, uint64_t stream,
                                        const struct vs_block_layout *blocks, size_t count)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is done to blocks on every path, whether under the full lock or under one
- * shard's lock: marking, cutting and merging. Nothing is counted or told here. The
- * caller holds the lock of the block's shard, or more. */
+ * Operations on blocks for every path, under the full lock or one shard's lock: marking, splitting
+ * and merging. They neither count nor report. The caller holds the lock of the block's shard, or
+ * more. */
 #ifndef VS_BLOCK_OPS_H
 #define VS_BLOCK_OPS_H
 
 #include "allocator/core/allocator_internal.h"
 
-/* A node of *shard*, which has one. */
+/* A node of *shard*, which must have one. */
 static inline struct vs_block *vs_block_take(struct vs_shard *shard)
 {
     struct vs_block *block = shard->free_blocks.head;
@@ -25,7 +25,7 @@ static inline void vs_block_give(struct vs_shard *shard, struct vs_block *block)
 
 /* --- the pointer table of a shard: LIVE blocks and PENDING ones --- */
 
-/* Where the block that starts at *addr* hangs; 0 there when there is none. */
+/* The link to the block that starts at *addr*; it holds 0 when there is none. */
 static inline vs_block_ref *vs_live_link(const struct vs_live_index *table, uint64_t addr)
 {
     static vs_block_ref none;
@@ -44,7 +44,7 @@ static inline struct vs_block *vs_live_find(const struct vs_live_index *table, u
     return vs_block_of(*vs_live_link(table, addr));
 }
 
-/* After vs_live_reserve; the block is LIVE. It stays until its memory is cached. */
+/* Call after vs_live_reserve; the block is LIVE. It stays until its memory is cached. */
 static inline void vs_live_insert(struct vs_live_index *table, struct vs_block *block)
 {
     vs_block_ref *head = vs_live_head(table, block->addr);
@@ -53,7 +53,7 @@ static inline void vs_live_insert(struct vs_live_index *table, struct vs_block *
     table->count++;
 }
 
-/* *link*: from vs_live_link, not 0 there. */
+/* *link*: from vs_live_link, not holding 0. */
 static inline void vs_live_unlink(struct vs_live_index *table, vs_block_ref *link)
 {
     *link = vs_block_of(*link)->used.chain;
@@ -62,7 +62,7 @@ static inline void vs_live_unlink(struct vs_live_index *table, vs_block_ref *lin
 
 /* --- nodes --- */
 
-/* A block came into use, or its memory is about to be cached. */
+/* The block is now in use, or its memory is about to be cached. */
 static inline void vs_block_mark_start(struct vs_block *block, bool used)
 {
     struct vs_segment *segment = block->segment;
@@ -76,14 +76,14 @@ static inline void vs_block_mark_start(struct vs_block *block, bool used)
         segment->starts[granule / 64] &= ~bit;
 }
 
-/* May the freed block next to *other* swallow it? */
+/* Whether the freed block next to *other* may be merged with it. */
 static inline bool vs_block_joins(const struct vs_block *other)
 {
     return other && other->state == VS_BLOCK_FREE;
 }
 
-/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. *shard* is
- * that of both. */
+/* try_merge_blocks: merges *other* into the block when it is free. Returns its bytes or 0. *shard*
+ * is that of both. */
 static inline uint64_t vs_block_merge(struct vs_shard *shard, struct vs_block *block,
                                       struct vs_block *other)
 {
@@ -98,11 +98,11 @@ static inline uint64_t vs_block_merge(struct vs_shard *shard, struct vs_block *b
     return size;
 }
 
-/* Leave the first *size* bytes to *block*, which is TAKEN then; the others are
- * *rest*, a FREE block that is in no index yet. */
+/* Leaves the first *size* bytes to *block*, which is then TAKEN; the others become *rest*, a FREE
+ * block in no index. */
 static inline void vs_block_cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
 {
-    /* field by field: clearing the rest of a node costs more than all this */
+    /* field by field: clearing the rest of a node costs more than everything else here */
     rest->addr = block->addr + size;
     vs_block_set(rest, block->size - size, VS_BLOCK_FREE);
     rest->segment = block->segment;
@@ -116,14 +116,14 @@ static inline void vs_block_cut(struct vs_block *block, struct vs_block *rest, u
     vs_block_set(block, size, VS_BLOCK_TAKEN);
 }
 
-/* From TAKEN to LIVE, and what the client is told of it. */
+/* From TAKEN to LIVE; fills in the client's result. */
 static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, uint64_t serial,
                                    struct vs_allocation *out)
 {
     vs_block_set_state(block, VS_BLOCK_LIVE);
     vs_block_set_used(block, requested, serial);
     vs_block_mark_start(block, true);
-    /* one by one: of an initialiser gcc makes a `rep stos`, which takes as long as a lock */
+    /* one by one: gcc compiles an initialiser to `rep stos`, which takes as long as a lock */
     out->addr = block->addr;
     out->requested = requested;
     out->size = block->size;
@@ -133,7 +133,7 @@ static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, u
     out->marks = 0;
 }
 
-/* What vs_allocator_find says of a block. */
+/* The result of vs_allocator_find for a block. */
 static inline void vs_block_describe(const struct vs_allocator *a, const struct vs_block *block,
                                      struct vs_allocation *out, bool *live)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reserving the range and handing out slabs; see the header. The first slab's
- * worth of addresses stays unused, so that no node is called 0. */
+ * Reserves the range and allocates slabs; see the header. The first slab's worth of addresses stays
+ * unused, so that no node has number 0. */
 #include "allocator/core/block_store.h"
 
 #include <sys/mman.h>
 
 #include "base/vs_quick_lock.h"
 
-#define RESERVE_MOST ((size_t)32 << 30) /* what 32 bits can name */
+#define RESERVE_MOST ((size_t)32 << 30) /* the maximum for 32-bit references */
 #define RESERVE_LEAST ((size_t)64 << 20)
-#define COMMIT_LEAST ((size_t)256 << 10) /* memory is made accessible in steps of these */
+#define COMMIT_LEAST ((size_t)256 << 10) /* memory is made accessible in steps of this size */
 #define COMMIT_MOST ((size_t)4 << 20)
 
 char *vs_block_store_base __attribute__((visibility("hidden")));
@@ -25,7 +25,7 @@ static char **link_of(char *slab)
     return (char **)(void *)(slab + VS_SLAB_BYTES - sizeof(char *));
 }
 
-/* Where addresses are limited less will do. */
+/* Where the address space is limited, a smaller size is reserved. */
 static bool reserve(void)
 {
     for (size_t bytes = RESERVE_MOST; bytes >= RESERVE_LEAST; bytes /= 2) {
@@ -96,5 +96,5 @@ void vs_slabs_give(struct vs_slabs *slabs)
 void vs_block_store_reset_after_fork(void)
 {
     vs_quick_reset_after_fork(&lock);
-    recycled = NULL; /* perhaps half changed */
+    recycled = NULL; /* may be in the middle of a change */
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the nodes of blocks live: slabs in one range of addresses that is reserved
- * once for the process and gets memory as it fills. All nodes being near each
- * other, 32 bits name one (struct vs_block's links in the free index and in the
- * pointer table), which is what keeps a live block's metadata within 64 bytes.
+ * Storage for the nodes of blocks: slabs in one range of addresses that is reserved once for the
+ * process and gets memory as it fills. Because all nodes are near each other, a reference has 32
+ * bits (struct vs_block's links in the free index and in the pointer table), which limits a live
+ * block's metadata to 64 bytes.
  *
- * An allocator takes slabs and gives them all back at its end. Slabs are never
- * unmapped: they are for the next allocator. */
+ * An allocator takes slabs and returns them all at its end. Slabs are never unmapped: the next
+ * allocator reuses them. */
 #ifndef VS_BLOCK_STORE_H
 #define VS_BLOCK_STORE_H
 
@@ -15,11 +15,11 @@
 
 struct vs_block;
 
-/* A node's name: its distance from the start of the store in units of 8 bytes; 0 is
- * no node. */
+/* A reference to a node: its distance from the start of the store in units of 8 bytes; 0 is no
+ * node. */
 typedef uint32_t vs_block_ref;
 
-/* Immutable once it is set, which happens before the first node is made. */
+/* Immutable once set, before the first node is made. */
 extern char *vs_block_store_base __attribute__((visibility("hidden")));
 
 static inline struct vs_block *vs_block_of(vs_block_ref ref)
@@ -36,16 +36,16 @@ static inline vs_block_ref vs_ref_of(const struct vs_block *block)
 
 /* The slabs of an allocator. Zero-initialise. */
 struct vs_slabs {
-    char *last; /* each holds the one before in its last 8 bytes */
+    char *last; /* each holds the address of the previous one in its last 8 bytes */
     size_t count;
 };
 
-/* vs_slab_take: one more, aligned to 64 bytes; its last 8 bytes are not the caller's.
- * NULL without host memory. Any thread; takes rank VS_RANK_BLOCKS. */
+/* vs_slab_take: one more slab, aligned to 64 bytes; its last 8 bytes are reserved. NULL when host
+ * memory is out. Any thread; takes rank VS_RANK_BLOCKS. */
 void *vs_slab_take(struct vs_slabs *slabs);
-/* Give all back; nothing may name a node in them any more. */
+/* Returns all; no reference to a node in them may be left. */
 void vs_slabs_give(struct vs_slabs *slabs);
-/* In the child of a fork, before anything else here. */
+/* In the child of a fork, before any other call here. */
 void vs_block_store_reset_after_fork(void);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What most requests and frees are, under the lock of one shard: a request that a
- * cached block of its own stream serves at once, and the free of a block that no
- * other stream used. Each function looks first whether everything it needs is
- * there (a block, a node, room in the statistics) and changes nothing otherwise;
- * the same step is then made under the full lock by allocator.c, which has the rules
- * in full. Placement, statistics and events are the same on both ways. */
+ * The common requests and frees, under the lock of one shard: a request that a cached block of its
+ * own stream serves at once, and the free of a block that no other stream used. Each function first
+ * checks that everything it needs is available (a block, a node, room in the statistics) and
+ * changes nothing otherwise; allocator.c, which has the complete rules, then does the same step
+ * under the full lock. Placement, statistics and events are the same on both paths. */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 
@@ -23,7 +22,7 @@ static struct vs_stream_pools *pools_of(const struct vs_allocator *a, struct vs_
     return shard->last = pools;
 }
 
-/* What a step changes in inactive_split: blocks and bytes. */
+/* The change of inactive_split by a step: blocks and bytes. */
 struct split_change {
     int64_t count, bytes;
 };
@@ -56,7 +55,7 @@ static struct split_change change_by_taking(const struct vs_block *block, uint64
     return (struct split_change){0, 0};
 }
 
-/* The best fit, where the fast path may take it; NULL otherwise. */
+/* The best fit, if the fast path may use it; otherwise NULL. */
 static struct vs_block *fit_in_shard(const struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
@@ -65,7 +64,7 @@ static struct vs_block *fit_in_shard(const struct vs_allocator *a, const struct 
     return block && block->size < a->max_split ? block : NULL;
 }
 
-/* *block*: FREE and indexed, or *taken*. False: it stays as it is. */
+/* *block*: FREE and indexed, or *taken*. On false it is unchanged. */
 __attribute__((always_inline)) static inline bool
 hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
                   const struct vs_request *request, struct vs_block *block, bool taken,
@@ -77,7 +76,7 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     bool cut = vs_request_splits(a, request, block->size);
     uint64_t size = cut ? request->rounded : block->size;
     struct split_change change = change_by_taking(block, size);
-    /* a neighbour freed while the device was waited for found a TAKEN block here */
+    /* a neighbour freed during the wait for the device found this block TAKEN */
     if (taken && cut && vs_block_joins(block->next) && !block->segment->handle_bytes)
         change.count--;
     if ((cut && !shard->free_blocks.head) ||
@@ -108,7 +107,7 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     return true;
 }
 
-/* Back to one lock: *shard* is the first. */
+/* Reduces the full lock to one lock: *shard* is the first. */
 static void unlock_others(struct vs_allocator *a, const struct vs_shard *shard)
 {
     if (vs_fast_possible_locked(a))
@@ -117,9 +116,9 @@ static void unlock_others(struct vs_allocator *a, const struct vs_shard *shard)
         vs_quick_release(&s->lock);
 }
 
-/* The block fits but is not safe yet: the lock is released while the device is waited
- * for. With one shard in use that lock is the full lock, so tickets may be given under
- * it; nothing needs to be added up or shared out unless something went wrong. */
+/* The block fits but is not safe yet: the lock is released during the wait for the device. With one
+ * shard in use that lock is the full lock, so tickets may be taken under it; counters need no
+ * gathering or sharing unless something went wrong. */
 __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocator *a,
                                                                struct vs_shard *shard,
                                                                const struct vs_request *request,
@@ -190,7 +189,7 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
 
 /* --- frees --- */
 
-/* What becomes of inactive_split when *block* is cached and joins its neighbours. */
+/* The change of inactive_split when *block* is cached and merged with its neighbours. */
 static struct split_change change_by_caching(const struct vs_block *block)
 {
     const struct vs_block *prev = block->prev, *next = block->next;
@@ -207,12 +206,12 @@ static struct split_change change_by_caching(const struct vs_block *block)
         change.bytes -= (int64_t)next->size;
         next = next->next;
     }
-    if (prev || next) /* still a part of its segment: it adds all of itself */
+    if (prev || next) /* still a part of its segment: all of it is added */
         return (struct split_change){change.count + 1, (int64_t)block->size};
     return change;
 }
 
-/* Is memory of *pool* safe from work on *user* once the block is free? */
+/* Whether memory of *pool* is safe from work on *user* once the block is free. */
 static bool ordered_with(const struct vs_allocator *a, const struct vs_pool *pool, uint64_t user)
 {
     return user == VS_NO_STREAM || user == pool->owner->stream ||
@@ -266,7 +265,7 @@ bool vs_fast_free(struct vs_allocator *a, uint64_t addr, uint64_t user)
     return done;
 }
 
-/* --- look-up --- */
+/* --- lookup --- */
 
 bool vs_fast_owns(struct vs_allocator *a, uint64_t addr, uint64_t stream)
 {
@@ -283,7 +282,7 @@ bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *o
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     vs_quick_acquire(&shard->lock);
     const struct vs_block *block = vs_live_find(&shard->live, addr);
-    if (!block) { /* inside a block, perhaps; the segments change under the full lock only */
+    if (!block) { /* perhaps inside a block; segments change only under the full lock */
         const struct vs_segment *segment = vs_segment_find_locked(a, addr);
         if (segment && segment->pool->owner->shard == shard)
             block = vs_segment_block_at_locked(segment, addr);
@@ -301,6 +300,6 @@ void vs_fast_prepare_locked(struct vs_allocator *a, struct vs_shard *shard)
 {
     if (!vs_fast_possible_locked(a))
         return;
-    (void)vs_block_reserve_locked(a, &shard->free_blocks); /* else the locked path does */
+    (void)vs_block_reserve_locked(a, &shard->free_blocks); /* on failure the locked path is used */
     a->shards.favoured = (uint32_t)(shard - a->shards.shard);
 }

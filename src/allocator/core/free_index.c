@@ -25,7 +25,7 @@ static inline struct free_index_place first_of_size(uint64_t size)
     return (struct free_index_place){.size = size, .before_all = true};
 }
 
-/* Of equally large blocks, where the segment's age counts. */
+/* Order of equally large blocks, where the segment's age counts. */
 static __attribute__((noinline, cold)) bool is_older(const struct vs_block *block,
                                                      const struct vs_segment *segment,
                                                      uint64_t addr)

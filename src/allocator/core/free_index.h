@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The free blocks of one pool, ordered by (size, address) or (size, age of the segment,
- * address), giving exactly the best fit: the smallest block that is large enough, the
- * lowest of equals or that of the oldest segment.
- * Four bins per power of two with an occupancy bitmap; in each bin a search tree
- * (base/vs_treap.h) whose links lie in the block. Bins keep the trees shallow; the
- * bitmap finds the next non-empty bin in a few instructions. The allocator's lock
- * guards it. */
+ * The free blocks of one pool, ordered by (size, address) or (size, age of the segment, address),
+ * for an exact best fit: the smallest block that is large enough, and of equal ones the lowest or
+ * that of the oldest segment. Four bins per power of two with an occupancy bitmap; in each bin a
+ * search tree (base/vs_treap.h) whose links are in the blocks. The bins limit the depth of the
+ * trees; the bitmap finds the next non-empty bin in a few instructions. Guarded by the allocator's
+ * lock. */
 #ifndef VS_FREE_INDEX_H
 #define VS_FREE_INDEX_H
 
@@ -35,28 +34,28 @@ static inline unsigned vs_free_bin(uint64_t size)
     return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
 }
 
-/* The block is not in any index; its address and size stay fixed while it is.
- * Callers use vs_free_insert and vs_free_remove (allocator_internal.h), which do
- * the bins of one block themselves. */
+/* The block must not be in any index; its address and size must not change while it is. Callers use
+ * vs_free_insert and vs_free_remove (allocator_internal.h), which handle bins with one block
+ * themselves. */
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block);
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block);
 
-/* vs_free_index_fit: the best fit: the first block of at least *size*; NULL when none. */
+/* vs_free_index_fit: the best fit: the first block of at least *size*; NULL when there is none. */
 struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size);
-/* The first block after *block*, the last one before it; NULL when none. *block* need not
+/* The first block after *block*, the last one before it; NULL when there is none. *block* need not
  * be in the index. */
 struct vs_block *vs_free_index_after(const struct vs_free_index *index,
                                      const struct vs_block *block);
 struct vs_block *vs_free_index_before(const struct vs_free_index *index,
                                       const struct vs_block *block);
-/* The last block smaller than *size*; NULL when none. */
+/* The last block smaller than *size*; NULL when there is none. */
 struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size);
 bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block);
-/* vs_free_index_check: ordered, heap-shaped, in the right bins; counts the blocks. */
+/* vs_free_index_check: whether blocks are ordered, heap-shaped and in the right bins; counts them. */
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count);
 
-/* vs_unmapped_valid: the tree of a pool's blocks without memory is ordered, heap-shaped and
- * holds no others; counts them. */
+/* vs_unmapped_valid: whether the tree of a pool's blocks without memory is ordered and heap-shaped
+ * and has only such blocks; counts them. */
 bool vs_unmapped_valid(vs_block_ref unmapped, uint64_t *count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking at the whole allocator: the snapshot of segments and blocks, and the
- * walk over every invariant that tests make after each step. */
+ * Inspection of the whole allocator: the snapshot of segments and blocks, and the check of every
+ * invariant, which tests run after each step. */
 #include <string.h>
 
 #include "allocator/core/allocator_internal.h"
@@ -11,7 +11,7 @@
 typedef void visitor(void *ctx, const struct vs_segment_info *segment,
                      const struct vs_block_info *block);
 
-/* Each run of mapped blocks: the whole of a segment that is one device allocation. */
+/* Visits each run of mapped blocks: the whole segment if it is one device allocation. */
 static void visit_runs(const struct vs_segment *s, visitor *visit, void *ctx)
 {
     if (s->view && s->first->state == VS_BLOCK_DORMANT)
@@ -53,11 +53,11 @@ void vs_allocator_snapshot(struct vs_allocator *a,
     vs_full_lock_release(a);
 }
 
-/* What a recount of segments and blocks gives. */
+/* The result of a recount of segments and blocks. */
 struct recount {
     struct vs_allocator_stats stats; /* current fields only */
     uint64_t blocks, free, unmapped, live, pending, notes;
-    uint64_t lent, lent_to_views; /* blocks at home, and what views own of them */
+    uint64_t lent, lent_to_views; /* LENT blocks at home, and those that views own */
 };
 
 static void add(struct vs_stat stat[VS_STAT_POOLS], enum vs_pool_kind kind, uint64_t amount)
@@ -171,7 +171,7 @@ static const char *check_segment(struct vs_allocator *a, size_t i, struct recoun
     return vs_page_index_check(s);
 }
 
-/* What is in the pools of streams. */
+/* The contents of the streams' pools. */
 struct pool_count {
     uint64_t indexed, unmapped, segments, streams;
 };
@@ -282,7 +282,7 @@ static const char *check_statistics(const struct vs_allocator *a, const struct r
     return NULL;
 }
 
-/* Under the full lock: nothing is counted apart, and every node is somewhere. */
+/* Under the full lock: the shards have counted nothing, and every node is accounted for. */
 static const char *check_shards(const struct vs_allocator *a, const struct recount *r)
 {
     static const struct vs_tally zero;

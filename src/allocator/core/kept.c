@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks that others know of: another process has them open, or a device transfers to
- * them by itself. They learn nothing of a free, so the memory of such a block never
- * serves anyone again: freed, it is PENDING, waiting for an event that is not of any
- * stream (a note without a queue), until all of its segment is free or waits likewise.
- * Then the segment goes back to the device, which knows who else holds it. Memory of
- * ranges and views stays away until the allocator's end. The caller holds the full lock. */
+ * Blocks that others use: another process has them open, or a device accesses them by itself. They
+ * do not see a free, so the memory of such a block is never reused: once freed, it is PENDING,
+ * waiting for an event of no stream (a note without a queue), until all of its segment is free or
+ * waits likewise. Then the segment is released to the device, which tracks its other users. Memory
+ * of ranges and views stays unavailable until the allocator's end. The caller holds the full lock.
+ * */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 
-/* The note that says so, among a LIVE block's uses; NULL when nobody knows of it. */
+/* The note of that use, among a LIVE block's uses; NULL when only the client uses it. */
 static struct vs_note *note_of(const struct vs_allocator *a, const struct vs_block *block)
 {
     if (block->state != VS_BLOCK_LIVE || !block->used.has_uses)
@@ -63,7 +63,7 @@ void vs_kept_retire_locked(struct vs_allocator *a, struct vs_note *note)
     note->block->used.events++;
 }
 
-/* Is everything in *segment* free, or away for this reason alone? */
+/* Whether everything in *segment* is free or waits for this reason alone. */
 static bool all_away(const struct vs_allocator *a, const struct vs_segment *segment)
 {
     const struct vs_private_pool *home = segment->pool->owner->home;
@@ -81,7 +81,7 @@ static bool all_away(const struct vs_allocator *a, const struct vs_segment *segm
     return pending == retired;
 }
 
-/* The device has taken the segment back: its blocks become one, which goes. */
+/* The device has freed the segment: its blocks become one, which is removed. */
 static void forget(struct vs_allocator *a, struct vs_segment *segment)
 {
     for (struct vs_note **link = &a->retired, *note; (note = *link);) {
@@ -111,7 +111,7 @@ void vs_kept_release_locked(struct vs_allocator *a, uint64_t *released)
     struct vs_segment *segment;
     while ((segment = next_away(a, a->retired))) {
         if (vs_segment_give_back(a, segment))
-            return; /* another time */
+            return; /* tried again later */
         *released += segment->size;
         forget(a, segment);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Birth and death of an allocator: checking its configuration, the memory
- * fraction, and the three ways its contents go: given back (destroy), forgotten
- * because the context is gone (abandon), left to the parent (fork_child). */
+ * Creation and end of an allocator: checking its configuration, the memory fraction, and the three
+ * ways to end its contents: released (destroy), discarded because the context is gone (abandon),
+ * left to the parent (fork_child). */
 #include <string.h>
 
 #include "allocator/core/allocator_internal.h"
@@ -49,7 +49,7 @@ static bool ops_valid(const struct vs_device_ops *ops, const struct vs_allocator
              (config->total_memory || ops->memory_info)));
 }
 
-/* Before the first use and under the lock later. */
+/* Called before the first use without the lock, later under it. */
 static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
 {
     if (!(fraction >= 0 && fraction <= 1))
@@ -71,7 +71,7 @@ static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
     return VS_OK;
 }
 
-/* The tables as at the start; what they pointed to is not touched. */
+/* Resets the tables to empty; their contents are not touched. */
 static void reset_tables(struct vs_allocator *a)
 {
     a->stream_table = a->uses = (struct vs_map){0};
@@ -177,7 +177,7 @@ void vs_allocator_destroy(struct vs_allocator *a)
             (s->view ? vs_view_destroy : vs_range_destroy)(a, s);
             continue;
         }
-        /* a device that cannot take it back has lost it already */
+        /* on failure the device has already lost it */
         if (vs_segment_give_back(a, s) == VS_OK)
             vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,
                                      s->size, s->pool->owner->stream);

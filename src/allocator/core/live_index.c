@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growing the table of live blocks; see the header. What is done to it on every
- * request and free is inline in block_ops.h. */
+ * Grows the table of live blocks; see the header. The operations of every request and free are
+ * inline in block_ops.h. */
 #include "allocator/core/live_index.h"
 
 #include "allocator/core/allocator_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The live blocks of a shard by address: a hash table of chains that go through the
- * blocks themselves, so that an entry costs its share of the heads, 4 bytes each.
- * There is at least one head for each 5/4 blocks. The shard's lock guards it. */
+ * The live blocks of a shard by address: a hash table whose chains go through the blocks
+ * themselves, so that an entry costs only its share of the heads, 4 bytes each. There is at least
+ * one head for each 5/4 blocks. Guarded by the shard's lock. */
 #ifndef VS_LIVE_INDEX_H
 #define VS_LIVE_INDEX_H
 
@@ -21,7 +21,7 @@ static inline vs_block_ref *vs_live_head(const struct vs_live_index *table, uint
     return &table->heads[(addr ^ addr >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift];
 }
 
-/* vs_live_reserve: room for one block more; VS_ERR_NOMEM. */
+/* vs_live_reserve: makes room for one more block; VS_ERR_NOMEM. */
 enum vs_err vs_live_reserve(struct vs_live_index *table) VS_MUST_CHECK;
 void vs_live_free(struct vs_live_index *table);
 

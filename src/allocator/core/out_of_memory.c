@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When memory runs short: the callbacks that may free some before the device is
- * asked, and what is noted about a request that failed. Callbacks run with the
- * full lock released, because they free through the allocator like anybody else; a
- * failed request is described under it, so that its figures belong together. */
+ * Out of memory: the callbacks that may free some before the device call, and the record of a
+ * failed request. Callbacks run with the full lock released, because they free through the
+ * allocator like any other code; a failure is recorded under it, so that its figures are
+ * consistent. */
 #include "allocator/core/allocator_internal.h"
 
 enum vs_err vs_allocator_add_free_callback(struct vs_allocator *a, vs_free_callback *callback,
@@ -25,7 +25,7 @@ enum vs_err vs_allocator_add_free_callback(struct vs_allocator *a, vs_free_callb
 bool vs_free_callbacks_run_locked(struct vs_allocator *a)
 {
     bool freed = false;
-    /* registered ones stay for good: the array may be read after the release */
+    /* callbacks are never removed: the array may be read after the release */
     size_t count = a->callback_count;
     vs_full_lock_release(a);
     for (size_t i = 0; i < count; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The placement rules as pure functions: how a request is rounded, which pool it
- * belongs to, how large a new segment is, when a block is split. They follow
- * PyTorch's CUDACachingAllocator by function name; nothing here has state. */
+ * The placement rules as pure functions: how a request is rounded, which pool it belongs to, how
+ * large a new segment is, when a block is split. They follow PyTorch's CUDACachingAllocator by
+ * function name; the functions have no state. */
 #ifndef VS_PLACEMENT_H
 #define VS_PLACEMENT_H
 
 #include "allocator/core/allocator.h"
 
 #define VS_MIB (UINT64_C(1) << 20)
-#define VS_BLOCK_MIN UINT64_C(512)            /* kMinBlockSize: every size is a multiple */
+#define VS_BLOCK_MIN UINT64_C(512)            /* kMinBlockSize: every size is a multiple of it */
 #define VS_SMALL_MAX VS_MIB                   /* kSmallSize: largest small-pool request */
 #define VS_SMALL_SEGMENT (2 * VS_MIB)         /* kSmallBuffer */
 #define VS_LARGE_SEGMENT (20 * VS_MIB)        /* kLargeBuffer */
@@ -60,7 +60,7 @@ static inline uint64_t vs_segment_size(uint64_t rounded)
     return (rounded + VS_LARGE_ROUNDING - 1) & ~(VS_LARGE_ROUNDING - 1);
 }
 
-/* The same with the size of large segments as configured. */
+/* The same with the configured size of large segments. */
 static inline uint64_t vs_segment_size_for(const struct vs_allocator_config *config,
                                            uint64_t rounded)
 {
@@ -80,7 +80,7 @@ static inline bool vs_should_split(enum vs_pool_kind pool, uint64_t size, uint64
     return rounded < max_split && rest > VS_SMALL_MAX;
 }
 
-/* get_free_block: may a request of *rounded* take a free block of *size*? */
+/* get_free_block: whether a request of *rounded* may use a free block of *size*. */
 static inline bool vs_may_take(uint64_t size, uint64_t rounded, uint64_t max_split,
                                uint64_t non_split_rounding)
 {

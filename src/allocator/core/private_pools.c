@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools: memory apart from everybody else's, for graph captures and for
- * programs that ask for a pool of their own (PyTorch: PrivatePool,
- * beginAllocateToPool, endAllocateToPool, releasePool). A pool has a pair of block
- * pools for each stream, like the default one. It is kept while it has users; one
- * without users is freeable: its memory goes back whenever the cache is emptied,
- * and the pool with the last of it. Requests go to the pool begun last among
- * those whose filter accepts their stream.
+ * Private pools: separate memory for graph captures and for programs that ask for a pool of their
+ * own (PyTorch: PrivatePool, beginAllocateToPool, endAllocateToPool, releasePool). A pool has a
+ * pair of block pools for each stream, like the default one. It lives while it has users; one
+ * without users is freeable: its memory is released whenever the cache is emptied, and the pool is
+ * removed with the last of it. Requests go to the pool begun last among those whose filter accepts
+ * their stream.
  *
- * While a graph is under capture nothing may wait for the device or ask it about
- * events, which the other files look up in `captures`. Unless the client tells us of
- * captures (config.captures_reported), every pool being allocated to counts as one. */
+ * During a graph capture no code may wait for the device or query events; the other files check
+ * `captures` for that. Unless the client reports captures (config.captures_reported), every active
+ * pool counts as one. */
 #include "allocator/core/allocator_internal.h"
 
 static bool is_default(struct vs_pool_id id)
@@ -90,7 +89,7 @@ static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_f
         return err;
     }
     *scope = (struct vs_scope){.pool = pool, .filter = filter, .ctx = ctx};
-    scope->next = a->scopes; /* scopes nest: the innermost is asked first */
+    scope->next = a->scopes; /* scopes nest: the innermost is tried first */
     a->scopes = scope;
     a->captures += !a->config.captures_reported;
     return VS_OK;
@@ -125,7 +124,7 @@ enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id 
     vs_full_lock_acquire(a);
     struct vs_private_pool *pool = find(a, id);
     enum vs_err err = !pool ? VS_ERR_NOT_FOUND : !pool->users ? VS_ERR_STATE : VS_OK;
-    /* the last user cannot go while requests still come to the pool */
+    /* the last user cannot be removed while the pool is active */
     if (!err && pool->users == 1 && *scope_of(a, id))
         err = VS_ERR_STATE;
     if (!err)
@@ -223,7 +222,7 @@ bool vs_private_pool_fallback_locked(struct vs_allocator *a, struct vs_request *
     return false;
 }
 
-/* --- giving memory back --- */
+/* --- releasing memory --- */
 
 /* Remove a freeable pool that holds no memory. */
 static void drop_if_empty(struct vs_allocator *a, struct vs_private_pool *pool)
@@ -242,7 +241,7 @@ static enum vs_err release_freeable(struct vs_allocator *a, struct vs_private_po
 {
     enum vs_err small = vs_segment_release_kind_locked(a, &pool->streams, VS_POOL_SMALL, released);
     enum vs_err large = vs_segment_release_kind_locked(a, &pool->streams, VS_POOL_LARGE, released);
-    /* a range whose first mapping failed would keep the pool for ever */
+    /* otherwise a range whose first mapping failed would keep the pool for ever */
     vs_range_drop_unmapped_locked(a, pool);
     drop_if_empty(a, pool);
     return small ? small : large;
@@ -274,7 +273,7 @@ static enum vs_err empty_pool(struct vs_allocator *a, struct vs_pool_id id, uint
     enum vs_err settled = vs_segment_settle_locked(a, pool);
     if (a->generation != generation)
         return VS_ERR_STATE;
-    /* the full lock was released meanwhile: others may have taken the pool down */
+    /* the full lock was released meanwhile: another thread may have removed the pool */
     pool = find(a, id);
     if (!pool || pool->users)
         return VS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which stream and which address belong to which shard, and the sharing of room
- * below the peaks; see the header. */
+ * The shards of streams and addresses, and the distribution of room below the peaks; see the
+ * header. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "allocator/core/shard.h"
 
@@ -12,7 +12,7 @@
 
 #define SHARDS_LEAST 4u
 
-/* More shards than threads that can run make the full lock dearer and win nothing. */
+/* More shards than threads that can run only make the full lock more expensive. */
 static uint32_t shard_limit(void)
 {
     cpu_set_t cpus;
@@ -67,7 +67,7 @@ void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t siz
         last = page + VS_PAGE_HINTS - 1;
     for (; page <= last; page++) {
         uint8_t *hint = &shards->page_hints[page % VS_PAGE_HINTS];
-        if (*hint != number) /* the pages of the table stay untouched with one shard */
+        if (*hint != number) /* with one shard the table's pages stay untouched */
             __atomic_store_n(hint, number, __ATOMIC_RELAXED);
     }
 }
@@ -124,7 +124,7 @@ static void room_below(const struct vs_counter *counter, uint64_t room[VS_STAT_P
     room[VS_STAT_LARGE] = counter->peak[VS_STAT_LARGE] - large;
 }
 
-/* *other* may be NULL: a second counter that rises with *counter*. */
+/* *other* may be NULL: a second counter that increases with *counter*. */
 static void share(struct vs_shards *shards, enum vs_tally_figure figure,
                   const struct vs_counter *counter, const struct vs_counter *other)
 {

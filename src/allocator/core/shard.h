@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shards: how several threads are inside one allocator at once. Each stream
- * belongs to one shard for good, and so do its pools, segments and blocks. A
- * shard's lock suffices to serve a request from the cache and to take a plain free
- * (fast_path.c); everything else holds the full lock: the locks of all shards. What is
- * changed only under the full lock may be read under any one shard's lock.
+ * Shards: how several threads use one allocator at once. Each stream belongs permanently to one
+ * shard, and so do its pools, segments and blocks. A shard's lock suffices to serve a request from
+ * the cache and for a plain free (fast_path.c); everything else holds the full lock: the locks of
+ * all shards. Data changed only under the full lock may be read under any one shard's lock.
  *
- * Statistics stay exact although shards count on their own: under the full lock the
- * difference between each peak and its level is dealt out to the shards as room.
- * A shard that stays within its room cannot have raised a peak, whatever the
- * others did; one that would not stay within it takes the full lock instead. Taking
- * the full lock adds what the shards counted to the allocator's counters and takes
- * the room back, so that code under the full lock finds the one set of counters it
- * would find without shards. */
+ * Statistics stay exact although shards count separately: under the full lock the difference
+ * between each peak and its level is distributed to the shards as room. A shard that stays within
+ * its room cannot have raised a peak, whatever the others did; one that would exceed it takes the
+ * full lock instead. Taking the full lock adds the shards' counts to the allocator's counters and
+ * takes the room back, so that code under the full lock sees one set of counters, as without
+ * shards. */
 #ifndef VS_SHARD_H
 #define VS_SHARD_H
 
@@ -23,7 +21,7 @@
 struct vs_counters;
 struct vs_stream_pools;
 
-/* What a fast path counts. In it blocks in use are active ones as well: one figure
+/* The figures counted on a fast path. There, blocks in use are also the active ones: one figure
  * stands for allocation and active, one for allocated_bytes and active_bytes. */
 enum vs_tally_figure {
     VS_TALLY_BLOCKS,
@@ -50,15 +48,16 @@ struct vs_node_list {
 struct vs_shard {
     struct vs_quick_lock lock;
     bool open; /* the tally is not all zero */
-    struct vs_stream_pools *last; /* the pools used last */
-    uint64_t serial, serial_end;  /* allocation numbers not given yet */
+    struct vs_stream_pools *last; /* the pools used most recently */
+    uint64_t serial, serial_end;  /* allocation numbers not used yet */
     struct vs_node_list free_blocks;
-    uint64_t blocks;              /* taken less recycled here; the sum over shards is what exists */
+    uint64_t blocks;              /* taken minus recycled here; the sum over shards is the number of
+                                   * nodes in use */
     struct vs_live_index live;
     struct vs_tally tally;
 } __attribute__((aligned(128)));
 
-/* vs_tally_has_room: may *figure* rise by *amount* without touching a peak? */
+/* vs_tally_has_room: whether *figure* may increase by *amount* without reaching a peak. */
 static inline bool vs_tally_has_room(const struct vs_tally *tally, enum vs_pool_kind kind,
                                      enum vs_tally_figure figure, uint64_t amount)
 {
@@ -92,7 +91,7 @@ static inline void vs_tally_change(struct vs_tally *tally, enum vs_pool_kind kin
         vs_tally_lower(tally, kind, figure, (uint64_t)-amount);
 }
 
-/* vs_tally_fold: add what was counted to *counters*; the tally is zero then. */
+/* vs_tally_fold: adds the counts to *counters*; the tally is then zero. */
 void vs_tally_fold(struct vs_tally *tally, struct vs_counters *counters);
 
 /* --- the shards of an allocator --- */
@@ -102,13 +101,13 @@ void vs_tally_fold(struct vs_tally *tally, struct vs_counters *counters);
 
 struct vs_shards {
     struct vs_shard shard[VS_SHARDS_MAX];
-    uint32_t count, limit; /* in use, at least 1; at most. Changed under the full lock */
-    uint32_t favoured;     /* the shard that gets what room does not divide */
+    uint32_t count, limit; /* in use, at least 1; maximum. Changed under the full lock */
+    uint32_t favoured;     /* the shard that gets the remainder when room is divided */
     uint32_t next;         /* the shard for the next new stream once all are in use */
     /* atomic; by hash of a stream: its shard's number + 1; 0: none yet. Set once. */
     uint8_t routes[VS_ROUTES];
-    /* atomic; by address / VS_PAGE_BYTES: the shard whose segment was last put
-     * there. A hint: the block is looked up in that shard's table first. */
+    /* atomic; by address / VS_PAGE_BYTES: the shard whose segment was last there. A hint: the block
+     * is looked up in that shard's table first. */
     uint8_t page_hints[VS_PAGE_HINTS];
 };
 
@@ -124,7 +123,7 @@ static inline struct vs_shard *vs_shards_of_stream(struct vs_shards *shards, uin
     return route ? &shards->shard[route - 1] : NULL;
 }
 
-/* vs_shards_of_page: where a block at *addr* probably is. Any thread, no lock. */
+/* vs_shards_of_page: the likely shard of a block at *addr*. Any thread, no lock. */
 static inline struct vs_shard *vs_shards_of_page(struct vs_shards *shards, uint64_t addr)
 {
     return &shards->shard[__atomic_load_n(&shards->page_hints[addr / VS_PAGE_BYTES % VS_PAGE_HINTS],
@@ -132,19 +131,19 @@ static inline struct vs_shard *vs_shards_of_page(struct vs_shards *shards, uint6
 }
 
 void vs_shards_init(struct vs_shards *shards);
-/* vs_shards_gather_locked: the lock of shard 0 is held: take the others' and fold
- * all tallies into *counters*. */
+/* vs_shards_gather_locked: with the lock of shard 0 held, takes the others' and folds all tallies
+ * into *counters*. */
 void vs_shards_gather_locked(struct vs_shards *shards, struct vs_counters *counters);
-/* vs_shards_share_locked: deal the room below the peaks of *counters* out. The
- * tallies are zero, or what this gave them before with nothing counted since. */
+/* vs_shards_share_locked: distributes the room below the peaks of *counters*. The tallies are zero,
+ * or as this function left them with nothing counted since. */
 void vs_shards_share_locked(struct vs_shards *shards, const struct vs_counters *counters);
-/* vs_shards_assign_locked: the shard of *stream*, chosen now when it has none. A
- * shard that comes into use is taken, for it is part of the full lock from then on. */
+/* vs_shards_assign_locked: the shard of *stream*, chosen now when it has none. A shard that comes
+ * into use is locked, because it is part of the full lock from then on. */
 struct vs_shard *vs_shards_assign_locked(struct vs_shards *shards, uint64_t stream);
-/* vs_shards_hint_locked: *addr* to *addr* + *size* belong to *shard* now. */
+/* vs_shards_hint_locked: records that *addr* to *addr* + *size* belong to *shard* now. */
 void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t size,
                            const struct vs_shard *shard);
-/* vs_shards_forget_locked: blocks and pools are gone; what was counted stays. */
+/* vs_shards_forget_locked: blocks and pools were discarded; the counts stay. */
 void vs_shards_forget_locked(struct vs_shards *shards);
 /* In the child of a fork: all locks free, nothing counted. */
 void vs_shards_reset_after_fork(struct vs_shards *shards);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Upkeep of the allocator's statistics. The meaning and the moments are PyTorch's;
- * docs/allocator.md lists them. Kept small, for every request and free passes
- * through here: per figure and pool only the sums of increases and decreases, from
- * which the level follows; the figures of both pools together are added up when
- * somebody asks, and only their peaks are tracked. The allocator's lock guards
- * them. */
+ * The allocator's statistics. Their meaning and update times are PyTorch's; docs/allocator.md lists
+ * them. Kept small, because every request and free updates them: per figure and pool only the sums
+ * of increases and decreases, which give the level; the figures of both pools together are added on
+ * demand, and only their peaks are tracked. Guarded by the allocator's lock. */
 #ifndef VS_STATISTICS_H
 #define VS_STATISTICS_H
 
@@ -60,7 +58,7 @@ static inline void vs_counter_change(struct vs_counter *counter, enum vs_pool_ki
         vs_counter_decrease(counter, pool, (uint64_t)-amount);
 }
 
-/* In the public form; *max_split* as in struct vs_allocator. */
+/* Converts to the public form; *max_split* as in struct vs_allocator. */
 void vs_statistics_export(const struct vs_counters *counters, uint64_t max_split,
                           struct vs_allocator_stats *out);
 void vs_counter_export(const struct vs_counter *counter, struct vs_stat out[VS_STAT_POOLS]);
@@ -68,7 +66,7 @@ void vs_counter_reset_peak(struct vs_counter *counter);
 void vs_counter_reset_accumulated(struct vs_counter *counter);
 void vs_statistics_reset_peaks(struct vs_counters *counters);
 void vs_statistics_reset_accumulated(struct vs_counters *counters);
-/* Everything in use is gone: levels become 0, counted as decreases. */
+/* All blocks were discarded: levels become 0, counted as decreases. */
 void vs_statistics_forget(struct vs_counters *counters);
 
 #endif

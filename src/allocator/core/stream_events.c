@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks used on other streams than their own (PyTorch: record_stream,
- * insert_events, process_events, synchronize_and_free_events). While a block is
- * live its uses are notes in a table by its address; when it is freed every note gets an event on
- * its stream and queues there, first in first out; the free completes with the
- * last event. Where the device will not record an event yet (stream capture), the
- * note waits on the deferred list, behind none of another stream, and its block stays pending: memory is never
- * handed out on a guess. What is freed while we know of a capture (captures is not
- * 0) is held back until there is none, as in PyTorch. Notes are made when a use is recorded, so that a free
- * needs no memory. The caller holds the allocator's lock. */
+ * Blocks used on other streams than their own (PyTorch: record_stream, insert_events,
+ * process_events, synchronize_and_free_events). While a block is live its uses are notes in a table
+ * by its address; when it is freed every note gets an event on its stream and queues there, first
+ * in first out; the free completes with the last event. Where the device cannot record an event yet
+ * (stream capture), the note waits on the deferred list, independent of other streams, and its
+ * block stays pending: memory is never reused without an event. Frees during a known capture
+ * (captures is not 0) are delayed until there is none, as in PyTorch. Notes are made when a use is
+ * recorded, so that a free needs no memory. The caller holds the allocator's lock. */
 #include "allocator/core/allocator_internal.h"
 
 static struct vs_event_queue *queue_of(struct vs_allocator *a, uint64_t stream)
@@ -52,7 +51,7 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
     for (struct vs_note *n = uses; n; n = n->next) {
         if (!n->queue || n->queue->stream != stream)
             continue;
-        /* a use of its own, after one that was part of a graph, needs its event */
+        /* a separate use after one that was part of a graph needs its event */
         n->captured = n->captured && captured;
         return VS_OK;
     }
@@ -73,9 +72,8 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
     return VS_OK;
 }
 
-/* Record the events that are still to be recorded, those of each stream in order until
- * one is refused: a stream whose events are refused, for good perhaps, holds up nobody
- * else's. */
+/* Records the events that are still to be recorded, those of each stream in order until one is
+ * rejected: a stream whose events are rejected, perhaps permanently, does not delay other streams. */
 static void record_deferred(struct vs_allocator *a)
 {
     uint64_t turn = ++a->record_turns;
@@ -120,8 +118,7 @@ void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
         record_deferred(a);
 }
 
-/* A note, in no list any more, has nothing left to wait for. Its queue stays, even
- * unused. */
+/* A note, in no list any more, needs no further wait. Its queue stays, even unused. */
 static void complete(struct vs_allocator *a, struct vs_note *note)
 {
     struct vs_block *block = note->block;
@@ -144,9 +141,8 @@ static void complete_queued(struct vs_allocator *a, struct vs_event_queue *queue
     complete(a, note);
 }
 
-/* No capture is under way any more: what it held back is recorded now. A use that was
- * first recorded during the capture needs no event, for the stream that the capture
- * joined orders it. */
+/* No capture is in progress any more: records the delayed events. A use that was first recorded
+ * during the capture needs no event, because the stream that the capture joined orders it. */
 static void release_held(struct vs_allocator *a)
 {
     struct vs_note *note = a->held;

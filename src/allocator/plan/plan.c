@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Checked here: that all counts and offsets stay inside the file
- * and inside each stream's memory, and the checksum. Not checked: that blocks
- * alive together lie apart; the follower finds out when it places them. */
+ * See the header. Checked: that all counts and offsets are inside the file and inside each stream's
+ * memory, and the checksum. Not checked: that blocks alive together do not overlap; the allocator
+ * checks that when it places them. */
 #include "allocator/plan/plan.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ enum vs_err vs_plan_open_bytes(const void *bytes, size_t size, struct vs_plan *o
     return err;
 }
 
-/* All *size* bytes, or as much as there is any more: what somebody cuts off meanwhile. */
+/* Reads *size* bytes, or as many as are left if the file is truncated meanwhile. */
 static enum vs_err read_whole(int fd, char *bytes, size_t *size)
 {
     size_t at = 0;
@@ -117,8 +117,8 @@ static enum vs_err read_whole(int fd, char *bytes, size_t *size)
     return VS_OK;
 }
 
-/* Into memory of our own: a file that is mapped and then cut off ends the process
- * (SIGBUS), and one that is written to changes under the checks. */
+/* Reads into private memory: if a mapped file is truncated the process gets SIGBUS, and if it is
+ * written to its contents change after the checks. */
 static enum vs_err load_file(const char *path, void **bytes, size_t *size)
 {
     struct stat st;

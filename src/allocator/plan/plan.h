@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan file, opened: read into memory of our own, its structure checked once, so that
- * whoever uses it needs no checks of its own. A plan is advice: nothing in it can
- * make two blocks overlap, for every placement is checked against the blocks that
- * are really there. Immutable; any thread. */
+ * An opened plan file: read into private memory, its structure checked once, so that users need no
+ * further checks. A plan is advice: it cannot make two blocks overlap, because every placement is
+ * checked against the existing blocks. Immutable; any thread. */
 #ifndef VS_PLAN_H
 #define VS_PLAN_H
 
@@ -16,19 +15,19 @@ struct vs_plan {
     const struct vs_plan_header *header;
     const struct vs_plan_stream *streams;
     const struct vs_plan_entry *entries;
-    size_t mapped_bytes; /* 0: the bytes are the caller's */
+    size_t mapped_bytes; /* 0: the caller owns the bytes */
 };
 
 #define VS_PLAN_WHY_MAX 160
 
-/* vs_plan_open: *why* gets a sentence for people on failure. VS_ERR_IO, VS_ERR_FORMAT,
- * VS_ERR_VERSION, VS_ERR_CORRUPT. Never malloc. */
+/* vs_plan_open: on failure *why* receives a sentence for users. VS_ERR_IO, VS_ERR_FORMAT,
+ * VS_ERR_VERSION, VS_ERR_CORRUPT. Calls no malloc. */
 enum vs_err vs_plan_open(const char *path, struct vs_plan *out, char why[VS_PLAN_WHY_MAX])
     VS_MUST_CHECK;
-/* The same from memory, 8-byte aligned, that stays as it is until the plan is closed. */
+/* The same from memory, 8-byte aligned, that must not change until the plan is closed. */
 enum vs_err vs_plan_open_bytes(const void *bytes, size_t size, struct vs_plan *out,
                                char why[VS_PLAN_WHY_MAX]) VS_MUST_CHECK;
-/* Zeroed and already closed plans do nothing. */
+/* Does nothing for zeroed and already closed plans. */
 void vs_plan_close(struct vs_plan *plan);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The plan is one line of entries that bends back: after the last
- * of the period comes its first. A place is the number of the entry expected next;
- * it is indexed by the VS_FOLLOW_RUN entries before it on that line, in the period
- * with those of the period's end before its first. */
+ * See the header. The plan is one sequence of entries that repeats: the last entry of the period is
+ * followed by its first. A position is the number of the entry expected next; it is indexed by the
+ * VS_FOLLOW_RUN entries before it in that sequence; in the period the period's end comes before its
+ * first entry. */
 #include "allocator/plan/plan_follow.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/vs_arena.h"
 
 #define NOWHERE UINT32_MAX
-#define CANDIDATES_MAX 4096 /* places with one hash that are looked at */
+#define CANDIDATES_MAX 4096 /* positions with the same hash that are tried */
 
 static uint32_t granules_of(uint64_t bytes)
 {
@@ -19,7 +19,7 @@ static uint32_t granules_of(uint64_t bytes)
     return granules < UINT32_MAX ? (uint32_t)granules : UINT32_MAX;
 }
 
-/* The place after *at*: over the period's end to its start. */
+/* The position after *at*: the period's start after its end. */
 static uint32_t after(const struct vs_follow *f, uint32_t at)
 {
     at++;
@@ -44,7 +44,7 @@ static uint64_t hash_of_recent(const struct vs_follow *f)
     return hash;
 }
 
-/* The entry before *at* on the way to *end*: within the period if that is in it. */
+/* The entry before *at* on the way to *end*: within the period if *end* is. */
 static uint32_t before(const struct vs_follow *f, uint32_t at, uint32_t end)
 {
     if (at == f->stream->prologue && end >= at)
@@ -52,7 +52,7 @@ static uint32_t before(const struct vs_follow *f, uint32_t at, uint32_t end)
     return at ? at - 1 : NOWHERE;
 }
 
-/* Were the recent requests the entries up to *end*? */
+/* Whether the recent requests equal the entries up to *end*. */
 static bool recent_end_with(const struct vs_follow *f, uint32_t end)
 {
     uint32_t at = end;
@@ -121,17 +121,17 @@ void vs_follow_free(struct vs_follow *f)
     f->heads = NULL;
 }
 
-/* How far ahead entry *at* is of the one expected; around the period where it is behind. */
+/* How far entry *at* is ahead of the expected one; around the period if it is behind. */
 static uint64_t distance(const struct vs_follow *f, uint32_t at)
 {
     if (at >= f->next)
         return at - f->next;
     if (at >= f->stream->prologue && f->stream->period)
         return (uint64_t)f->count - f->next + at - f->stream->prologue;
-    return UINT64_C(1) << 32 | at; /* only by starting over */
+    return UINT64_C(1) << 32 | at; /* only after a new start */
 }
 
-/* The place that the recent requests lead to; NOWHERE. */
+/* The position that matches the recent requests; NOWHERE. */
 static uint32_t find_place(const struct vs_follow *f)
 {
     uint32_t best = NOWHERE, looked = 0;
@@ -145,7 +145,7 @@ static uint32_t find_place(const struct vs_follow *f)
     return best;
 }
 
-/* The entry among those expected soon that has this size; NOWHERE. */
+/* The entry of this size among those expected next; NOWHERE. */
 static uint32_t find_near(const struct vs_follow *f, uint32_t granules)
 {
     uint32_t at = f->next;

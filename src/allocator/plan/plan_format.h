@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plan file: where each request of a program shall lie, stream by stream.
- * docs/plan-format.md is the normative text. Little-endian, as on every machine
- * with an NVIDIA GPU. A header, then one vs_plan_stream each, then all entries. */
+ * The plan file: the place of each request of a program, stream by stream. docs/plan-format.md is
+ * the normative text. Little-endian, as on every machine with an NVIDIA GPU. A header, then one
+ * vs_plan_stream per stream, then all entries. */
 #ifndef VS_PLAN_FORMAT_H
 #define VS_PLAN_FORMAT_H
 
@@ -19,11 +19,11 @@
 struct vs_plan_header {
     uint64_t magic;
     uint32_t version;
-    uint32_t header_bytes; /* of this structure; later versions may append */
+    uint32_t header_bytes; /* size of this structure; later versions may append fields */
     uint64_t checksum;     /* XXH64, seed 0, of the file with this field 0 */
     uint64_t file_bytes;
     uint64_t device_bytes; /* memory of the device the trace was made on; 0: unknown */
-    uint64_t live_bytes;   /* peak of the bytes alive at once: the lower bound */
+    uint64_t live_bytes;   /* peak of live bytes: the lower bound */
     uint32_t stream_count;
     uint32_t entry_count;  /* of all streams */
     uint32_t device;       /* ordinal; VS_PLAN_NONE: any */
@@ -32,14 +32,14 @@ struct vs_plan_header {
 };
 _Static_assert(sizeof(struct vs_plan_header) == 128, "on disk");
 
-/* The requests of one stream, in order: first the prologue, once, then the period,
- * again and again. Streams are numbered by their first request. */
+/* The requests of one stream, in order: first the prologue, once, then the period, repeatedly.
+ * Streams are numbered by their first request. */
 struct vs_plan_stream {
     uint32_t first;    /* entry */
     uint32_t prologue; /* entries */
     uint32_t period;   /* entries; 0: nothing repeats */
-    uint32_t repeats;  /* of the period in the trace, for people */
-    uint32_t granules; /* of memory that all offsets lie in */
+    uint32_t repeats;  /* repetitions of the period in the trace, for information */
+    uint32_t granules; /* size of the memory that all offsets lie in */
     uint32_t reserved; /* 0 */
 };
 _Static_assert(sizeof(struct vs_plan_stream) == 24, "on disk");

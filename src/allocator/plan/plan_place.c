@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Which block holds a planned address, the page index of the lane's
- * range says. */
+ * See the header. The page index of the lane's range finds the block at a planned address. */
 #include "allocator/plan/plan_place.h"
 
 #include "allocator/core/allocator_internal.h"
@@ -22,8 +21,8 @@ static bool available(const struct vs_block *block)
     return block && (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_UNMAPPED);
 }
 
-/* Memory for the pages of an UNMAPPED block that lie in [addr, end): the FREE block that
- * they are part of then; NULL when there is none to be had. */
+/* Maps memory for the pages of an UNMAPPED block that lie in [addr, end). Returns the FREE block
+ * that contains them; NULL when the device is out of memory. */
 static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block, uint64_t addr,
                                  uint64_t end)
 {
@@ -32,7 +31,7 @@ static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block,
     struct vs_block *part = block;
     if (until > block->addr + block->size)
         until = block->addr + block->size;
-    if (from > block->addr) { /* what lies below stays without memory */
+    if (from > block->addr) { /* the part below stays without memory */
         part = vs_block_new_in_locked(a, block->segment->pool);
         if (!part)
             return NULL;
@@ -53,7 +52,7 @@ static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block,
     return NULL;
 }
 
-/* The free block around [addr, end), all of it with memory; NULL. *block* holds addr. */
+/* The free block around [addr, end), all of it with memory; otherwise NULL. *block* holds addr. */
 static struct vs_block *make_free(struct vs_allocator *a, struct vs_plan_use *use,
                                   struct vs_block *block, uint64_t addr, uint64_t end)
 {
@@ -66,7 +65,7 @@ static struct vs_block *make_free(struct vs_allocator *a, struct vs_plan_use *us
     for (struct vs_block *b = block; b && b->addr < end; b = b->next) {
         if (b->state == VS_BLOCK_FREE)
             continue;
-        b = block = map_part(a, b, addr, end); /* joined with what was free before it */
+        b = block = map_part(a, b, addr, end); /* merged with the free memory before it */
         if (!b) {
             use->refused++;
             return NULL;
@@ -75,7 +74,7 @@ static struct vs_block *make_free(struct vs_allocator *a, struct vs_plan_use *us
     return block;
 }
 
-/* The lane's range, made again when it is gone. */
+/* The lane's range, made again if it was released. */
 static struct vs_segment *range_of(struct vs_allocator *a, const struct vs_request *request,
                                    struct vs_plan_lane *lane)
 {

@@ -15,7 +15,7 @@ static bool available(const struct vs_block *block)
     return block && (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_UNMAPPED);
 }
 
-/* Is there room from *block* on? *end*: the first block that does not belong to it. */
+/* Whether there is room from *block* on. *end*: the first block after the room. */
 static bool has_room(const struct vs_block *block, uint64_t bytes, const struct vs_block **end)
 {
     uint64_t room = 0;
@@ -25,8 +25,8 @@ static bool has_room(const struct vs_block *block, uint64_t bytes, const struct 
     return room >= bytes;
 }
 
-/* Unless configured otherwise, as much address space as makes room for all memory of
- * the device, and an eighth more to move within. */
+/* The default size: enough address space for all memory of the device, plus an eighth to avoid
+ * fragmentation. */
 static uint64_t range_bytes(const struct vs_allocator_config *config, uint64_t total)
 {
     uint64_t most = total + total / 8, bytes = most;
@@ -60,8 +60,8 @@ static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *re
     return err;
 }
 
-/* find_expandable_block: the lowest address in any range of the pool from which
- * free and unmapped blocks have room for the request. */
+/* find_expandable_block: the lowest address in any range of the pool where free and unmapped blocks
+ * have room for the request. */
 static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *request,
                              struct vs_block **out)
 {
@@ -73,7 +73,7 @@ static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *re
             *out = start;
             return VS_OK;
         }
-        /* starting later in the same stretch leaves less: go on behind it */
+        /* a later start in the same run has less room: continue after it */
         uint64_t range_end = block->segment->addr + block->segment->size;
         block = vs_unmapped_first_from(unmapped, end ? end->addr : range_end);
     }
@@ -96,14 +96,14 @@ static enum vs_err expandable_grow(struct vs_allocator *a, const struct vs_reque
         if (err)
             return err;
     }
-    /* what was mapped before a failure stays, cached */
+    /* memory mapped before a failure stays cached */
     while (block->size < size) {
         struct vs_block *next = block->next;
         uint64_t missing = size - block->size;
         err = vs_range_map_locked(a, next, next->size < missing ? next->size : missing);
         if (err)
             return err;
-        block = next; /* it has swallowed the free block before it */
+        block = next; /* merged with the free block before it */
     }
     vs_free_remove(&request->pool->index, block);
     vs_block_set_state(block, VS_BLOCK_TAKEN);

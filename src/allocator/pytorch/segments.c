@@ -88,7 +88,7 @@ void vs_stream_unpin_locked(struct vs_allocator *a, struct vs_stream_pools *pool
 
 /* --- index by address --- */
 
-/* How many segments start at or below *addr*. */
+/* The number of segments that start at or below *addr*. */
 static size_t segments_up_to(const struct vs_allocator *a, uint64_t addr)
 {
     size_t low = 0, high = a->segment_count;
@@ -158,7 +158,7 @@ static void segment_nodes_give(struct vs_allocator *a, struct vs_segment *segmen
     vs_node_give_locked(&a->free_segments, segment);
 }
 
-/* The nodes of a segment of one TAKEN block; NULL without host memory. */
+/* The nodes of a segment of one TAKEN block; NULL when host memory is out. */
 static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_pool *pool,
                                              uint64_t addr, uint64_t size)
 {
@@ -260,7 +260,7 @@ static enum vs_err pytorch_grow(struct vs_allocator *a, const struct vs_request 
     struct vs_segment *segment;
     err = vs_segment_register_locked(a, request->pool, addr, size, &segment);
     if (err) {
-        /* nothing better can be done with a segment that cannot be entered */
+        /* the segment cannot be entered: freeing it is all that can be done */
         enum vs_err ignored = source_free(a, request->pool, addr, size);
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
@@ -272,7 +272,7 @@ static enum vs_err pytorch_grow(struct vs_allocator *a, const struct vs_request 
     return VS_OK;
 }
 
-/* release_block: give the segment that is the FREE block *block* back. */
+/* release_block: frees the segment that is the FREE block *block*. */
 static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
 {
     struct vs_segment *segment = block->segment;
@@ -307,7 +307,7 @@ static struct vs_block *next_free(const struct vs_pool *pool, const struct vs_bl
     return vs_free_index_after(&pool->index, block);
 }
 
-/* Drop the dormant views of every stream in *list*. */
+/* Drops the dormant views of every stream in *list*. */
 static enum vs_err drop_views(struct vs_allocator *a, struct vs_stream_pools *list)
 {
     enum vs_err first_error = VS_OK;
@@ -322,8 +322,8 @@ static enum vs_err drop_views(struct vs_allocator *a, struct vs_stream_pools *li
     return first_error;
 }
 
-/* release_blocks: every wholly free segment of one kind, by stream and in the order of
- * the index. */
+/* release_blocks: frees every wholly free segment of one kind, by stream and in the order of the
+ * index. */
 enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_stream_pools **list,
                                            enum vs_pool_kind kind, uint64_t *released)
 {
@@ -331,7 +331,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
     for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         struct vs_pool *pool = &pools->pool[kind];
-        pools->pins++; /* it must outlive its last segment until the walk is over */
+        pools->pins++; /* it must outlive its last segment until the loop ends */
         for (struct vs_block *block = first_free(pool), *next; block; block = next) {
             next = next_free(pool, block);
             if (!vs_block_is_whole(block))
@@ -345,7 +345,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
         }
         vs_stream_unpin_locked(a, pools);
     }
-    /* a page that is mapped twice does not go back by one unmapping */
+    /* a page that is mapped twice must be unmapped twice */
     enum vs_err dropped = drop_views(a, *list);
     if (dropped)
         return first_error ? first_error : dropped;
@@ -402,12 +402,12 @@ enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *r
     return waited ? waited : large ? large : small ? small : private;
 }
 
-/* release_available_cached_blocks: with max_split_size set, give oversize blocks of
- * this pool back: one that is large enough, or the largest ones until they are. */
+/* release_available_cached_blocks: with max_split_size set, frees oversize blocks of this pool: one
+ * that is large enough, or the largest ones until their sum is. */
 static bool release_oversize(struct vs_allocator *a, const struct vs_request *request)
 {
     if (a->max_split >> 56)
-        return false; /* unlimited, or nearly: no block is as large */
+        return false; /* unlimited, or nearly: no block is that large */
     struct vs_pool *pool = request->pool;
     uint64_t size = request->rounded < a->max_split ? a->max_split : request->rounded;
     struct vs_block *block = vs_free_index_fit(&pool->index, size);
@@ -425,8 +425,8 @@ static bool release_oversize(struct vs_allocator *a, const struct vs_request *re
     return released >= size;
 }
 
-/* The ages of the free large segments: their sum, and how many they are. An age is
- * counted in searches of the large pools since the segment became free. */
+/* The sum and number of the ages of the free large segments. An age is counted in searches of the
+ * large pools since the segment became free. */
 static uint64_t ages(const struct vs_allocator *a, uint64_t *count)
 {
     uint64_t sum = 0;
@@ -443,7 +443,7 @@ static uint64_t ages(const struct vs_allocator *a, uint64_t *count)
     return sum;
 }
 
-/* One round of collection: every free large segment at least as old as the mean. */
+/* One round of collection: frees every free large segment at least as old as the mean. */
 static uint64_t collect_older(struct vs_allocator *a, double mean_age)
 {
     uint64_t released = 0;
@@ -491,7 +491,7 @@ enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *
             return err;
     }
     if (a->captures)
-        return err; /* nothing may be waited for */
+        return err; /* no waiting is allowed */
     uint64_t released = 0;
     err = vs_segment_release_cached_locked(a, &released);
     if (err == VS_ERR_STATE)
