@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Checkpoints stand before event frames. How far they are apart follows from
- * two bounds: no more often than every interval, and never more than their share of the
- * bytes read so far, so that a large live set makes them rarer instead of the trace large. */
+ * See the header. Checkpoints are placed before event frames. Two limits determine their distance:
+ * at least the interval, and never more than their share of the bytes read so far, so that with a
+ * large live set they become rarer and the trace does not become large. */
 #include "analysis/checkpoint/checkpoint_build.h"
 
 #include <stdio.h>
@@ -19,11 +19,11 @@
 
 #define INTERVAL_DEFAULT ((uint64_t)1 << 20)
 #define SHARE_DEFAULT 10u
-#define LOG_BYTES_MAX ((size_t)2 << 20) /* definitions held back before they are put down */
+#define LOG_BYTES_MAX ((size_t)2 << 20) /* definitions collected before they are written */
 #define COUNT_MAX ((VS_FRAME_RAW_MAX - sizeof(struct vs_checkpoint_table)) / \
                    sizeof(struct vs_checkpoint))
 
-/* Where frames go: one of the two. */
+/* Where frames are written: one of the two. */
 struct target {
     struct vs_rewrite *rewrite;
     struct vs_cache_writer *cache;
@@ -33,16 +33,16 @@ struct build {
     struct vs_reader *reader;
     const struct vs_checkpoint_options *options;
     struct target target;
-    uint64_t start_bytes; /* of the target, before the first checkpoint */
+    uint64_t start_bytes; /* of the target, without the first checkpoint */
     const struct vs_frame_list *frames;
     struct vs_moment *moment;
     struct vs_definition_log log;
     unsigned char *raw;
-    struct vs_checkpoint next; /* frames so far of the one to come */
+    struct vs_checkpoint next; /* frames so far of the checkpoint being written */
     struct vs_checkpoint *items;
     size_t count, capacity;
     uint64_t last_bytes;  /* of the latest checkpoint */
-    uint64_t due;         /* event from which on the next one may be made */
+    uint64_t due;         /* first event where the next one may be made */
     struct vs_checkpoint_table table;
 };
 
@@ -84,7 +84,7 @@ static enum vs_err add_definitions(struct build *b)
     return err;
 }
 
-/* The reader is at the first record of an event frame. */
+/* Called when the reader is at the first record of an event frame. */
 static bool is_due(const struct build *b, const struct vs_reader_counts *now)
 {
     if (now->recovered || now->sequence < 2 || now->sequence > b->frames->count ||
@@ -132,7 +132,7 @@ static enum vs_err at_frame(struct build *b)
         return VS_ERR_STATE;
     if (!is_due(b, &now))
         return VS_OK;
-    /* the time of the events before: the reader's is already that of the frame's beginning */
+    /* the time of the events before: the reader already has that of the frame's start */
     now.time_ns = b->moment->replay->now_ns;
     return make_checkpoint(b, &now);
 }
@@ -197,7 +197,7 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
     return err;
 }
 
-/* Read to its end. */
+/* Whether the trace was read to its proper end. */
 static bool is_whole(const struct vs_reader *reader, const char *path, char *why)
 {
     char text[VS_READER_WHY_MAX];
@@ -246,7 +246,7 @@ enum vs_err vs_checkpoint_recorded(const char *path, uint64_t events_min,
     struct vs_checkpoint_options within = *options;
     *why = 0;
     if (vs_reader_open(path, &reader, why) != VS_OK)
-        return VS_OK; /* said by those who show it */
+        return VS_OK; /* reported by the verbs that show it */
     bool wanted = vs_reader_finished(reader) && vs_reader_extent(reader, &extent) == VS_OK &&
                   extent.events >= events_min;
     if (wanted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A checkpoint that does not make sense costs time, never the answer: then
- * the state comes from the start of the trace. */
+ * See the header. An invalid checkpoint costs only time: the state is then computed from the start
+ * of the trace. */
 #include "analysis/checkpoint/moment.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ enum vs_err vs_moment_event(struct vs_moment *moment, const struct vs_event *eve
     return err ? err : vs_retained_event(&moment->retained, event);
 }
 
-/* The state at checkpoint *index*, and the reader there. VS_ERR_CORRUPT: not to be had. */
+/* Loads the state at checkpoint *index* and moves the reader there. VS_ERR_CORRUPT: not usable. */
 static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index, struct vs_moment **out)
 {
     struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
@@ -87,7 +87,7 @@ static size_t nearest(const struct vs_reader *reader, const struct moment_goal *
     return found;
 }
 
-/* The head is known from the first moment on, though it was written a little later. */
+/* The head counts as known from the first event on, although it was recorded a little later. */
 static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goal)
 {
     struct vs_event event;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fields of each kind of record of a moment's state, in their order, written or read by
- * the same lines; docs/trace-format.md §2.8 lists them. Each value is bounded here as far as
- * later code relies on it alone; what holds between records, moment_load.c checks. */
+ * The fields of each kind of record of a moment's state, in their order, written and read by the
+ * same code; docs/trace-format.md §2.8 lists them. Each value is checked here as far as later code
+ * depends on it alone; moment_load.c checks conditions between records. */
 #include "analysis/checkpoint/moment_fields.h"
 
 #include <string.h>
 
 #include "analysis/state/vec.h"
 
-/* A field added to one of these is added below as well, at the end of its record, and
- * VS_CHECKPOINT_VERSION is raised; then the size here is corrected. */
+/* After adding a field to one of these, add it below as well, at the end of its record, raise
+ * VS_CHECKPOINT_VERSION, and correct the size here. */
 _Static_assert(sizeof(struct vs_account) == 2480, "fields of an account");
 _Static_assert(sizeof(struct vs_site) == 176, "fields of a call site");
 _Static_assert(sizeof(struct vs_live) == 64, "fields of a live allocation");
@@ -157,7 +157,7 @@ static void families_io(struct vs_state_record *r, struct vs_account *a)
         family_io(r, a, f);
 }
 
-/* The parts of the ledger that other records or fields say. */
+/* The parts of the ledger that follow from other records or fields. */
 static void complete_sums(struct vs_account *a, uint64_t block_bytes)
 {
     struct vs_ledger *sums = &a->sums, *framework = &a->framework;

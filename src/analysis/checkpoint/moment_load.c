@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A moment from the records of its state, one function per kind of record. What is read is
- * checked as far as later code relies on it: indexes, order, nothing twice. Maps are made
- * again. */
+ * Builds a moment from the records of its state, one function per kind of record. Values are
+ * checked as far as later code depends on them: indexes, order, no duplicates. Maps are rebuilt. */
 #include <stdlib.h>
 
 #include "analysis/checkpoint/moment_fields.h"
@@ -78,7 +77,7 @@ static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *repla
         size_t before = replay->sites.count;
         err = vs_sites_get(&replay->sites, site.stack, site.api, site.device, &index);
         if (!err && index != before)
-            return VS_ERR_CORRUPT; /* twice */
+            return VS_ERR_CORRUPT; /* duplicate */
         if (!err)
             replay->sites.items[index] = site;
         if (!err && touched)
@@ -233,7 +232,7 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_moment *m, u
     case VS_MOMENT_ACTIVITY: return load_activity(r, &m->activity, (enum vs_moment_tag)tag);
     case VS_MOMENT_EVENTS: return load_events(r, &m->retained);
     }
-    return VS_OK; /* of a newer writer */
+    return VS_OK; /* written by a newer version */
 }
 
 enum vs_err vs_moment_load(void *context, const unsigned char *bytes, size_t count)

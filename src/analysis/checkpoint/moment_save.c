@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of a moment as records. Maps are written by their keys, so that the same state
- * is always the same bytes; lists in batches, so that no record grows without bound. */
+ * Writes the state of a moment as records. Maps are written in the order of their keys, so that the
+ * same state always gives the same bytes; lists in batches, so that the size of a record is
+ * bounded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void save_phases(struct vs_state_record *r, struct vs_phases *phases)
         vs_state_u32(r, &phase->parent, UINT32_MAX);
         vs_state_bool(r, &phase->is_step);
         vs_state_text(r, &name, &length);
-        vs_state_text(r, &prefix, &prefix_length); /* with its NUL, or none: that is the name */
+        vs_state_text(r, &prefix, &prefix_length); /* with its NUL, or empty: then it is the name */
         vs_state_u64(r, &phase->times);
         vs_state_u64(r, &phase->time_ns);
         vs_state_u64(r, &phase->allocs);
@@ -52,7 +53,7 @@ static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
         struct vs_thread *thread = &phases->threads[i];
         bool whole = thread->depth <= thread->capacity || thread->capacity == VS_RANGE_DEPTH_MAX;
         uint32_t kept = thread->depth < thread->capacity ? thread->depth : thread->capacity;
-        uint32_t depth = whole ? thread->depth : kept; /* what found no room is forgotten */
+        uint32_t depth = whole ? thread->depth : kept; /* levels that found no room are dropped */
         vs_state_u32(r, &thread->tid, UINT32_MAX);
         vs_state_u64(r, &thread->last_alloc);
         vs_state_u32(r, &depth, UINT32_MAX);
@@ -68,8 +69,8 @@ static int by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* What a map holds, by its keys, so that the same state is always the same bytes, and
- * neighbours take little room. NULL when out of memory (and *r is bad). */
+/* The items of a map in the order of their keys, so that the same state always gives the same bytes
+ * and neighbouring records compress well. NULL when out of memory (and *r is bad). */
 static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map *map)
 {
     struct vs_map_slot *slots = malloc((map->count + 1) * sizeof *slots);
@@ -110,7 +111,7 @@ static void save_lives(struct vs_state_record *r, struct vs_replay *replay)
     free(slots);
 }
 
-/* Items in batches. */
+/* Writes items in batches. */
 #define SAVE(count, tag, one)                              \
     do {                                                   \
         for (size_t i = 0; i < (count); i++) {             \

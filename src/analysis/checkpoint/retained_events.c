@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. What has an identity (a device, a stream, a thread, a range with an id) is
- * entered by it, so that news replace it where it stands; ranges that nest are found from
+ * See the header. Events with an identity (a device, a stream, a thread, a range with an id) are
+ * indexed by it, so that a new one replaces the old one in place; nested ranges are searched from
  * the latest back. */
 #include "analysis/checkpoint/retained_events.h"
 
@@ -21,15 +21,15 @@ static bool same(const struct vs_event *a, uint32_t kind, uint64_t id)
     return a->kind == kind && a->fields[0] == id;
 }
 
-/* Its place in the list; SIZE_MAX when it is not there. Kinds entered here have their
- * identity in their first field. */
+/* Its index in the list; SIZE_MAX when there is none. Kinds indexed here have their identity in
+ * their first field. */
 static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t id)
 {
     const uint64_t *found = vs_map_get(&retained->by_key, key_of(kind, id));
     return found && same(&retained->items[*found], kind, id) ? (size_t)*found : SIZE_MAX;
 }
 
-/* Close the gaps. */
+/* Closes the gaps. */
 static enum vs_err pack(struct vs_retained *retained)
 {
     size_t kept = 0;
@@ -95,7 +95,7 @@ static bool is_alive(const struct vs_event *event)
     return true;
 }
 
-/* New, replaced, or gone. */
+/* Adds, replaces or removes an event. */
 static enum vs_err keep(struct vs_retained *retained, const struct vs_event *event)
 {
     size_t at = find(retained, event->kind, event->fields[0]);

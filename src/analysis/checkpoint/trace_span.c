@@ -7,7 +7,7 @@
 
 #include "base/vs_size.h"
 
-#define PROCESS_WITHIN 64 /* events: the first of a trace say who it is */
+#define PROCESS_WITHIN 64 /* events: the process is among the first of a trace */
 
 enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A part of a trace: from one moment to another, each a time or an event's number. Both
- * belong to it. The state at its beginning is that of all that came before. */
+ * A part of a trace: from one time to another, each given as a time or an event's number, both
+ * inclusive. The state at its beginning includes everything before it. */
 #ifndef VS_TRACE_SPAN_H
 #define VS_TRACE_SPAN_H
 
@@ -15,7 +15,7 @@
 
 struct vs_time_window_end {
     bool given;
-    bool by_event;  /* else by time */
+    bool by_event;  /* otherwise by time */
     uint64_t value; /* number of the event, from 1; or ns of the trace's clock */
 };
 
@@ -23,32 +23,31 @@ struct vs_time_window {
     struct vs_time_window_end from, to;
 };
 
-/* As far past a part what ran in it is looked for: events of kernels come when they have ended,
- * every second. */
+/* How far past a part its activity is searched: events of kernels are recorded after they have
+ * ended, once per second. */
 #define VS_SPAN_LATE_NS UINT64_C(10000000000)
 
-/* What a trace spans. Times of people count from start_ns. */
+/* The extent of a trace. Times shown to users count from start_ns. */
 struct vs_span {
     uint64_t start_ns;
     struct vs_extent extent;
 };
 
-/* vs_span_of: VS_ERR_NOMEM. The reader's position is lost. */
+/* vs_span_of: reads the extent. VS_ERR_NOMEM. The reader's position is lost. */
 enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out) VS_MUST_CHECK;
 
-/* vs_span_end: *spec* (which may be none) within *span*. false, with a sentence in *why*
- * (VS_READER_WHY_MAX bytes) that begins with what is wrong, when it lies outside. */
+/* vs_span_end: converts *spec* (which may be none) within *span*. Returns false when it is outside;
+ * *why* (VS_READER_WHY_MAX bytes) then receives a sentence with the problem. */
 bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
                    struct vs_time_window_end *out, char *why);
 
-/* vs_span_open: the moment at which *window* begins (the state before its first event),
- * counting from there on, and *reader* at that event. Without from, that is the beginning.
- * VS_ERR_NOMEM. */
+/* vs_span_open: the moment at which *window* begins (the state before its first event), counting
+ * from there on; moves *reader* to that event. Without from, that is the beginning. VS_ERR_NOMEM. */
 enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,
                            struct vs_moment **out) VS_MUST_CHECK;
 
-/* vs_span_moment: the state after the last event of *window*, all that came before it
- * included; *reader* behind it. VS_ERR_NOMEM. */
+/* vs_span_moment: the state after the last event of *window*, including everything before it;
+ * *reader* is then after it. VS_ERR_NOMEM. */
 enum vs_err vs_span_moment(struct vs_reader *reader, const struct vs_time_window *window,
                              struct vs_moment **out) VS_MUST_CHECK;
 
@@ -60,8 +59,7 @@ static inline bool vs_span_holds(const struct vs_time_window *window, const stru
     return !to->given || (to->by_event ? number <= to->value : event->time_ns <= to->value);
 }
 
-/* vs_span_late_ns: of a part that ends at *to_ns*, the last moment at which it is told what ran in
- * it. */
+/* vs_span_late_ns: for a part that ends at *to_ns*, the latest time of events about its activity. */
 static inline uint64_t vs_span_late_ns(uint64_t to_ns)
 {
     return to_ns < UINT64_MAX - VS_SPAN_LATE_NS ? to_ns + VS_SPAN_LATE_NS : UINT64_MAX;

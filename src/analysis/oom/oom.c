@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The facts of a post-mortem: replays the trace to the failure and looks around.
- * The rules are in diagnose.c. */
+ * The facts for a post-mortem: replays the trace to the failure and collects them. The rules are in
+ * the verdict files. */
 #include "analysis/oom/oom.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define SITES_MAX 20
 
-/* The failure asked for; its place among the kept ones in *index*. */
+/* The requested failure; *index* receives its index among the stored ones. */
 static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, size_t *index)
 {
     if (report->failure_count == 0)
@@ -37,7 +37,7 @@ static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, 
     return VS_OK;
 }
 
-/* What had to come from the device for a request. */
+/* Bytes needed from the device for a request. */
 static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
 {
     if (failure->family != VS_FAMILY_DEVICE)
@@ -115,8 +115,8 @@ static void fill_growth(struct vs_oom *oom, const struct vs_replay *replay, unsi
     }
 }
 
-/* The largest live allocation of the step under way (or made since the last one
- * ended), and what was allocated in it. */
+/* Finds the largest live allocation of the current step (or since the last one ended), and the
+ * bytes allocated in it. */
 static const struct vs_live *fill_step(struct vs_oom *oom, const struct vs_replay *replay,
                                        unsigned account)
 {
@@ -163,9 +163,9 @@ static uint64_t limit_of(const struct vs_report *report, uint64_t device)
     return 0;
 }
 
-/* Under the option `limit`: when the limit was nearer than the device's own end, turn the
- * figures into those of a device of that size. The limit counts the same bytes as the
- * recording's reserved, without managed memory, which may leave the device. */
+/* With the option `limit`: if the limit was reached before the device's end, converts the figures
+ * to those of a device of that size. The limit counts the same bytes as the recording's reserved,
+ * without managed memory, which may leave the device. */
 static void apply_limit(struct vs_oom *oom, uint64_t limit)
 {
     uint64_t managed = oom->family[VS_FAMILY_MANAGED];
@@ -180,7 +180,7 @@ static void apply_limit(struct vs_oom *oom, uint64_t limit)
     oom->free_bytes = left;
     oom->free_known = true;
     oom->outside = 0;
-    oom->need = oom->failure.requested; /* bytes are counted, not the device's pages */
+    oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
 }
 
 static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,

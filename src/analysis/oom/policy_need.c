@@ -8,10 +8,10 @@
 #include "allocator/core/allocator.h"
 #include "analysis/state/address_device.h"
 
-/* Stands for any other stream that uses a block. */
+/* Represents any other stream that uses a block. */
 #define OTHER_STREAM (UINT64_C(1) << 32)
 
-/* More than any device has: a damaged trace, whose pages would take a long time. */
+/* More than any device has: the trace is damaged, and its pages would take a long time. */
 #define PEAK_MAX (UINT64_C(16) << 40)
 
 static enum vs_err do_step(struct vs_allocator *a, const struct vs_planner_step *step,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each policy of the allocator needs for the same requests: they are made of the
- * allocator itself on a device of addresses without a limit. */
+ * The memory that each policy of the allocator needs for the same requests, found by running them
+ * through the allocator on a device with unlimited addresses. */
 #ifndef VS_POLICY_NEED_H
 #define VS_POLICY_NEED_H
 
@@ -9,8 +9,8 @@
 #include "analysis/plan/planner.h"
 
 struct vs_policy_need {
-    uint64_t reserved_bytes; /* the most that was taken from the device at once */
-    enum vs_err err;         /* the figure is not known */
+    uint64_t reserved_bytes; /* peak of reserved */
+    enum vs_err err;         /* set when the figure is unknown */
 };
 
 /* vs_policy_needs: for all that *planner* was told so far. *device_bytes*: of the device

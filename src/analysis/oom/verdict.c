@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The choice among the verdicts, and what their sentences are written with; see the header. All
- * text lives in the arena of the struct vs_oom. Where memory for it runs out the rest is left
- * out, and vs_diagnose reports it. */
+ * Selects the verdict, and the functions that write its sentences; see the header. All text is in
+ * the arena of the struct vs_oom. When memory runs out, the remaining text is omitted and
+ * vs_diagnose reports it. */
 #include "analysis/oom/verdict.h"
 
 #include <stdarg.h>
@@ -147,7 +147,7 @@ void vs_oom_bigger_device(struct vs_oom *oom)
                   "need more", two.a, two.b);
 }
 
-/* Of remedies that are not enough alone, those that bring less than a tenth are noise. */
+/* Of remedies that do not suffice alone, those that give less than a tenth are omitted. */
 static bool worth_naming(const struct vs_oom *oom, uint64_t bytes)
 {
     return bytes > 0 && bytes >= oom->missing / 10;

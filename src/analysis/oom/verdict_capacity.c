@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: the program needs more than the device has. Chosen when no other explains it. */
+ * Verdict: the program needs more memory than the device has. Selected when no other applies. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 

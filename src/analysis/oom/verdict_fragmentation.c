@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: free and cached memory together would do, and no piece is large enough. */
+ * Verdict: free and cached memory together would suffice, but no piece is large enough. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-/* Either as much was live before, so that the demand is not what is new; or the holes are a good
- * part of what is reserved and come from frees rather than from segments not filled yet. */
+/* Either as much was live before, so that the demand is not new; or the holes are a large part of
+ * reserved memory and come from frees, not from segments that are not filled yet. */
 static bool applies(const struct vs_oom *oom)
 {
     uint64_t request = oom->failure.requested;

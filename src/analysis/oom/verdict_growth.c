@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: call sites that hold more at the end of every step hold what was missing. */
+ * Verdict: call sites that hold more memory at the end of every step hold the missing bytes. */
 #include "analysis/oom/verdict.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #define STEPS_FEW 5 /* fewer are weak evidence */
 
-/* Growth that is small beside the reserved memory counts only when the same request was met in an
- * earlier step: then growth is what changed. */
+/* Growth that is small compared with reserved memory counts only when the same request succeeded in
+ * an earlier step: then growth is the change. */
 static bool applies(const struct vs_oom *oom)
 {
     if (oom->missing == 0 || oom->growth_bytes < oom->missing)

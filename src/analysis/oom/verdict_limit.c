@@ -28,7 +28,7 @@ static void explain(struct vs_oom *oom)
     vs_oom_remedy(oom, "raise_limit", wanted, fits,
                   "run with a limit of at least %s instead of %s, %s; later requests may need more",
                   two.a, two.b, fits ? "which the device has" : "more than the device has free");
-    /* on a device of that size one of these would have been the verdict */
+    /* on a device of that size one of these would be the verdict */
     if (vs_verdict_growth.applies(oom))
         vs_oom_free_growth(oom);
     else if (vs_verdict_fragmentation.applies(oom))

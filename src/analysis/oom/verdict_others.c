@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdicts: other processes that NVML lists hold a good part of the device, and the request fits
- * without them; or most of the device is held outside this program, by whom is not known. */
+ * Verdicts: other processes listed by NVML hold a large part of the device, and the request fits
+ * without them; or most of the device is held outside this program by an unknown user. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdicts for which the device's memory is not the cause: page-locked memory, which the host
- * refused; a size that no device has; a request that the device refused though enough was free. */
+ * Verdicts for failures that device memory did not cause: page-locked memory, which the host could
+ * not provide; a size larger than any device; a request that failed although enough memory was
+ * free. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: one allocation, unlike any of the completed steps, without which the earlier steps fit:
- * the request that failed, or a live one of the step under way. */
+ * Verdict: one allocation, larger than any in the completed steps, without which the earlier steps
+ * fit: the failed request, or a live one of the current step. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-/* Does *bytes* stand out from everything that completed steps did, at its own call
- * site (*before*) and at any other (*others*)? */
+/* Whether *bytes* is larger than everything that completed steps allocated, at its own call site
+ * (*before*) and at any other (*others*). */
 static bool stands_out(const struct vs_oom *oom, uint64_t bytes, uint64_t before, uint64_t others)
 {
     if (bytes == 0 || before >= bytes / 2 || others >= bytes / 2)
@@ -14,14 +14,15 @@ static bool stands_out(const struct vs_oom *oom, uint64_t bytes, uint64_t before
     return bytes / 4 > others || bytes > oom->total / 4;
 }
 
-/* Without marked steps the past is a guide where memory is freed and allocated again. */
+/* Without marked steps, earlier allocations can be compared where memory is freed and allocated
+ * again. */
 static bool repeats(const struct vs_oom *oom)
 {
     return oom->steps_begun == 0 && oom->freed_bytes / 2 >= oom->earlier_peak &&
            oom->earlier_peak > 0;
 }
 
-/* The peak and the largest single allocation that it is compared with. */
+/* The peak that the allocation is compared with, and the largest single allocation. */
 static uint64_t peak_before(const struct vs_oom *oom)
 {
     return oom->steps_done ? oom->steps_peak : oom->earlier_peak;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Blocks that never die lie at the bottom in the order they are
- * made. All others are placed one by one, each at the lowest gap among those placed
- * before that are alive with it. The order decides: those alive when memory is
- * fullest come first, and among them the largest, or those with most size times
- * lifetime, or those that die last.
+ * See the header. Blocks that are never freed are at the bottom in the order of their creation. All
+ * others are placed one by one, each in the lowest gap among the placed blocks that are alive with
+ * it. The order matters: first the blocks alive at the peak, and among them the largest, or those
+ * with the largest size times lifetime, or those freed last.
  *
- * Who is alive with a block: those made during its life stand side by side; those
- * made before are in a list of the living kept for every CHECKPOINT-th block; those
- * that live over the bend are in a list of their own. */
+ * Blocks alive with a block: those created during its life are adjacent in the array; those created
+ * before are in a list of live blocks stored for every CHECKPOINT-th block; those that live over
+ * the bend are in a separate list. */
 #include "analysis/plan/interval_pack.h"
 
 #include <stdbool.h>
@@ -18,8 +17,8 @@
 #include "analysis/state/vec.h"
 
 #define CHECKPOINT 64u
-#define BUCKETS 1024u   /* by offset, when gaps are looked for */
-#define CLOSE 4096      /* within 1/CLOSE of the bound is good enough */
+#define BUCKETS 1024u   /* by offset, for the search for gaps */
+#define CLOSE 4096      /* within 1/CLOSE of the bound is sufficient */
 #define UNPLACED VS_INTERVAL_UNPLACED
 
 struct interval_pack_span {
@@ -34,11 +33,11 @@ struct rank {
 struct packer {
     struct vs_interval *blocks;
     uint32_t count, bend;
-    uint32_t *living;      /* at the checkpoints, permanent ones left out */
-    size_t *living_at;     /* where a checkpoint's list begins; one more at the end */
+    uint32_t *living;      /* at the checkpoints, without permanent blocks */
+    size_t *living_at;     /* start of each checkpoint's list; one more at the end */
     uint32_t *crossing;    /* blocks alive over the bend */
     size_t crossing_count;
-    uint64_t *floor;       /* by time: what the permanent blocks made before it take */
+    uint64_t *floor;       /* by time: size of the permanent blocks created before it */
     uint64_t *fullest;     /* by block: most granules alive during its life */
     struct interval_pack_span *spans, *sorted;
     struct rank *ranks;
@@ -51,7 +50,7 @@ static bool permanent(const struct packer *p, uint32_t i)
     return p->blocks[i].death == p->count && !p->blocks[i].again;
 }
 
-/* --- what is known before any order --- */
+/* --- computed before any order --- */
 
 static enum vs_err list_living(struct packer *p)
 {
@@ -80,7 +79,7 @@ static enum vs_err list_living(struct packer *p)
     return err;
 }
 
-/* Granules alive by time; the bound is the highest. */
+/* Granules alive by time; the maximum is the bound. */
 static void measure_load(struct packer *p, uint64_t *load)
 {
     memset(load, 0, (p->count + 1) * sizeof *load);
@@ -108,7 +107,7 @@ static uint64_t most(uint64_t *const *tables, uint32_t from, uint32_t until)
     return a > b ? a : b;
 }
 
-/* For every block the highest load of its life, by maxima over powers of two. */
+/* For every block the maximum load during its life, from maxima over powers of two. */
 static enum vs_err measure_fullest(struct packer *p)
 {
     uint64_t *tables[32] = {NULL};
@@ -143,7 +142,7 @@ static enum vs_err prepare(struct packer *p)
     p->living_at = malloc((count / CHECKPOINT + 2) * sizeof *p->living_at);
     p->floor = malloc((count + 1) * sizeof *p->floor);
     p->fullest = malloc(count * sizeof *p->fullest);
-    /* a block that lives over the bend may be met twice in either part of its life */
+    /* a block that lives over the bend may be found twice in each part of its life */
     p->spans = malloc(4 * count * sizeof *p->spans);
     p->sorted = malloc(4 * count * sizeof *p->sorted);
     p->ranks = malloc(count * sizeof *p->ranks);
@@ -186,7 +185,7 @@ static inline size_t add_span(struct packer *p, size_t n, const struct vs_interv
     return n;
 }
 
-/* The spans of all placed blocks that are alive in [from, until), permanent ones left out. */
+/* Collects the spans of all placed blocks that are alive in [from, until), except permanent ones. */
 static size_t collect(struct packer *p, uint32_t from, uint32_t until, size_t n)
 {
     uint32_t point = from / CHECKPOINT;
@@ -295,7 +294,7 @@ static int by_rank(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Place all in the order of the ranks, as long as it may get better than the best. */
+/* Places all in the order of the ranks, as long as the result may be better than the best. */
 static void run_order(struct packer *p)
 {
     p->peak = p->floor[p->count];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packing: offsets for blocks whose lifetimes are known, so that no two that are
- * alive together overlap and the highest end is low (dynamic storage allocation,
- * NP-hard; here by greedy placement in several orders). Time is the number of the
- * block: block i is made at time i. Time may bend back once: a program that repeats
- * itself has its period at the end of the line, and a block that is still alive when
- * the next repetition begins is also alive at the period's start. */
+ * Packing: offsets for blocks whose lifetimes are known, so that no two that are alive together
+ * overlap and the highest end is low (dynamic storage allocation, NP-hard; solved here by greedy
+ * placement in several orders). Time is the number of the block: block i is created at time i. Time
+ * may bend back once: a repetitive program has its period at the end, and a block that is still
+ * alive when the next repetition begins is also alive at the period's start. */
 #ifndef VS_INTERVAL_PACK_H
 #define VS_INTERVAL_PACK_H
 
@@ -17,22 +16,21 @@
 #define VS_INTERVAL_UNPLACED UINT32_MAX
 
 struct vs_interval {
-    uint32_t size;   /* granules; 0: not to be placed */
-    uint32_t death;  /* alive from its own number until before this; above its number */
-    uint32_t again;  /* alive from the bend until before this, too; 0: no */
+    uint32_t size;   /* granules; 0: not placed */
+    uint32_t death;  /* alive from its own number to before this; greater than its number */
+    uint32_t again;  /* also alive from the bend to before this; 0: no */
     uint32_t offset; /* result */
 };
 
 struct vs_packing {
-    uint64_t bound; /* most granules alive at once: none can do with less */
+    uint64_t bound; /* peak of granules alive at once: the minimum for any placement */
     uint64_t peak;  /* highest end of a placed block */
 };
 
-/* vs_interval_pack: place *count* blocks; the *bend* is the number where the period
- * starts, or 0. Stops at the first order that comes within 1/4096 of the bound, and
- * otherwise keeps the best. The same blocks give the same offsets everywhere.
- * VS_ERR_NOMEM; VS_ERR_LIMIT when 2^32 - 2 granules do not suffice. *Cost*: about
- * the number of pairs alive together, per order. */
+/* vs_interval_pack: places *count* blocks; *bend* is the number where the period starts, or 0.
+ * Stops at the first order that comes within 1/4096 of the bound, otherwise uses the best one. The
+ * same blocks give the same offsets on every machine. VS_ERR_NOMEM; VS_ERR_LIMIT when 2^32 - 2
+ * granules do not suffice. *Cost*: about the number of pairs alive together, per order. */
 enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t bend,
                              struct vs_packing *out) VS_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A planner per device and level is filled in one pass; which one
- * is wanted is known at the end. */
+ * See the header. A planner per device and level is filled in one pass; the right one is selected
+ * at the end. */
 #include "analysis/plan/plan_trace.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static enum vs_err ask(struct reading *r, enum level level, uint64_t device, uin
     err = vs_planner_alloc(*planner, addr, bytes, stream);
     if (err != VS_ERR_STATE)
         return err;
-    /* the address is in use again: its free was lost, or went with a context */
+    /* the address is in use: its free was lost, or its context was destroyed */
     r->unmatched++;
     err = vs_planner_free(*planner, addr);
     return err ? err : vs_planner_alloc(*planner, addr, bytes, stream);
@@ -46,7 +46,7 @@ static enum vs_err give_back(struct reading *r, enum level level, uint64_t devic
     enum vs_err err = planner ? vs_planner_free(planner, addr) : VS_ERR_NOT_FOUND;
     if (err != VS_ERR_NOT_FOUND)
         return err;
-    r->unmatched++; /* memory of another kind, or from before the trace */
+    r->unmatched++; /* memory of another kind, or allocated before the trace */
     return VS_OK;
 }
 
@@ -76,7 +76,7 @@ static enum vs_err take_event(struct reading *r, const struct vs_event *e)
     }
 }
 
-/* The planner wanted, taken out; NULL when there is none. */
+/* Removes and returns the requested planner; NULL when there is none. */
 static struct vs_planner *choose(struct reading *r, uint64_t device, struct vs_plan_trace *out)
 {
     struct vs_planner **best = NULL;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The time of a stream is the number of its requests so far. A block
- * of the period gets the longest life it had in any repetition; one that outlives a
- * whole period would be there twice and is not placed. Blocks of the prologue that
- * die within the first repetition keep their memory until the same moment of every
- * repetition; later ones keep it for ever. What comes after the last repetition is
- * not planned: nobody knows when it will come. */
+ * See the header. The time of a stream is the number of its requests so far. A block of the period
+ * gets the longest life it had in any repetition; one that outlives a whole period would exist
+ * twice and is not placed. Blocks of the prologue that are freed within the first repetition keep
+ * their memory until the same time of every repetition; later ones keep it permanently. Requests
+ * after the last repetition are not planned, because their time is unpredictable. */
 #include "analysis/plan/planner.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 #define NEVER UINT32_MAX
 #define PAGE (UINT64_C(2) << 20)
 
-struct planner_lane { /* a stream */
+struct planner_lane { /* one stream */
     uint64_t stream;
     uint32_t *sizes, *deaths; /* by request: granules; requests of the lane when freed */
     size_t count, size_capacity, death_capacity;
@@ -30,11 +29,11 @@ struct planner_lane { /* a stream */
 struct alive {
     uint64_t block, bytes;
     uint32_t lane, request;
-    uint32_t step_request; /* among those of all lanes */
+    uint32_t step_request; /* index among the requests of all lanes */
     bool shared; /* used by other streams */
 };
 
-struct late { /* a free that takes effect when the planner's clock gets there */
+struct late { /* a free that takes effect when the planner's clock reaches its time */
     uint64_t due;
     uint32_t lane, request;
 };
@@ -50,7 +49,7 @@ struct vs_planner {
     size_t step_count, step_capacity;
     size_t late_first, late_count, late_capacity;
     uint64_t clock, requests, live_bytes, peak_bytes;
-    uint64_t unplanned_bytes; /* 0: not known */
+    uint64_t unplanned_bytes; /* 0: unknown */
 };
 
 enum vs_err vs_planner_open(struct vs_planner **out)
@@ -75,7 +74,7 @@ void vs_planner_close(struct vs_planner *p)
     free(p);
 }
 
-/* --- being told --- */
+/* --- recording --- */
 
 static void kill_request(struct vs_planner *p, uint32_t lane, uint32_t request)
 {
@@ -190,7 +189,7 @@ enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
     tick(p);
     struct alive gone = p->alive[--at], moved = p->alive[--p->alive_count];
     p->live_bytes -= gone.bytes;
-    if (at < p->alive_count) { /* the last one takes its place, under its name */
+    if (at < p->alive_count) { /* the last one moves here, with its name */
         p->alive[at] = moved;
         *vs_map_get(&p->names, moved.block) = at + 1;
     }
@@ -219,8 +218,8 @@ uint64_t vs_planner_peak(const struct vs_planner *p)
 
 /* --- one stream --- */
 
-/* How long the blocks made at *place* of the period live: the longest of all
- * repetitions. NEVER when one that had a whole period of time was not freed. */
+/* The life of the blocks created at *place* of the period: the longest of all repetitions. NEVER
+ * when one that had a whole period of time was not freed. */
 static uint32_t life_in_period(const struct planner_lane *lane, const struct vs_period *period,
                                uint32_t place)
 {
@@ -230,7 +229,7 @@ static uint32_t life_in_period(const struct planner_lane *lane, const struct vs_
         uint32_t death = lane->deaths[request];
         if (death == NEVER && lane->count - request > period->length)
             return NEVER;
-        if (death == NEVER) /* the trace ended before */
+        if (death == NEVER) /* the trace ended first */
             continue;
         uint32_t life = death > request ? death - request : 1;
         longest = life > longest ? life : longest;
@@ -276,7 +275,7 @@ static void fill_entries(const struct planner_lane *lane, const struct vs_interv
     }
 }
 
-/* Most granules alive at once in all the lane did. */
+/* The peak of granules alive at once in the lane. */
 static enum vs_err lane_peak(const struct planner_lane *lane, uint64_t *out)
 {
     uint64_t *freed = calloc(lane->count + 1, sizeof *freed), now = 0;
@@ -312,14 +311,15 @@ static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_pe
     return err;
 }
 
-/* What repeats is only worth planning for when the fullest moment is part of it, and
- * when blocks that live longer in some repetitions do not cost much. */
+/* Planning the repetition is useful only if the peak is part of it, and if blocks that live longer
+ * in some repetitions cost little. */
 static bool worth_repeating(const struct vs_packing *packing, uint64_t peak)
 {
     return packing->bound >= peak && packing->peak <= peak + peak / 100;
 }
 
-/* Plan a lane into *entries*, room for all its requests; *out* is all but its first. */
+/* Plans a lane into *entries*, which has room for all its requests; *out* receives everything
+ * except its first entry. */
 static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, struct vs_plan_entry *entries,
                              struct vs_plan_stream *out, struct vs_plan_summary_stream *summary)
 {

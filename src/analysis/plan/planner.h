@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what a program asked for to a plan of where everything lies: it is told the
- * requests and frees of one device in order, finds for each stream what repeats,
- * packs the blocks, and makes the bytes of a plan file (allocator/plan/plan_format.h).
- * Streams get memory of their own: only within a stream is it certain that work on
- * a block is done when the next one uses its memory. Not thread-safe. */
+ * From a program's requests to a plan of all placements: receives the requests and frees of one
+ * device in order, finds the repetition of each stream, packs the blocks, and makes the bytes of a
+ * plan file (allocator/plan/plan_format.h). Streams get memory of their own: only within a stream
+ * is work on a block guaranteed to be complete when the next one uses its memory. Not thread-safe.
+ * */
 #ifndef VS_PLANNER_H
 #define VS_PLANNER_H
 
@@ -17,37 +17,37 @@
 
 struct vs_planner;
 
-/* Memory of blocks that other streams use is taken to be in use for so many more
- * requests and frees: their work has to be done first. */
+/* Memory of blocks used by other streams counts as in use for this many more requests and frees,
+ * because their work has to finish first. */
 #define VS_PLANNER_LAG 64u
 
 enum vs_err vs_planner_open(struct vs_planner **out) VS_MUST_CHECK;
-/* *block*: a name (above 0) for a block until it is freed, such as its address.
- * VS_ERR_NOMEM; VS_ERR_STATE when the name is in use. 0 bytes are not a request. */
+/* *block*: an id (above 0) for a block until it is freed, such as its address. VS_ERR_NOMEM;
+ * VS_ERR_STATE when the id is in use. 0 bytes are not a request. */
 enum vs_err vs_planner_alloc(struct vs_planner *planner, uint64_t block, uint64_t bytes,
                              uint64_t stream) VS_MUST_CHECK;
 /* VS_ERR_NOT_FOUND: no such block. */
 enum vs_err vs_planner_free(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
-/* Another stream uses the block, too. */
+/* Records that another stream uses the block too. */
 enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
-/* What the policy reserves without a plan (policy_need.h); 0, as at first: not known. A
- * plan that needs as much places nothing. */
+/* The memory that the policy reserves without a plan (policy_need.h); 0, the initial value:
+ * unknown. A plan that needs as much places no blocks. */
 void vs_planner_set_unplanned(struct vs_planner *planner, uint64_t bytes);
-/* The most bytes alive at once so far, as asked for. */
+/* The peak of live bytes so far, in requested sizes. */
 uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
 
 enum vs_planner_step_kind { VS_PLANNER_ALLOC, VS_PLANNER_FREE, VS_PLANNER_USE };
 
-/* Something it was told, in order. */
+/* One recorded step, in order. */
 struct vs_planner_step {
     uint64_t bytes;   /* of a request; otherwise 0 */
-    uint32_t request; /* which one, by their order */
-    uint32_t lane : 30; /* of a request: its stream, by the order of first use */
+    uint32_t request; /* its number, in order */
+    uint32_t lane : 30; /* of a request: its stream, in order of first use */
     uint32_t kind : 2; /* enum vs_planner_step_kind */
 };
 
-/* vs_planner_steps: all that it was told, until it is told more. */
+/* vs_planner_steps: all recorded steps; valid until the next one is recorded. */
 const struct vs_planner_step *vs_planner_steps(const struct vs_planner *planner, size_t *count);
 
 struct vs_plan_summary_stream {
@@ -57,24 +57,24 @@ struct vs_plan_summary_stream {
 };
 
 struct vs_plan_summary {
-    uint64_t requests, live_bytes; /* peak of the bytes alive at once, as asked for */
+    uint64_t requests, live_bytes; /* peak of live bytes, in requested sizes */
     uint64_t planned_bytes;        /* sum over streams, in whole pages */
     uint64_t unplanned_streams;    /* beyond VS_PLAN_STREAMS_MAX */
-    bool no_gain; /* the policy needs no more without a plan: nothing is placed */
+    bool no_gain; /* the policy needs no more without a plan: no blocks are placed */
     uint32_t stream_count;
     struct vs_plan_summary_stream streams[VS_PLAN_STREAMS_MAX];
 };
 
-/* What the trace says of where it comes from. */
+/* The source of a trace, as recorded in it. */
 struct vs_plan_identity {
-    const char *program; /* base name; cut to 63 bytes */
+    const char *program; /* base name; truncated to 63 bytes */
     uint32_t device;
     uint64_t device_bytes;
 };
 
-/* vs_planner_build: the plan of all that was told so far, as the bytes of a file;
- * free() them. *whole*: do not look for repetition. VS_ERR_NOMEM; VS_ERR_LIMIT when it
- * is too much for a plan. */
+/* vs_planner_build: the plan of everything recorded so far, as the bytes of a file; the caller
+ * frees them. *whole*: do not look for repetition. VS_ERR_NOMEM; VS_ERR_LIMIT when it is too large
+ * for a plan. */
 enum vs_err vs_planner_build(struct vs_planner *planner, const struct vs_plan_identity *identity,
                              bool whole, void **bytes, size_t *size,
                              struct vs_plan_summary *summary) VS_MUST_CHECK;

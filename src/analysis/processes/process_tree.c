@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who comes from whom. See the header; process_tree_sum.c adds up. */
+ * Links children to their parents. See the header; process_tree_sum.c computes the sums. */
 #include "analysis/processes/process_tree.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LOOK_EVENTS 4096u /* the `process` event is among the first */
-/* the kernel tells births in steps of 10 ms, and a child may run late */
+/* the kernel reports start times in steps of 10 ms, and a child may be scheduled late */
 #define FORK_SLACK_NS UINT64_C(20000000)
 #define FOREBEARS_MAX 64u
 
@@ -66,7 +66,7 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
 
 struct forebear {
     uint64_t pid, ns;
-    bool forked; /* ns is the moment of a fork, not of a birth */
+    bool forked; /* ns is the time of a fork, not of a process start */
 };
 
 static size_t read_lineage(const char *text, struct forebear *out)
@@ -87,7 +87,7 @@ static size_t read_lineage(const char *text, struct forebear *out)
     return count;
 }
 
-/* By birth, then by the start of the trace. */
+/* Orders by start of the process, then by start of the trace. */
 static bool is_before(const struct vs_tree_member *a, const struct vs_tree_member *b)
 {
     if (a->born_ns != b->born_ns)
@@ -120,16 +120,17 @@ static bool comes_from(const struct vs_tree_member *members, const struct vs_tre
     return c == m;
 }
 
-/* A parent is born no later than its child; in one tick of the kernel's clock both may be,
- * and then the child's trace may well begin first. Links never go round, whatever traces say. */
+/* Whether a process can be the parent of another: it started no later; in one tick of the kernel's
+ * clock both may start, and then the child's trace may well begin first. Links never form a cycle,
+ * whatever the traces contain. */
 static bool can_bear(const struct vs_tree_member *members, const struct vs_tree_member *c,
                      const struct vs_tree_member *m)
 {
     return c->born_ns <= m->born_ns && !comes_from(members, c, m);
 }
 
-/* The trace of forebear *f* from which *m* comes: of several processes with that number the
- * last one born, of several programs it was the one before *m* began. */
+/* The trace of ancestor *f* that *m* comes from: of several processes with that pid the one started
+ * last, of several programs the one that was running before *m* began. */
 static uint32_t find_forebear(const struct vs_tree_member *members, size_t count,
                               const struct vs_tree_member *m, const struct forebear *f)
 {
@@ -166,7 +167,7 @@ static void link_by_lineage(struct vs_tree_member *members, size_t count,
     size_t known = read_lineage(m->lineage, forebears), place = 0;
     for (size_t i = 0; i < known; i++) {
         struct forebear f = forebears[i];
-        /* a fork is told by number and moment; a parent that lives still, by its birth */
+        /* a fork is identified by pid and time; a parent that is still running, by its start time */
         for (size_t j = i + 1; f.forked && j < known; j++) {
             if (!forebears[j].forked && forebears[j].pid == f.pid)
                 f = forebears[j];
@@ -181,7 +182,7 @@ static void link_by_lineage(struct vs_tree_member *members, size_t count,
     }
 }
 
-/* A trace that tells only the parent's number. */
+/* Links a trace that has only the parent's pid. */
 static void link_by_number(struct vs_tree_member *members, size_t count,
                            struct vs_tree_member *m)
 {
@@ -215,7 +216,7 @@ void vs_tree_link_up(struct vs_tree_member *members, size_t count)
     }
 }
 
-/* --- life --- */
+/* --- creation and end --- */
 
 static int compare(const void *a, const void *b)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several traces of one family of processes: who comes from whom, and what they held
- * together. Processes are told apart by number, birth and boot, so that a number that was
- * used again links nothing. Sums are exact: all traces are replayed side by side in the
- * order of time, with one live set each in memory. Of a trace that leaves allocations out
- * the heights between two of its sums are known, not their moments among the other
- * processes' events: a height counts together with what the others hold when it is told. Not thread-safe. */
+ * Several traces of one family of processes: their parents, and their memory use together.
+ * Processes are identified by pid, start time and boot, so that a reused pid links nothing. Sums
+ * are exact: all traces are replayed side by side in the order of time, with one live set each in
+ * memory. For a trace with unrecorded allocations the peaks between two of its sums are known, but
+ * not their times relative to the other processes' events: such a peak is added to the others'
+ * memory at the time it is recorded. Not thread-safe. */
 #ifndef VS_PROCESS_TREE_H
 #define VS_PROCESS_TREE_H
 
@@ -21,12 +21,12 @@
 #define VS_TREE_GPUS_MAX 64
 
 enum vs_tree_link {
-    VS_TREE_ROOT,   /* comes from none of the others */
-    VS_TREE_EXEC,   /* the same process, which was the parent's program before */
+    VS_TREE_ROOT,   /* has no parent among the others */
+    VS_TREE_EXEC,   /* the same process, which ran the parent's program before */
     VS_TREE_FORK,   /* forked, and still the parent's program */
     VS_TREE_CHILD,  /* started by the parent: fork and exec, vfork, posix_spawn, clone */
-    VS_TREE_BELOW,  /* started by a process that left no trace, below the parent */
-    VS_TREE_LIKELY  /* child by process number alone: a trace before version 1.3 */
+    VS_TREE_BELOW,  /* started by a process without a trace, below the parent */
+    VS_TREE_LIKELY  /* child according to the pid alone: a trace before version 1.3 */
 };
 
 struct vs_tree_member {
@@ -41,35 +41,35 @@ struct vs_tree_member {
     enum vs_condition condition;
 };
 
-/* One device, whatever number each process knows it by. */
+/* One device, with any number that each process uses for it. */
 struct vs_tree_gpu {
     const char *name, *uuid;
-    uint64_t peak_allocated, peak_reserved; /* sums over the processes, at their worst moments */
+    uint64_t peak_allocated, peak_reserved; /* sums over the processes, at their peaks */
     uint64_t peak_allocated_ns, peak_reserved_ns; /* since the first process's start */
     uint64_t *shares; /* [member]: allocated at peak_allocated */
-    unsigned users;   /* processes that ever held anything there */
+    unsigned users;   /* processes that ever used memory there */
 };
 
 struct vs_tree {
-    struct vs_tree_member *members; /* by birth, then by start */
+    struct vs_tree_member *members; /* by process start, then by trace start */
     size_t count;
     struct vs_tree_gpu *gpus;
     size_t gpu_count;
-    struct vs_arena arena; /* all of it */
+    struct vs_arena arena; /* owns all of it */
 };
 
-/* vs_tree_build: of the traces at *paths*. A trace that cannot be opened is an error:
- * *why* (VS_READER_WHY_MAX bytes) says which; damaged ones count as far as they go.
- * VS_ERR_NOMEM. Ownership: vs_tree_free. Cost: one pass over all of them. */
+/* vs_tree_build: builds the tree of the traces at *paths*. A trace that cannot be opened is an
+ * error: *why* (VS_READER_WHY_MAX bytes) names it; damaged ones are used as far as they are
+ * readable. VS_ERR_NOMEM. Ownership: vs_tree_free. Cost: one pass over all of them. */
 enum vs_err vs_tree_build(const char *const *paths, size_t count, struct vs_tree **out,
                             char *why) VS_MUST_CHECK;
 void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
 
-/* vs_tree_link_up: fill in parent and link of every member from what they say of
- * themselves; for tests, which make members up. *members* are sorted. */
+/* vs_tree_link_up: fills in parent and link of every member from the members' own data; public for
+ * tests, which construct members. *members* are sorted. */
 void vs_tree_link_up(struct vs_tree_member *members, size_t count);
 
-/* vs_tree_sum: replay the traces of *tree* side by side: peaks, ends, gpus. */
+/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus. */
 enum vs_err vs_tree_sum(struct vs_tree *tree, char *why) VS_MUST_CHECK;
 
 #endif

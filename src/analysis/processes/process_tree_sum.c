@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What several processes held together: their traces replayed side by side. The next event
- * is always the earliest of all; a heap finds it. Processes of one boot share a clock;
- * others are compared by the time of day that each trace gives for its own start. What a
- * process held is given back when its trace ends. Allocations without events are known by
- * sums and the height reached since the last ones: that height counts before the sums. */
+ * The memory use of several processes together: their traces replayed side by side. The next event
+ * is always the earliest of all, found with a heap. Processes of one boot share a clock; others are
+ * compared by the time of day at the start of each trace. A process's memory is freed when its
+ * trace ends. Allocations without events are known by their sums and the peak since the previous
+ * sums: that peak counts before the sums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct process_tree_sum_stream {
     struct vs_reader *reader;
     struct vs_replay *replay;
     struct vs_event event; /* the next one */
-    uint64_t now_ns, shift; /* now: of the next event, in the common clock */
+    uint64_t now_ns, shift; /* now: time of the next event, in the common clock */
     struct holding held[VS_DEVICES_MAX];
 };
 
@@ -30,7 +30,7 @@ struct gpu_state {
     uint64_t allocated, reserved;
     uint64_t *current; /* [member]: allocated now */
     bool *used;        /* [member] */
-    bool at_peak;      /* shares are still to be taken */
+    bool at_peak;      /* shares have not been copied yet */
 };
 
 struct summing {
@@ -41,7 +41,7 @@ struct summing {
     uint64_t first_ns;
 };
 
-/* --- the earliest event of all --- */
+/* --- the earliest of all events --- */
 
 static bool earlier(const struct summing *s, size_t a, size_t b)
 {
@@ -64,9 +64,9 @@ static void sink(struct summing *s, size_t i)
     }
 }
 
-/* --- adding up --- */
+/* --- sums --- */
 
-/* Which device it is, by its uuid; a trace without one has devices of its own. */
+/* Finds the device by its uuid; a trace without uuids has devices of its own. */
 static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream *stream,
                          const struct vs_account *account)
 {
@@ -100,7 +100,7 @@ static void take_shares(struct summing *s, size_t i)
     s->gpus[i].at_peak = false;
 }
 
-/* Member *m* now holds these bytes of the device. */
+/* Sets the bytes that member *m* holds on the device. */
 static void set_held(struct summing *s, size_t m, struct holding *held, uint64_t allocated,
                      uint64_t reserved)
 {
@@ -153,7 +153,7 @@ static void account_for(struct summing *s, size_t m)
         member->peak_reserved = reserved;
 }
 
-/* The device's account stood this far above its present values since the last sums. */
+/* The peak of the device's account since the last sums, above its present values. */
 static void account_for_height(struct summing *s, size_t m, const struct vs_event_unrecorded *u,
                                uint64_t allocated, uint64_t reserved)
 {
@@ -180,7 +180,7 @@ static void account_for_height(struct summing *s, size_t m, const struct vs_even
         member->peak_reserved = all_reserved;
 }
 
-/* Apply the next event of a trace, and add up what it changed. */
+/* Applies the next event of a trace and updates the sums. */
 static enum vs_err apply(struct summing *s, size_t m)
 {
     struct process_tree_sum_stream *stream = &s->streams[m];
@@ -202,7 +202,7 @@ static enum vs_err apply(struct summing *s, size_t m)
     return err;
 }
 
-/* The trace has no more: what the process held is free. */
+/* At the end of a trace: the process's memory is free. */
 static void end_stream(struct summing *s, size_t m)
 {
     struct process_tree_sum_stream *stream = &s->streams[m];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts come from the replay, each from one source, so that none is in two of them:
- * live bytes and the cache from allocations and segments, pools and graphs from what the
- * driver said they reserve, contexts and modules from what was measured, the rest from
- * what the device said is free. Memory that the driver hands out lies in pages of 2 MiB,
- * which small requests share: their number is known from the addresses. */
+ * Each part comes from one source in the replay, so that nothing is counted twice: live bytes and
+ * the cache from allocations and segments, pools and graphs from the driver's reserved figures,
+ * contexts and modules from measurements, the rest from the device's free memory. The driver
+ * allocates memory in pages of 2 MiB, which small requests share: the number of pages follows from
+ * the addresses. */
 #include "analysis/report/balance_build.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "analysis/state/vec.h"
 
 #define PAGE_BYTES (UINT64_C(2) << 20)
-#define SMALL_BYTES (UINT64_C(1) << 20) /* below: an allocation shares its page */
+#define SMALL_BYTES (UINT64_C(1) << 20) /* smaller allocations share their page */
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -39,13 +39,13 @@ static uint64_t distinct(uint64_t *pages, size_t count)
     return n;
 }
 
-/* Small pieces, and the pages they lie in. */
+/* Small pieces, and the pages that contain them. */
 struct small {
     uint64_t *pages, bytes;
     size_t count, capacity;
 };
 
-/* What a piece of memory takes beyond its size; of small ones, the pages are gathered. */
+/* The memory that a piece takes beyond its size; for small ones, collects the pages. */
 static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
                              struct small *small)
 {
@@ -64,8 +64,8 @@ static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *ou
     return VS_OK;
 }
 
-/* The address of an array is a handle: small ones are taken to lie in the room that
- * other small pieces leave, and then in as few pages as hold them. */
+/* The address of an array is a handle: small arrays are assumed to use the room left by other small
+ * pieces, and then as few pages as possible. */
 static enum vs_err round_live(const struct vs_live *live, struct vs_balance *out,
                               struct small *small)
 {
@@ -116,7 +116,7 @@ static int heavier(const void *a, const void *b)
 struct libraries {
     struct vs_balance_library *items;
     size_t count, capacity;
-    uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked at yet */
+    uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked up yet */
 };
 
 static enum vs_err look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
@@ -167,7 +167,7 @@ static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned a
     return err;
 }
 
-/* What is live but not in the trace one by one, as one more row. */
+/* Adds live memory without events of its own as one more row. */
 static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned account,
                                      struct libraries *set)
 {
@@ -240,7 +240,7 @@ static void fill_allocations(const struct vs_account *account, struct vs_balance
     uint64_t graphs = account->sums.graph_driver;
     out->cached =
         account->sums.segment_bytes > in_blocks ? account->sums.segment_bytes - in_blocks : 0;
-    /* what launches share counts once */
+    /* memory shared by launches counts once */
     if (graphs && out->live[VS_FAMILY_GRAPH] > graphs)
         out->live[VS_FAMILY_GRAPH] = graphs;
     if (account->sums.graph_reserved > out->live[VS_FAMILY_GRAPH] && graphs)
@@ -277,7 +277,7 @@ static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *o
         out->others = usage->others;
 }
 
-/* What is left after all other parts; managed memory may be in it. */
+/* The rest after all other parts; managed memory may be in it. */
 static void fill_rest(struct vs_balance *out)
 {
     out->unexplained = 0;

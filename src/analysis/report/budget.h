@@ -12,7 +12,7 @@
 
 enum vs_metric { VS_METRIC_ALLOCATED, VS_METRIC_REQUESTED, VS_METRIC_RESERVED, VS_METRIC_LIVE_AT_END };
 
-/* vs_metric_name: "allocated", "requested", "reserved", "live at end". */
+/* vs_metric_name: the metric's text, "allocated", "requested", "reserved", "live at end". */
 const char *vs_metric_name(enum vs_metric metric);
 /* vs_metric_parse: the first three by name; VS_ERR_ARG otherwise. */
 enum vs_err vs_metric_parse(const char *text, enum vs_metric *out) VS_MUST_CHECK;
@@ -30,13 +30,13 @@ struct vs_budget_line {
     enum vs_metric metric;
     uint64_t value, limit;
     bool exceeded;
-    const struct vs_report_peak *peak;    /* NULL for live at end */
-    const struct vs_report_sites *sites;  /* who holds it */
+    const struct vs_report_peak *peak;    /* NULL for live at the end */
+    const struct vs_report_sites *sites;  /* the call sites that hold it */
 };
 #define VS_BUDGET_LINES_MAX 128 /* two per device */
 
-/* vs_budget_check: one line per device and limit into *lines*; returns how many.
- * 0 when the report has no such device. *lines* point into *report*. */
+/* vs_budget_check: writes one line per device and limit to *lines*; returns how many. 0 when the
+ * report has no such device. *lines* point into *report*. */
 size_t vs_budget_check(const struct vs_report *report, const struct vs_budget *budget,
                        struct vs_budget_line lines[VS_BUDGET_LINES_MAX]);
 

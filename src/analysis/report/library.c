@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of libraries by the beginnings of their files' names, so that versions need no
- * upkeep; see the header. */
+ * Names of libraries by prefixes of their file names, so that new versions need no change; see the
+ * header. */
 #include "analysis/report/library.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define STACK_MAX 128
 
-/* On the way from whoever wants memory to the driver, or under everything. */
+/* Objects between the code that allocates and the driver, or at the bottom of every stack. */
 static const char *const passed_through[] = {
     "libcudart", "libcuda.so", "libvramscope", "libcupti", "libc.so", "libc-2", "libpthread",
     "ld-linux", "libdl.so", "librt.so", "linux-vdso", "libstdc++", "libgcc_s", "libffi", "_ctypes.",
@@ -19,7 +19,7 @@ static const struct {
     const char *prefix, *name;
 } known[] = {
     {"libnccl", "NCCL"},
-    {"libcublas", "cuBLAS"}, /* and libcublasLt */
+    {"libcublas", "cuBLAS"}, /* also matches libcublasLt */
     {"libcudnn", "cuDNN"},
     {"libcufft", "cuFFT"},
     {"libcusolver", "cuSOLVER"},
@@ -83,7 +83,7 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     for (size_t i = 0; i < count; i++) {
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
         if (module && *module->function)
-            return "the program"; /* what it is written in */
+            return "the program"; /* a language runtime */
         const char *found =
             module ? vs_library_of_module(module->path, exe, name, framework) : NULL;
         if (found)

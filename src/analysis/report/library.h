@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which library wanted some memory: the innermost object on the stack that is not on the
- * way to the driver, by the name people know it by. Code linked statically into the
- * program is the program's. */
+ * The library that allocated memory: the innermost object on the stack that is not part of the path
+ * to the driver, under its common name. Code linked statically into the program counts as the
+ * program's. */
 #ifndef VS_LIBRARY_H
 #define VS_LIBRARY_H
 
@@ -14,14 +14,14 @@
 
 #define VS_LIBRARY_NAME_MAX 128
 
-/* vs_library_of_module: the name for an object's *path*, *exe* being the program's; NULL
- * when it is on the way to the driver (the runtime, the C library, ourselves). *name* may
- * hold what is returned. *framework*: PyTorch. */
+/* vs_library_of_module: the name for an object's *path*, *exe* being the program's; NULL when it is
+ * part of the path to the driver (the runtime, the C library, our own library). *name* may hold the
+ * returned string. *framework*: PyTorch. */
 const char *vs_library_of_module(const char *path, const char *exe, char name[VS_LIBRARY_NAME_MAX],
                                  bool *framework);
 
-/* vs_library_of_stack: likewise, of a stack; "unknown" where none was recorded or no
- * frame is in a known object. */
+/* vs_library_of_stack: likewise for a stack; "unknown" where none was recorded or no frame is in a
+ * known object. */
 const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, const char *exe,
                                 char name[VS_LIBRARY_NAME_MAX], bool *framework);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which frames name a call site; see the header. The lists are prefixes of module
- * and function names, so that versions (libcudart.so.13, cuMemAlloc_v2) need no
- * upkeep. */
+ * Selects the frames that name a call site; see the header. The lists are prefixes of module and
+ * function names, so that new versions (libcudart.so.13, cuMemAlloc_v2) need no change. */
 #include "analysis/report/naming.h"
 
 #include <string.h>
 
-#define STACK_MAX 129 /* the deepest that is recorded, and the mark of more */
+#define STACK_MAX 129 /* the maximum recorded depth, and the mark for more */
 #define INLINE_MAX 16
 
 static bool starts_with_any(const char *text, const char *const *prefixes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a stack id to the chain of functions a person wants to read: symbols
- * looked up, the allocator's plumbing (the runtime, the driver, our own library,
- * operator new, thin cudaMalloc templates) taken off the inner end, and the C
- * library's start-up off the outer end. Not thread-safe. */
+ * Converts a stack id to the chain of functions for a user: symbols looked up, the allocator's
+ * internal frames (the runtime, the driver, our own library, operator new, thin cudaMalloc
+ * templates) removed at the inner end, and the C library's start-up code at the outer end. Not
+ * thread-safe. */
 #ifndef VS_NAMING_H
 #define VS_NAMING_H
 
@@ -26,22 +26,22 @@ struct vs_chain_frame {
     bool python; /* a Python function */
 };
 
-/* vs_naming_chain: the user's frames of *stack*, innermost first, at most *max*;
- * returns how many. A stack that is all plumbing is given whole. 0 when there is
- * no stack. Strings live as long as *symbols*. */
+/* vs_naming_chain: the user's frames of *stack*, innermost first, at most *max*; returns how many.
+ * A stack with only internal frames is returned whole. 0 when there is no stack. Strings live as
+ * long as *symbols*. */
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
                        struct vs_chain_frame *frames, size_t max);
 
-/* vs_naming_lead: how many of *frames* stand before the one that says most to a person: the
- * innermost Python function, where there is one; the extension and the libraries below it
- * are the way it took. 0 otherwise. */
+/* vs_naming_lead: how many of *frames* come before the most informative one: the innermost Python
+ * function, if there is one; the frames before it are the extension and the libraries that it
+ * called. Otherwise 0. */
 size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
 
-/* vs_naming_is_plumbing: true when a frame of *function* in *module* (base name),
- * *file* (may be NULL), belongs to the way memory is got, not to who wants it. */
+/* vs_naming_is_plumbing: true when a frame of *function* in *module* (base name), *file* (may be
+ * NULL), is part of the allocation path instead of the code that asked for memory. */
 bool vs_naming_is_plumbing(const char *function, const char *module, const char *file);
 
-/* vs_naming_is_startup: true for what stands before main or a thread's function. */
+/* vs_naming_is_startup: true for frames outside main or a thread's function. */
 bool vs_naming_is_startup(const char *function, const char *module);
 
 #endif

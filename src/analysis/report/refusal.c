@@ -7,7 +7,7 @@
 
 #include "trace/format/event.h"
 
-/* Of CUresult, those that a call which allocates can return. */
+/* The CUresult values that an allocating call can return. */
 static const struct {
     unsigned code;
     const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two passes over a trace; see the header. The first pass finds the peaks and
- * everything about the end; the second replays to each peak and looks at who
- * holds the memory there, so that nothing has to be remembered on the way. */
+ * The two passes over a trace; see the header. The first pass finds the peaks and the state at the
+ * end; the second replays to each peak and collects the call sites there, so that the first pass
+ * need not store them. */
 #include "analysis/report/report.h"
 
 #include <stdio.h>
@@ -14,11 +14,11 @@
 #include "analysis/state/vec.h"
 #include "trace/read/seek.h"
 
-#define NEAR_EVENTS ((uint64_t)1 << 20) /* as far a replay goes on rather than from a checkpoint */
-#define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
+#define NEAR_EVENTS ((uint64_t)1 << 20) /* longest replay that is preferred to loading a checkpoint */
+#define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
 
 struct lines {
-    struct vs_report_pair *pairs; /* value NULL while only the first is used */
+    struct vs_report_pair *pairs; /* value NULL while only the key is used */
     uint64_t *severities;
     size_t count, pair_capacity, severity_capacity;
 };
@@ -49,10 +49,10 @@ struct pass {
     struct vs_report *report;
     const struct vs_time_window *window; /* NULL: the whole trace */
     struct vs_moment *moment;
-    uint64_t from_ns, to_ns; /* what ran between them counts */
-    bool ended;              /* read to the trace's end, which is what condition is about */
-    bool no_more;            /* of what devices did: all that the trace holds was read */
-    struct vs_event_end end; /* the trace's, where has_end: read in the part or after it */
+    uint64_t from_ns, to_ns; /* activity between them counts */
+    bool ended;              /* read to the trace's end, which the condition describes */
+    bool no_more;            /* all activity events of the trace were read */
+    struct vs_event_end end; /* the trace's, if has_end: read in the part or after it */
     bool has_end;
     struct lines notes, options, dropped;
 };
@@ -82,7 +82,7 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
     }
 }
 
-/* What was said before the part that is read; of a window only what is in force. */
+/* Adds the options and notes before the part that is read; for a window only those still valid. */
 static enum vs_err note_past(struct pass *pass)
 {
     const struct vs_retained *retained = &pass->moment->retained;
@@ -134,7 +134,7 @@ static void close_part(struct pass *pass)
     part->to_ns = part->to_ns > start ? part->to_ns - start : 0;
 }
 
-/* What ran in the part, and was told of only after it. */
+/* Reads the activity of the part that was recorded only after it. */
 static enum vs_err read_late(struct pass *pass)
 {
     struct vs_event event;
@@ -154,13 +154,13 @@ static enum vs_err read_late(struct pass *pass)
     return pass->no_more ? VS_OK : err;
 }
 
-/* Up to when kernels are known, where those after it were never told of. */
+/* Finds the time until which kernels are known, where later ones were not delivered. */
 static void known_until(struct pass *pass)
 {
     const struct vs_activity *activity = &pass->moment->activity;
     uint64_t known_ns = activity->known_ns, start_ns = vs_replay_start_ns(pass->moment->replay);
     if (activity->last_ns > known_ns)
-        known_ns = activity->last_ns; /* of a checkpoint */
+        known_ns = activity->last_ns; /* from a checkpoint */
     bool killed = !pass->has_end || pass->end.reason == VS_END_SIGNAL ||
                   pass->end.reason == VS_END_KILLED;
     if (pass->no_more && killed && known_ns < pass->to_ns && known_ns > start_ns)
@@ -174,7 +174,7 @@ static enum vs_err first_pass(struct pass *pass)
     if (err)
         return err;
     struct vs_replay *replay = pass->moment->replay;
-    bool all = pass->report->part.moment; /* read by then */
+    bool all = pass->report->part.moment; /* all read by then */
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
             vs_reader_unread(pass->reader, &event);
@@ -198,7 +198,7 @@ static enum vs_err first_pass(struct pass *pass)
     return err;
 }
 
-/* Move *lines* into the report's arena; *pairs* or *notes* takes them. */
+/* Moves *lines* into the report's arena; *pairs* or *notes* receives them. */
 static enum vs_err keep_lines(struct vs_report *report, const struct lines *lines,
                               const struct vs_report_pair **pairs,
                               const struct vs_report_note **notes)
@@ -240,7 +240,7 @@ static void free_lines(struct lines *lines)
     free(lines->severities);
 }
 
-/* Go on to event *event*; from a checkpoint when that is far and *far* allows it. */
+/* Continues to event *event*; from a checkpoint when that is far and *far* allows it. */
 static enum vs_err go_on(struct vs_reader *reader, struct vs_moment **moment, uint64_t number,
                          bool far)
 {
@@ -264,7 +264,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
     struct vs_report *report = pass->report;
     struct vs_moment *moment = NULL;
     enum vs_err err = VS_OK;
-    if (report->part.window) /* what is counted at a peak is counted from the window's start */
+    if (report->part.window) /* the figures at a peak are counted from the window's start */
         err = vs_span_open(pass->reader, pass->window, &moment);
     uint64_t event = 0;
     while (!err && (event = vs_report_next_peak(report, event)) != 0) {
@@ -278,7 +278,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
     return err;
 }
 
-/* The events before a moment were replayed only: its latest failures are all that is known. */
+/* The events before a moment were only replayed: only its latest failures are known. */
 static void count_kept_failures(struct vs_report *report)
 {
     for (size_t i = 0; i < report->failure_count; i++) {
@@ -364,7 +364,7 @@ void vs_report_free(struct vs_report *report)
 {
     if (!report)
         return;
-    struct vs_arena memory = report->memory; /* the arena's chunks do not hold the report */
+    struct vs_arena memory = report->memory; /* the arena's chunks do not contain the report */
     vs_arena_free_all(&memory);
     free(report);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything `vramscope report` shows, worked out from a trace in two passes in
- * bounded memory, and not yet rendered. A report owns its strings: it outlives
- * the reader. Bytes are bytes, times are nanoseconds since the process started
- * unless a name says otherwise. Read-only after vs_report_build; any thread. */
+ * The contents of `vramscope report`, computed from a trace in two passes in bounded memory, not
+ * yet rendered. A report owns its strings: it outlives the reader. Sizes are in bytes, times in
+ * nanoseconds since the process started unless a name says otherwise. Read-only after
+ * vs_report_build; any thread. */
 #ifndef VS_REPORT_H
 #define VS_REPORT_H
 
@@ -27,19 +27,19 @@ struct vs_report_frame {
     bool inlined, known;
 };
 
-/* A call site: who wanted the memory. Stacks that read the same are one site. */
+/* A call site that allocated memory. Stacks with the same text are one site. */
 struct vs_report_site {
-    const struct vs_report_frame *frames; /* innermost first; plumbing left out */
+    const struct vs_report_frame *frames; /* innermost first; without internal frames */
     size_t frame_count;                   /* 0 when no stack was recorded */
-    size_t wrappers; /* leading frames that nearly every site shares: the program's own
-                        allocation function; of a Python program the native frames before,
-                        too; below frame_count */
+    size_t wrappers; /* leading frames shared by nearly every site: the program's own allocation
+                      * function; of a Python program also the native frames before it; below
+                      * frame_count */
     const char *api;                      /* "cudaMalloc", …; "" when unknown */
     unsigned family;
-    uint64_t bytes, count; /* held at the moment the list is about */
-    uint64_t allocs, frees, alloc_bytes, largest; /* up to that moment */
+    uint64_t bytes, count; /* held at the time of the list */
+    uint64_t allocs, frees, alloc_bytes, largest; /* up to that time */
     uint64_t temporaries;  /* freed before the thread allocated anything else */
-    uint64_t lifetime_mean_ns; /* of those freed */
+    uint64_t lifetime_mean_ns; /* of the freed ones */
     bool growing;          /* holds more at the end of nearly every step */
     uint64_t growth_bytes, growth_per_step;
     uint64_t growth_since; /* the program's number of the step of the first rise */
@@ -53,16 +53,16 @@ struct vs_report_sites {
     uint64_t omitted_count; /* sites not in the list */
     uint64_t omitted_bytes;
     /* Where not every allocation was recorded (vs_report.recording): the figures of sites are
-     * estimates where weight is above 1, each recorded allocation standing for so many. */
+     * estimates if weight is above 1, each recorded allocation representing that many. */
     uint64_t weight;
-    uint64_t exact_bytes; /* what total_bytes estimates */
-    uint64_t small_bytes, small_count; /* too small to be recorded: exact, and no site's */
-    uint64_t whole_bytes; /* at a peak: the peak, exactly; sites need not add up to it. 0: they do */
-    int64_t limit_bytes;  /* came since the trace was full, less what went: no site's */
+    uint64_t exact_bytes; /* exact value that total_bytes estimates */
+    uint64_t small_bytes, small_count; /* too small to be recorded: exact, not in any site */
+    uint64_t whole_bytes; /* at a peak: the exact peak; sites need not add up to it. 0: they do */
+    int64_t limit_bytes;  /* allocated after the trace was full, minus freed: not in any site */
 };
 
-/* vs_report_sites_unlisted: bytes of the whole that neither the sites nor the small allocations
- * account for; below 0 where estimates are too high. */
+/* vs_report_sites_unlisted: bytes of the whole that are neither in the sites nor in the small
+ * allocations; below 0 where estimates are too high. */
 static inline int64_t vs_report_sites_unlisted(const struct vs_report_sites *sites)
 {
     return sites->whole_bytes
@@ -76,11 +76,11 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
 
 struct vs_report_family {
     uint64_t allocs, frees, failures;
-    uint64_t bytes; /* asked for, summed over time */
+    uint64_t bytes; /* requested, summed over time */
     uint64_t peak_bytes, live_bytes, live_count; /* live: at the end */
 };
 
-/* vs_report_family_seen: there is anything to say about it. */
+/* vs_report_family_seen: whether the family was used. */
 static inline bool vs_report_family_seen(const struct vs_report_family *family)
 {
     return family->allocs || family->frees || family->failures || family->live_count;
@@ -89,11 +89,11 @@ static inline bool vs_report_family_seen(const struct vs_report_family *family)
 struct vs_report_peak {
     uint64_t bytes;
     uint64_t time_ns;
-    uint64_t event; /* 1-based index in the trace; 0 when nothing was ever allocated */
+    uint64_t event; /* 1-based index in the trace; 0 when there was no allocation */
     const char *place; /* "step 3 / backward"; "" outside any range */
-    uint64_t allocated, requested, reserved; /* at that moment */
-    uint64_t free_bytes, largest_hole, holes; /* inside segments at that moment */
-    bool holes_unknown; /* blocks were not recorded: free_bytes alone is known */
+    uint64_t allocated, requested, reserved; /* at that time */
+    uint64_t free_bytes, largest_hole, holes; /* inside segments at that time */
+    bool holes_unknown; /* blocks were not recorded: only free_bytes is known */
 };
 
 /* 1 - largest hole / free bytes; 0 when nothing is free. */
@@ -112,28 +112,28 @@ struct vs_report_device {
     uint64_t device; /* the driver's ordinal */
     const char *name, *uuid;
     uint64_t total_bytes, sm_count, cc_major, cc_minor;
-    uint64_t limit_bytes; /* what the option limit left of it; 0: no limit */
+    uint64_t limit_bytes; /* set by the option limit; 0: no limit */
     bool simulated;
     struct vs_report_family family[VS_FAMILY_COUNT]; /* host families stay zero */
     struct vs_report_peak peak_allocated, peak_requested;
-    struct vs_report_peak peak_reserved; /* of the moments at that height, the fullest */
-    uint64_t peak_reserved_first_ns;     /* when that height was first reached */
+    struct vs_report_peak peak_reserved; /* of the times with that peak, the one with most allocated */
+    uint64_t peak_reserved_first_ns;     /* when that peak was first reached */
     const char *peak_reserved_first_place;
     uint64_t family_at_peak[VS_FAMILY_COUNT]; /* live bytes at the peak of allocated */
     uint64_t allocated, requested, reserved; /* at the end */
-    uint64_t lost_bytes, lost_count; /* still live when their context went away */
+    uint64_t lost_bytes, lost_count; /* still live when their context was destroyed */
     uint64_t segment_allocs, segment_frees;
-    /* what the driver held for graphs: at the end, highest; and highest in use */
+    /* the driver's memory for graphs: at the end, its peak; and the peak in use */
     uint64_t graph_reserved, graph_reserved_peak, graph_used_peak;
     struct vs_report_sites at_peak; /* of allocated */
     struct vs_report_sites at_end;  /* live, or lost with their context */
     struct vs_report_sites growing; /* sites that grow every step; bytes = at the end */
     bool growth_steady;             /* the device's allocated bytes grow every step */
     uint64_t growth_per_step;
-    bool has_framework;             /* a framework's own allocator was seen above */
+    bool has_framework;             /* a framework's own allocator was also recorded */
     uint64_t framework_allocs, framework_frees, framework_allocated;
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
-    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* contained in the rest */
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other figures */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
     const struct vs_report_kernel *kernels; /* by time, longest first */
@@ -154,8 +154,8 @@ struct vs_report_phase {
     const char *path;  /* "step / forward" */
     unsigned depth;    /* 0 for outermost */
     uint64_t times, time_ns;
-    uint64_t allocs, alloc_bytes; /* made while it was innermost */
-    const uint64_t *peaks; /* highest allocated while it was open, per devices[] entry */
+    uint64_t allocs, alloc_bytes; /* allocated while it was the innermost */
+    const uint64_t *peaks; /* peak of allocated while it was open, per devices[] entry */
 };
 
 struct vs_report_failure {
@@ -165,7 +165,7 @@ struct vs_report_failure {
     uint64_t device; /* the driver's ordinal */
     unsigned family;
     uint64_t requested, error, stack;
-    uint64_t device_free, device_total; /* 0/0 when not known */
+    uint64_t device_free, device_total; /* 0/0 when unknown */
     uint64_t allocated, reserved;
     const char *api, *place;
     struct vs_report_site site; /* its frames; bytes = requested */
@@ -189,21 +189,22 @@ struct vs_report_steps {
 /* Which part of the trace a report is about. */
 struct vs_report_part {
     bool moment; /* the state after event last_event; sums and peaks are those so far */
-    bool window; /* events first_event … last_event; what was live before is live at its start */
-    uint64_t from_ns, to_ns; /* as asked for, or times of those events */
+    bool window; /* events first_event … last_event; memory that was live before is live at its
+                  * start */
+    uint64_t from_ns, to_ns; /* as requested, or times of those events */
     uint64_t first_event, last_event, events; /* numbers from 1; how many */
 };
 
 struct vs_report {
-    struct vs_report_part part; /* neither: the whole trace */
+    struct vs_report_part part; /* neither flag set: the whole trace */
     /* the process */
     const char *program; /* base name of the executable */
     const char *exe, *cmdline, *host, *version, *policy;
     uint64_t pid, ppid;
     uint64_t start_realtime_ns; /* since the Unix epoch */
-    uint64_t start_ns;          /* CLOCK_MONOTONIC; what other times count from */
+    uint64_t start_ns;          /* CLOCK_MONOTONIC; other times count from it */
     uint64_t duration_ns;
-    bool has_end;               /* the trace has an `end` */
+    bool has_end;               /* the trace has an `end` event */
     uint64_t end_reason, end_status; /* enum vs_end_reason */
     /* the trace */
     const char *path;
@@ -211,14 +212,14 @@ struct vs_report {
     enum vs_condition condition;
     struct vs_reader_outcome outcome; /* of a program whose trace has no end */
     const char *condition_text;
-    uint64_t kernels_until_ns; /* the end of the last kernel or copy known, where the program was
-                                * killed: what ran after it was not delivered; 0: nothing lacks */
+    uint64_t kernels_until_ns; /* the end of the last known kernel or copy, where the program was
+                                * killed: later activity was not delivered; 0: nothing is missing */
     uint64_t unmatched_frees, unmatched_pops, ignored;
-    struct vs_recording_state recording; /* what has events; since_ns as all times here */
-    uint64_t totals_ns; /* when the last sums of what has no event were written; 0: never */
+    struct vs_recording_state recording; /* which changes have events; since_ns as all times here */
+    uint64_t totals_ns; /* when the last sums of changes without events were written; 0: never */
     size_t missing_modules;      /* objects whose symbols could not be read */
     const char *missing_module;  /* one of them, or NULL */
-    const char *symbols_note;    /* what was not named and why; "" when nothing */
+    const char *symbols_note;    /* places without a name and why; "" when there are none */
 
     const struct vs_report_pair *options;
     size_t option_count;
@@ -231,11 +232,11 @@ struct vs_report {
     const struct vs_report_failure *failures; /* the latest ones, oldest first */
     size_t failure_count;
     uint64_t failure_total;
-    struct vs_refusals refusals; /* all failures of CUDA, by device, family and error; of a moment
+    struct vs_refusals refusals; /* all CUDA failures, by device, family and error; for a moment
                                   * those of *failures* */
     const struct vs_report_note *notes;
     size_t note_count;
-    const struct vs_report_pair *dropped; /* what, how many (as text) */
+    const struct vs_report_pair *dropped; /* kind and count (as text) */
     size_t dropped_count;
     struct vs_arena memory; /* owns everything above */
 };
@@ -243,19 +244,18 @@ struct vs_report {
 struct vs_report_options {
     size_t sites_max;   /* call sites per list; 0 = 50 */
     size_t kernels_max; /* kernels per device; 0 = 50 */
-    /* NULL: the whole trace. With from: that window; with only to: the state at that moment */
+    /* NULL: the whole trace. With from: that window; with only to: the state at that time */
     const struct vs_time_window *window;
 };
 
 struct vs_time_window; /* trace_span.h */
 
-/* vs_report_build: read the whole trace (from its start), or the part of it that the options
- * name, and work the report out. Of a part that ends before the trace does the condition is
- * complete. Kernels, copies and memsets of a part are those that overlap it by when they ran,
- * with their time in it; their events are looked for up to 10 s after it.
- * *path* is only shown. Returns VS_OK whatever the trace's condition (see
- * report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one pass,
- * and a second up to the last peak; of a part, with checkpoints, only what is near it. */
+/* vs_report_build: reads the whole trace (from its start), or the part selected by the options, and
+ * computes the report. For a part that ends before the trace does the condition is complete.
+ * Kernels, copies and memsets of a part are those that ran during it, with their time in it; their
+ * events are searched up to 10 s after it. *path* is only printed. Returns VS_OK whatever the
+ * trace's condition (see report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one
+ * pass, and a second up to the last peak; for a part, with checkpoints, only the events near it. */
 enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
     VS_MUST_CHECK;

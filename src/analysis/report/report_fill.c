@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From replay state to struct vs_report; see the header. Everything handed over
- * is copied into the report's arena. */
+ * From replay state to struct vs_report; see the header. All data is copied into the report's
+ * arena. */
 #include "analysis/report/report_fill.h"
 
 #include <stdlib.h>
@@ -242,7 +242,7 @@ static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *
     return vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
 }
 
-/* Order of devices in the report for a replay's device index. */
+/* The report's index of a device for its replay index. */
 static size_t report_index(const struct vs_report *report, const struct vs_replay *replay,
                            unsigned account)
 {
@@ -269,9 +269,9 @@ static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *r
     return VS_OK;
 }
 
-/* Children follow their parent, in the order in which they were first opened: a
- * phase's index is above its parent's, so lists by first child need no recursion
- * deeper than the ranges nest. */
+/* Children follow their parent, in the order in which they were first opened: a phase's index is
+ * greater than its parent's, so that lists by first child need no recursion deeper than the nesting
+ * of ranges. */
 static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay *replay)
 {
     size_t count = replay->phases.count;
@@ -357,7 +357,7 @@ static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
     return VS_OK;
 }
 
-/* The latest reading of *account* is the present moment. */
+/* Called when the latest reading of *account* is at the present time. */
 static enum vs_err fill_balance(const struct vs_summary *summary, unsigned account,
                                 struct vs_balance *out)
 {
@@ -366,8 +366,8 @@ static enum vs_err fill_balance(const struct vs_summary *summary, unsigned accou
     return vs_balance_build(summary, account, &reading, out);
 }
 
-/* A peak between two `unrecorded` is not the state after the second: what is missing
- * then is the family's that such events were about, the device's own as a rule. */
+/* A peak between two `unrecorded` events is not the state after the second: the difference belongs
+ * to the family of these events, normally the device's own. */
 static void fill_family_at_peak(struct vs_report_device *device, const struct vs_account *account)
 {
     for (int f = 0; f < VS_FAMILY_COUNT; f++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two halves of vs_report_build: what the end of the first pass tells, and
- * what each peak of the second pass tells. Internal to analysis. */
+ * The two halves of vs_report_build: the results at the end of the first pass, and at each peak of
+ * the second pass. Internal to analysis. */
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
@@ -10,18 +10,18 @@
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 
-/* vs_report_fill: everything but the lists at the peaks, from the state at the
- * end of the trace. VS_ERR_NOMEM. */
+/* vs_report_fill: fills in everything except the lists at the peaks, from the state at the end of
+ * the trace. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_activity *activity, size_t kernels_max) VS_MUST_CHECK;
 
-/* vs_report_fill_peaks: call after each event of the second pass with its 1-based
- * index; does nothing unless that is a peak of some device. VS_ERR_NOMEM. */
+/* vs_report_fill_peaks: called after each event of the second pass with its 1-based index; does
+ * nothing unless that is a peak of some device. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
                                  uint64_t event) VS_MUST_CHECK;
 
-/* vs_report_next_peak: the index of the first event after *after* (0: of all) that
- * vs_report_fill_peaks waits for; 0 when there is none. */
+/* vs_report_next_peak: the index of the first event after *after* (0: of all) needed by
+ * vs_report_fill_peaks; 0 when there is none. */
 uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after);
 
 #endif

@@ -16,8 +16,8 @@ size_t vs_text_width(const char *text)
     return columns;
 }
 
-/* The controls of the second half, U+0080 to U+009F, are two bytes; a lone byte in that range is
- * not UTF-8, and no terminal acts on it. */
+/* The control characters U+0080 to U+009F are two bytes in UTF-8; a single byte in that range is
+ * not UTF-8, and terminals ignore it. */
 char vs_text_next(const char **text)
 {
     const unsigned char *at = (const unsigned char *)(*text)++;
@@ -56,7 +56,7 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
     return out;
 }
 
-/* Does "operator()" end before *length*? */
+/* Whether "operator()" ends before *length*. */
 static bool is_call_operator(const char *function, size_t length)
 {
     static const char call[] = "operator()";
@@ -65,8 +65,8 @@ static bool is_call_operator(const char *function, size_t length)
            (length == bytes || function[length - bytes - 1] == ':');
 }
 
-/* The function's name without its parameters: "f(int, float) const" -> "f". Template
- * arguments stay; "operator()" and "(anonymous namespace)" are left alone. */
+/* The length of the function's name without its parameters: "f(int, float) const" -> "f". Template
+ * arguments stay; "operator()" and "(anonymous namespace)" are unchanged. */
 static int function_length(const char *function)
 {
     static const char suffix[] = ") const";
@@ -92,7 +92,7 @@ static size_t append(char *out, size_t at, const char *text, int length)
     return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
 }
 
-/* The mark for what a stack lacks says what helps. */
+/* The text for missing frames, with a remedy. */
 static size_t append_function(char *out, size_t at, const char *function)
 {
     static const char more[] = "(more frames; raise --stack-depth, at most 128)";
@@ -137,7 +137,7 @@ char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
     if (whole == 0)
         snprintf(out, 16, "-");
     else if (part && (double)part / (double)whole < 0.0005)
-        snprintf(out, 16, "<0.1 %%"); /* not "0.0 %", which reads as nothing */
+        snprintf(out, 16, "<0.1 %%"); /* not "0.0 %", which looks like zero */
     else
         snprintf(out, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
     return out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Call sites and other names from a trace as text for people, for sentences of the analysis
- * and for the renderers. No state. */
+ * Text for call sites and other names from a trace, for the sentences of the analysis and for the
+ * renderers. No state. */
 #ifndef VS_SITE_TEXT_H
 #define VS_SITE_TEXT_H
 
@@ -13,16 +13,15 @@
 /* vs_text_width: columns of a UTF-8 text (one per code point). */
 size_t vs_text_width(const char *text);
 
-/* vs_text_clip: *text* cut to at most *columns* columns with "…" at the end when
- * it was cut, into *out* (4 * columns + 4 bytes); control characters become '?'. Returns
- * out. */
+/* vs_text_clip: writes *text*, truncated to at most *columns* columns with "…" at the end, to *out*
+ * (4 * columns + 4 bytes); control characters become '?'. Returns out. */
 char *vs_text_clip(char *out, const char *text, size_t columns);
 
-/* vs_text_next: the character at **text*, which moves past it; a control character, which a
- * terminal would act on, as '?'. */
+/* vs_text_next: returns the character at **text* and advances **text*; a control character, which a
+ * terminal would interpret, becomes '?'. */
 char vs_text_next(const char **text);
 
-/* vs_text_clean: control characters become '?', in place. Returns text. */
+/* vs_text_clean: replaces control characters by '?', in place. Returns text. */
 char *vs_text_clean(char *text);
 
 #define VS_CHAIN_TEXT_MAX 4096
@@ -32,7 +31,7 @@ char *vs_text_clean(char *text);
  * characters become '?'. *out* has VS_CHAIN_TEXT_MAX bytes. Returns out. */
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
 
-/* vs_text_percent: "23.3 %" into *out* (16 bytes); "-" when *whole* is 0. */
+/* vs_text_percent: writes "23.3 %" to *out* (16 bytes); "-" when *whole* is 0. */
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole);
 
 #endif

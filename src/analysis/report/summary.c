@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Site lists; see the header. Symbols are looked up only for the heaviest
- * stacks: those, merged where they read the same, are what gets shown. */
+ * Site lists; see the header. Symbols are looked up only for the heaviest stacks, which are merged
+ * where their text is the same and then shown. */
 #include "analysis/report/summary.h"
 
 #include <math.h>
@@ -97,8 +97,8 @@ static int more_allocated(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
-/* Is *name*, at *level*, shared by four in five chains and called from several
- * functions? Those of *chains* where it is not are dropped from further levels. */
+/* Whether *name*, at *level*, is shared by four in five chains and called from several functions.
+ * Those of *chains* where it is not are dropped from further levels. */
 static bool is_wrapper(struct short_chain *chains, size_t count, size_t level, const char *name)
 {
     const char *callers[WRAPPER_CALLERS_MIN];
@@ -287,7 +287,7 @@ static enum vs_err name_site(const struct vs_summary *summary, const struct summ
     return out->api ? vs_summary_frames(summary, site->stack, out) : VS_ERR_NOMEM;
 }
 
-/* What no site can say. */
+/* Fills in the sums that belong to no site. */
 static void fill_unsited(const struct vs_replay *replay, unsigned account,
                          enum vs_summary_kind kind, struct vs_report_sites *out)
 {
@@ -313,7 +313,7 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
 {
     if (sites->weight <= 1 || site->count < sites->weight)
         return 0;
-    /* of a sum of n equal terms, each there with a chance of 1/weight, scaled up */
+    /* of a sum of n equal terms, each sampled with probability 1/weight, scaled up */
     double taken = (double)site->count / (double)sites->weight;
     return (uint64_t)((double)site->bytes *
                       sqrt((1 - 1 / (double)sites->weight) / taken));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps shared by those who turn a replay into something to show: copying
- * strings into an arena, and the list of call sites at the present moment of a
- * replay, named, merged and cut to length. Used by report.c and oom.c. */
+ * Steps shared by the code that converts a replay to output: copying strings into an arena, and the
+ * list of call sites at the present time of a replay, named, merged and truncated. Used by report.c
+ * and oom.c. */
 #ifndef VS_SUMMARY_H
 #define VS_SUMMARY_H
 
@@ -16,13 +16,13 @@
 const char *vs_summary_copy(struct vs_arena *memory, const char *text);
 
 enum vs_summary_kind {
-    VS_SITES_LIVE,    /* what is live now */
+    VS_SITES_LIVE,    /* live now */
     VS_SITES_LEFT,    /* live now, or lost with their context */
     VS_SITES_GROWING, /* only sites that grow every step */
 };
 
-/* Functions through which nearly all allocations of the program go, innermost
- * first: they say nothing about who wanted the memory. */
+/* Functions that nearly all allocations of the program go through, innermost first: they do not
+ * tell call sites apart. */
 #define VS_WRAPPERS_MAX 3
 #define VS_WRAPPER_NAME_MAX 256
 struct vs_wrappers {
@@ -38,8 +38,8 @@ struct vs_summary {
     const struct vs_wrappers *wrappers; /* NULL: none known */
 };
 
-/* vs_summary_wrappers: find the program's wrappers from the sites that allocated
- * most. Cost: looks up the symbols of at most 200 stacks. */
+/* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks
+ * up the symbols of at most 200 stacks. */
 enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
     VS_MUST_CHECK;
 
@@ -50,11 +50,11 @@ enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
                              enum vs_summary_kind kind, struct vs_report_sites *out)
     VS_MUST_CHECK;
 
-/* vs_summary_frames: name one stack into *site*. VS_ERR_NOMEM. */
+/* vs_summary_frames: names one stack in *site*. VS_ERR_NOMEM. */
 enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
                               struct vs_report_site *site) VS_MUST_CHECK;
 
-/* vs_summary_failure: *failure* of the replay, named. VS_ERR_NOMEM. */
+/* vs_summary_failure: names *failure* of the replay. VS_ERR_NOMEM. */
 enum vs_err vs_summary_failure(const struct vs_summary *summary,
                                const struct vs_failure *failure, struct vs_report_failure *out)
     VS_MUST_CHECK;
