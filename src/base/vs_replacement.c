@@ -111,7 +111,7 @@ bool vs_replacement_like(int fd, int old, bool owner)
 {
     struct stat was, is;
     if (old < 0 || fstat(old, &was) || fstat(fd, &is))
-        return true; /* private, as it was made */
+        return true; /* stays private, as it was created */
     mode_t mode = was.st_mode & 0777;
     if (owner && (is.st_uid != was.st_uid || is.st_gid != was.st_gid) &&
         fchown(fd, was.st_uid, was.st_gid)) {

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* vs_replacement_make: an empty file beside *target*. Gives its descriptor and
- * the path in **path*, malloc'ed; -1 with errno set when it cannot be made. */
+/* vs_replacement_make: creates an empty file beside *target*. Returns its descriptor and the path
+ * in **path*, malloc'ed; -1 with errno set when it cannot be created. */
 int vs_replacement_make(const char *target, char **path);
 
 /* vs_replacement_like: give *fd* the permissions of the file open as *old* (-1: none), and its

@@ -15,7 +15,7 @@ struct vs_plan_request {
     uint64_t device; /* or VS_PLAN_DEVICE_ANY */
     bool whole, partial;
     bool needs; /* of all policies without a plan; else of the one that follows it */
-    bool for_run; /* planned on the way: advice is to plan by hand */
+    bool for_run; /* called by `run`: messages suggest `vramscope plan` */
 };
 
 struct vs_plan_result {

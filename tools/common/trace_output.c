@@ -88,7 +88,7 @@ void vs_tool_over_limit(const char *who, const char *path)
 static void discard(int signal)
 {
     vs_replacement_discard();
-    raise(signal); /* as if nothing had been there: the handler is gone by now */
+    raise(signal); /* default action: the handler was reset */
 }
 
 void vs_tool_discard_on_signals(void)

@@ -117,7 +117,7 @@ enum vs_reuse {
     VS_REUSE_AFTER_SYNC,
 };
 
-/* Which of several equally large free blocks serves a request? */
+/* Which of several equally large free blocks is used. */
 enum vs_tie {
     VS_TIE_LOWEST_ADDRESS, /* PyTorch before May 2026 (pull request 183591) */
     VS_TIE_OLDEST_SEGMENT, /* PyTorch since then: the lowest of the oldest segment; an expandable

@@ -143,9 +143,9 @@ struct vs_segment {
     uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
     /* --- not needed by most requests and frees --- */
     uint64_t size;
-    uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
-    uint64_t number;       /* in the order segments came: the lower, the older */
-    uint64_t idle_since; /* searches of the pool kind when it became one free block */
+    uint64_t *handles;     /* of a range, by position; valid where a block is mapped */
+    uint64_t number;       /* order of creation: the lower, the older */
+    uint64_t idle_since; /* number of searches of the pool kind when it became one free block */
 };
 
 struct vs_event_queue {
@@ -161,7 +161,7 @@ struct vs_request {
     uint64_t requested, rounded, stream;
     enum vs_pool_kind kind;
     const struct vs_policy *policy; /* PyTorch's fixed segments where ranges cannot serve it */
-    bool whole; /* gets an allocation of the device to itself */
+    bool whole; /* gets a device allocation of its own */
     struct vs_pool *pool;
 };
 
@@ -625,10 +625,10 @@ size_t vs_range_handles_bytes(const struct vs_segment *range);
 /* Frees the range's host memory except its node and page tables. */
 void vs_range_tables_unmap(struct vs_segment *range);
 
-/* Unmap what is free in a pool's ranges; the first error. The pool is pinned. */
+/* Unmaps the free memory of a pool's ranges; the first error. The pool is pinned. */
 enum vs_err vs_range_release_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                          uint64_t *released);
-/* Would that need a synchronisation first? */
+/* Whether that needs a synchronisation first. */
 bool vs_range_unsettled_locked(const struct vs_allocator *allocator,
                                     const struct vs_pool *pool);
 

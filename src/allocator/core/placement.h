@@ -69,7 +69,7 @@ static inline uint64_t vs_segment_size_for(const struct vs_allocator_config *con
     return vs_segment_size(rounded);
 }
 
-/* should_split: cut a block of *size* for a request of *rounded*? *max_split* is
+/* should_split: whether to split a block of *size* for a request of *rounded*. *max_split* is
  * UINT64_MAX when unlimited. */
 static inline bool vs_should_split(enum vs_pool_kind pool, uint64_t size, uint64_t rounded,
                                    uint64_t max_split)

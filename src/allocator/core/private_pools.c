@@ -210,7 +210,8 @@ bool vs_private_pool_fallback_locked(struct vs_allocator *a, struct vs_request *
                 continue;
             struct vs_request other = *request;
             other.pool = &pools->pool[request->kind];
-            other.policy = &vs_policy_pytorch; /* as PyTorch has it, whatever the pool's memory is */
+            other.policy = &vs_policy_pytorch; /* as in PyTorch, whatever kind of memory the pool
+                                                * has */
             struct vs_block *block = vs_block_search_locked(a, &other);
             if (block) {
                 *request = other;

@@ -58,7 +58,7 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
         }
     }
     if (err) {
-        /* address space that cannot be given back costs nothing but itself */
+        /* if this fails only address space is lost */
         enum vs_err ignored = a->ops.range_release(a->ops_ctx, addr, bytes);
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
@@ -70,12 +70,12 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
     return VS_OK;
 }
 
-/* Give a range back that is one UNMAPPED block. */
+/* Releases a range that is one UNMAPPED block. */
 static enum vs_err range_drop(struct vs_allocator *a, struct vs_segment *range)
 {
     enum vs_err err = a->ops.range_release(a->ops_ctx, range->addr, range->size);
     if (err)
-        return err; /* kept, and used again */
+        return err; /* stays, and is used again */
     vs_unmapped_remove(&range->pool->unmapped, range->first, range->first->addr);
     vs_range_tables_unmap(range);
     vs_segment_leave_locked(a, range);
@@ -94,8 +94,7 @@ void vs_range_drop_unmapped_locked(struct vs_allocator *a, const struct vs_priva
     }
 }
 
-/* Release *count* handles; the first error. What the device will not take back
- * is lost either way. */
+/* Releases *count* handles; the first error. Handles that the device does not take back are lost. */
 static enum vs_err release_handles(struct vs_allocator *a, const struct vs_segment *range,
                                    const uint64_t *handles, uint64_t count)
 {
@@ -108,7 +107,7 @@ static enum vs_err release_handles(struct vs_allocator *a, const struct vs_segme
     return first_error;
 }
 
-/* Memory for *bytes* from *addr* on, all or nothing. */
+/* Maps memory for *bytes* from *addr* on, all or nothing. */
 static enum vs_err populate(struct vs_allocator *a, const struct vs_segment *range, uint64_t addr,
                             uint64_t bytes)
 {
@@ -127,7 +126,7 @@ static enum vs_err populate(struct vs_allocator *a, const struct vs_segment *ran
     return err;
 }
 
-/* Cut *block* after *size* bytes; the tail is *rest*, in the same state, in no index. */
+/* Splits *block* after *size* bytes; the tail is *rest*, in the same state, in no index. */
 static void cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
 {
     *rest = (struct vs_block){
@@ -190,13 +189,13 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
         vs_unmapped_insert(&pool->unmapped, rest, rest->addr);
     }
     vs_block_set_state(block, VS_BLOCK_TAKEN);
-    block->idle.safe_after = 0; /* fresh from the device */
+    block->idle.safe_after = 0; /* new from the device */
     vs_block_cache_locked(a, block);
     count_mapped(a, range, addr, bytes);
     return VS_OK;
 }
 
-/* Swallow *other* when it is unmapped too. */
+/* Merges *other* into the block when it is unmapped too. */
 static void merge_unmapped(struct vs_block *block, struct vs_block *other)
 {
     if (!other || other->state != VS_BLOCK_UNMAPPED)
@@ -206,8 +205,8 @@ static void merge_unmapped(struct vs_block *block, struct vs_block *other)
     vs_block_recycle_locked(block->segment->pool, other);
 }
 
-/* Wait until no work uses the memory of a free block any more. After a
- * synchronisation of the device its free waited for, that has been done. */
+/* Waits until no work uses the memory of a free block any more. Not needed after a device
+ * synchronisation that its free waited for. */
 static enum vs_err settle(struct vs_allocator *a, const struct vs_block *block)
 {
     if (a->config.reuse == VS_REUSE_AFTER_SYNC)
@@ -215,7 +214,7 @@ static enum vs_err settle(struct vs_allocator *a, const struct vs_block *block)
     return a->ops.stream_synchronize(a->ops_ctx, block->segment->pool->owner->stream);
 }
 
-/* The whole handles inside a block: their first address and their bytes. */
+/* The whole handles inside a block: their first address and their size. */
 static uint64_t whole_handles(const struct vs_block *block, uint64_t *addr)
 {
     const struct vs_segment *range = block->segment;
@@ -226,28 +225,28 @@ static uint64_t whole_handles(const struct vs_block *block, uint64_t *addr)
     return begin < end ? end - begin : 0;
 }
 
-/* Give the memory of *bytes* from *addr* on back to the device. */
+/* Releases the memory of *bytes* from *addr* on to the device. */
 static enum vs_err depopulate(struct vs_allocator *a, const struct vs_segment *range, uint64_t addr,
                               uint64_t bytes)
 {
     enum vs_err err = a->ops.memory_unmap(a->ops_ctx, addr, bytes);
     if (err)
         return err;
-    /* the block has no memory any more, whatever becomes of the handles */
+    /* the block has no memory any more, even if releasing the handles fails */
     enum vs_err ignored =
         release_handles(a, range, handle_at(range, addr), bytes / range->handle_bytes);
     (void)ignored;
     return VS_OK;
 }
 
-/* A FREE block in no index becomes UNMAPPED from *addr* on for *bytes*; *before*
- * and *after* are nodes for what stays mapped on either side, or NULL. */
+/* A FREE block in no index becomes UNMAPPED from *addr* on for *bytes*; *before* and *after* are
+ * nodes for the mapped parts on either side, or NULL. */
 static void make_unmapped(struct vs_block *block, struct vs_block *before, struct vs_block *after,
                           uint64_t addr, uint64_t bytes)
 {
     struct vs_pool *pool = block->segment->pool;
     if (before) {
-        /* the node of the block is the middle one: neighbours point to it already */
+        /* the block's node is used for the middle part: neighbours point to it already */
         *before = (struct vs_block){
             .addr = block->addr,
             .size_and_state = (addr - block->addr) | (uint64_t)VS_BLOCK_FREE << 56,
@@ -319,9 +318,9 @@ enum vs_err vs_range_release_locked(struct vs_allocator *a, struct vs_pool *pool
     enum vs_err first_error = VS_OK;
     struct vs_block *next;
     for (struct vs_block *block = vs_free_index_fit(&pool->index, 0); block; block = next) {
-        /* what is left of a block is smaller than it was, and so not met again */
+        /* the rest of a block is smaller than before, so it is not visited again */
         next = vs_free_index_after(&pool->index, block);
-        /* what was freed during the synchronisation before this has to wait */
+        /* memory freed during the synchronisation above has to wait */
         if (!block->segment->handle_bytes || block->idle.safe_after > a->sync_completed)
             continue;
         enum vs_err err = vs_range_unmap_locked(a, block, released);
@@ -356,7 +355,7 @@ void vs_range_destroy(struct vs_allocator *a, const struct vs_segment *range)
         uint64_t bytes = block->size;
         for (; end && end->state != VS_BLOCK_UNMAPPED; end = end->next)
             bytes += end->size;
-        /* a device that cannot take it back has lost it already */
+        /* on failure the device has already lost it */
         if (depopulate(a, range, block->addr, bytes) == VS_OK)
             count_unmapped(a, range, block->addr, bytes);
     }

@@ -111,7 +111,7 @@ static enum vs_err expandable_grow(struct vs_allocator *a, const struct vs_reque
     return VS_OK;
 }
 
-/* The bytes a free block could grow to by mapping what follows it. */
+/* The size that a free block can reach by mapping the addresses after it. */
 static uint64_t reach(const struct vs_block *block)
 {
     const struct vs_block *next = block->next;

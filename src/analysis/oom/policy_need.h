@@ -13,10 +13,9 @@ struct vs_policy_need {
     enum vs_err err;         /* set when the figure is unknown */
 };
 
-/* vs_policy_needs: for all that *planner* was told so far. *device_bytes*: of the device
- * of the trace, 0 when unknown; it bounds nothing but the addresses of an expandable
- * segment. VS_ERR_LIMIT beyond 16 TiB alive at once. *Cost*: a few hundred nanoseconds
- * per request or free and policy. */
+/* vs_policy_needs: for everything recorded in *planner* so far. *device_bytes*: of the trace's
+ * device, 0 when unknown; it limits only the addresses of an expandable segment. VS_ERR_LIMIT
+ * beyond 16 TiB live at once. *Cost*: a few hundred nanoseconds per request or free and policy. */
 void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
                      struct vs_policy_need out[VS_POLICY_COUNT]);
 /* The same for one of them. */

@@ -60,7 +60,7 @@ uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
 /* vs_rewrite_left_out: number of unreadable bytes at the end of a damaged or truncated trace. */
 uint64_t vs_rewrite_left_out(const struct vs_rewrite *rewrite);
 
-/* vs_directory_load: which frames were added to the trace in *file*, in file order. **out*
+/* vs_directory_load: lists the frames that were added to the trace in *file*, in file order. **out*
  * is malloc'ed and the caller's; NULL and 0 when there are none, or the trace has no end.
  * VS_ERR_CORRUPT when the directory is damaged; VS_ERR_NOMEM. */
 enum vs_err vs_directory_load(const struct vs_source *file, struct vs_directory_entry **out,

@@ -24,7 +24,7 @@
 #define MAGIC "\x89VSN\r\n\x1a\n"
 #define VERSION 2u /* raised also when names are built differently */
 #define FILE_BYTES_MAX ((size_t)8 << 20)
-#define FRESH_SECONDS 3600 /* a file used is marked so, once in this time */
+#define FRESH_SECONDS 3600 /* a used file's time is updated at most once per this time */
 #define STALE_SECONDS 3600
 #define ZSTD_LEVEL 3
 
@@ -127,7 +127,7 @@ out:
 
 /* --- writing --- */
 
-/* The bytes of a file; NULL when there is no memory. To be freed. */
+/* The bytes of a file; NULL when out of memory. The caller frees them. */
 static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
                              const struct vs_symbol_source *source, size_t *count)
 {
