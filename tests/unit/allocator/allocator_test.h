@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the allocator's tests share: an allocator on a fake device that is checked
- * after every step, and an event log. */
+ * Shared by the allocator's tests: an allocator on a fake device that is checked after every step,
+ * and an event log. */
 #ifndef ALLOCATOR_TEST_H
 #define ALLOCATOR_TEST_H
 
@@ -87,7 +87,7 @@ static inline void give(struct fixture *f, uint64_t addr)
     assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
 }
 
-/* The same where a walk over everything after each step would take too long. */
+/* The same without the check after each step, which would take too long. */
 static inline uint64_t take_unchecked(struct fixture *f, uint64_t bytes, uint64_t stream)
 {
     struct vs_allocation got;
@@ -132,7 +132,7 @@ static inline uint64_t reserved(struct fixture *f)
 static const struct vs_allocator_config pytorch_config = {.reuse = VS_REUSE_STREAM_ORDERED};
 static const struct vs_allocator_config after_sync_config = {.reuse = VS_REUSE_AFTER_SYNC};
 
-/* A call of the allocator of *f*, the fixture, that succeeds; one that gives *err*. */
+/* A call of the allocator of *f*, the fixture, that must succeed, or must return *err*. */
 #define ok(call)                                                      \
     do {                                                              \
         assert_int_equal((call), VS_OK);                              \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who owns which 512 bytes of a fake device's physical memory? An event sink that
- * follows every block to the pages it is mapped on and fails the test when memory is
- * handed out that another block has, by whatever address, or that is not mapped; and
- * under VS_REUSE_AFTER_SYNC when no synchronisation began since it was freed. */
+ * Records the owner of each 512 bytes of a fake device's physical memory. An event sink that
+ * follows every block to the pages it is mapped on and fails the test when memory is allocated that
+ * another block owns, at any address, or that is not mapped; and under VS_REUSE_AFTER_SYNC when no
+ * synchronisation began since it was freed. */
 #ifndef PHYSICAL_OWNERS_H
 #define PHYSICAL_OWNERS_H
 
@@ -48,7 +48,7 @@ static inline struct physical_page *physical_page(struct physical_owners *o, uin
     return o->pages[handle];
 }
 
-/* Hand *size* bytes at *addr* to *owner*, or with 0 take them away. */
+/* Gives *size* bytes at *addr* to *owner*, or removes the owner if 0. */
 static inline void physical_own(struct physical_owners *o, uint64_t addr, uint64_t size,
                                 uint32_t owner)
 {

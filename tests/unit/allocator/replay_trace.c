@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays converted snapshots through the allocator and prints the counts of each
- * as one line "name=value ...". Exit status 1 when any placement, segment or final
- * block differs from the recording. The first argument says after how many steps
- * every invariant is walked, again and again; 0: at the end only. */
+ * Replays converted snapshots through the allocator and prints the counts of each as one line
+ * "name=value ...". Exit status 1 when any placement, segment or final block differs from the
+ * recording. The first argument is the number of steps between checks of every invariant; 0: at the
+ * end only. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

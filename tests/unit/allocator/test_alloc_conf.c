@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of PYTORCH_ALLOC_CONF: what every key does, what is refused and with which
- * message, and what is only warned about. */
+ * The text of PYTORCH_ALLOC_CONF: the effect of every key, rejected values with their messages, and
+ * warnings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void parse(struct parsed *p, const char *text)
     p->err = vs_alloc_conf_parse(text, strlen(text), &p->conf, &p->messages);
 }
 
-/* Parsed without a word. */
+/* Parsed without a message. */
 static struct parsed accept(const char *text)
 {
     struct parsed p;

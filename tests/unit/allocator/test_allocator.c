@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests, frees, merging, best fit, errors, giving back under pressure, and the
- * statistics of hand-computed scenarios. The allocator is checked after each step. */
+ * Requests, frees, merging, best fit, errors, releasing under pressure, and the statistics of
+ * hand-computed scenarios. The allocator is checked after each step. */
 #include "allocator_test.h"
 
 #include <sys/wait.h>

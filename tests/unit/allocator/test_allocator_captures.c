@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the allocator leaves alone while a stream is captured: events, and cached memory;
- * whether it knows of captures by open private pools, or is told of them. */
+ * What the allocator must not do during a stream capture: query events or release cached memory;
+ * with captures inferred from open private pools, or reported. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1}, two = {7, 0};
@@ -59,9 +59,9 @@ static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **sta
     fixture_stop(&f);
 }
 
-/* Recorded during one capture and again after it, a use was taken for part of the
- * graph when the block was freed during another, and its memory handed out while
- * work on the stream could still use it. */
+/* Regression: a use recorded during one capture and again after it was taken for part of the graph
+ * when the block was freed during another capture, and its memory was reused while work on the
+ * stream could still use it. */
 static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(vo
     fixture_stop(&f);
 }
 
-/* The events of one stream that were refused for good kept all frees after them waiting. */
+/* Regression: events of one stream that were rejected permanently delayed all later frees. */
 static void a_stream_without_events_holds_up_no_other(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void a_capture_that_is_reported_holds_back_without_any_pool(void **state)
     fixture_stop(&f);
 }
 
-/* Whoever tells of captures without saying so in the configuration gets both. */
+/* A client that reports captures without config.captures_reported gets both. */
 static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every device operation may fail at any time, and so may the host's memory: the
- * allocator reports it, stays whole, forgets no memory, and works again afterwards. */
+ * Every device operation may fail at any time, and so may host allocations: the allocator reports
+ * it, stays consistent, loses no memory, and works again afterwards. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define SANITIZED 1
 #endif
 
-/* A fake device that fails every now and then. */
+/* A fake device that fails at random. */
 struct unreliable {
     struct fake_device device;
     uint64_t random;
@@ -70,7 +70,7 @@ FORWARD(memory_map,
 FORWARD(memory_unmap, (void *ctx, uint64_t addr, uint64_t bytes), (ctx, addr, bytes))
 FORWARD(stream_synchronize, (void *ctx, uint64_t stream), (ctx, stream))
 
-/* A handle the device will not take back is lost: not what is tested here. */
+/* A handle that the device does not take back is lost: not tested here. */
 static enum vs_err memory_release(void *ctx, uint64_t handle, uint64_t bytes)
 {
     return fake_device_ops.memory_release(&((struct unreliable *)ctx)->device, handle, bytes);
@@ -150,7 +150,7 @@ static void step(struct run *r)
     }
 }
 
-/* What the allocator says it holds is what the device has given. */
+/* The allocator's reserved memory equals the device's allocated memory. */
 static bool books_agree(struct run *r)
 {
     struct vs_allocator_stats stats;
@@ -222,7 +222,7 @@ static void operations_of_the_device_may_fail_at_any_time(void **state)
     }
 }
 
-/* In a child, whose address space is not allowed to grow. */
+/* In a child whose address space cannot grow. */
 static int without_host_memory(uint64_t n)
 {
     static struct run r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Short of memory: the program's callbacks, and what is said of a request that failed. */
+ * Out of memory: the program's callbacks, and the report of a failed request. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PyTorch's allocator options: max_split_size, max_non_split_rounding, memory
- * fraction, garbage collection; and which configurations are refused. */
+ * PyTorch's allocator options: max_split_size, max_non_split_rounding, memory fraction, garbage
+ * collection; and rejected configurations. */
 #include "allocator_test.h"
 
 static void oversize_blocks_serve_only_near_fits(void **state)
@@ -130,7 +130,7 @@ static void rounding_options_reach_requests(void **state)
     fixture_stop(&f);
 }
 
-/* Of two equally large free blocks the newer lies lower. */
+/* Of two equally large free blocks the newer one has the lower address. */
 static void assert_tie(enum vs_tie tie, bool older_expected)
 {
     struct vs_allocator_config c = {.tie = tie};
@@ -180,7 +180,7 @@ static void an_expandable_segment_is_as_old_as_its_addresses(void **state)
     assert_range_tie(VS_TIE_OLDEST_SEGMENT, true);
 }
 
-/* No block can be as large; the free index has no place for such a size. */
+/* No block can be that large; the free index has no bin for such a size. */
 static void a_max_split_size_beyond_all_blocks_is_no_limit(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When freed memory may be handed out again: events of other streams
- * (record_stream), and synchronisation before reuse. */
+ * When freed memory may be reused: events of other streams (record_stream), and synchronisation
+ * before reuse. */
 #include "allocator_test.h"
 
 #include "allocator/core/allocator_internal.h"
@@ -442,7 +442,7 @@ static void free_the_neighbour(void *arg)
     give(in->f, in->neighbour);
 }
 
-/* Under the lock of the one shard, too, what remains of the block joins it. */
+/* Also under the lock of one shard, the rest of the block is merged. */
 static void a_rest_joins_the_neighbour_freed_during_a_synchronisation(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shards seen from one thread: what may take one lock does, and counts the same,
- * peaks included, as when every call takes all locks. Two allocators on equal
- * devices are driven alike, one of them kept from its fast paths. */
+ * Shards used from one thread: operations that need only one lock take one, and the counts, peaks
+ * included, are the same as when every call takes all locks. Two allocators on equal devices are
+ * driven alike, one of them without fast paths. */
 #include "allocator_test.h"
 
 #include "allocator/core/allocator_internal.h"
@@ -70,8 +70,8 @@ static void streams_share_shards_when_there_are_many(void **state)
     fixture_stop(&f);
 }
 
-/* Regression: the nodes of two streams' first blocks lay side by side, 56 bytes each, and
- * two threads with a stream each were slower together than one after the other. */
+/* Regression: the nodes of two streams' first blocks were adjacent, 56 bytes each, and two threads
+ * with a stream each were slower together than one after the other. */
 static void blocks_of_two_shards_share_no_cache_line(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void blocks_of_two_shards_share_no_cache_line(void **state)
     fixture_stop(&f);
 }
 
-/* Regression: nodes of segments and ranges went to the first shard, whichever they were of. */
+/* Regression: all nodes of segments and ranges went to the first shard. */
 static void nodes_go_back_where_they_came_from(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four threads on one allocator, for ThreadSanitizer and for what it cannot see:
- * an owner map of every 512 bytes of the fake device's address space proves that
- * no two live blocks overlap. Workers count what is wrong; the main thread
- * asserts. */
+ * Four threads on one allocator, for ThreadSanitizer and for errors it cannot see: an owner map of
+ * every 512 bytes of the fake device's address space proves that no two live blocks overlap.
+ * Workers count errors; the main thread asserts. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,8 +20,8 @@ static atomic_uchar owners[SPACE / 512];
 static struct fake_device device;
 static struct vs_allocator *allocator;
 
-/* Blocks on their way from one thread to another, which frees them: the one that
- * put a block here gave up its marks of ownership. */
+/* Blocks passed from one thread to another, which frees them: the first thread has cleared its
+ * ownership marks. */
 static _Atomic uint64_t shared[SHARED];
 
 struct worker {
@@ -78,7 +77,7 @@ static void release(struct worker *w, struct vs_allocation *slot)
     w->unexpected += vs_allocator_free(allocator, addr) != VS_OK; /* 0: nothing */
 }
 
-/* Whatever other threads do, what is read at once fits together. */
+/* Figures read together are consistent, whatever other threads do. */
 static void read_statistics(struct worker *w)
 {
     struct vs_allocator_stats s;
@@ -177,7 +176,7 @@ static void threads_with_synchronisation_never_share_a_byte(void **state)
     four_threads_never_share_a_byte(VS_REUSE_AFTER_SYNC);
 }
 
-/* --- the same stream: one lock, many owners --- */
+/* --- the same stream: one lock, several threads --- */
 
 static void *work_on_one_stream(void *arg)
 {
@@ -210,7 +209,7 @@ static void threads_on_one_stream_count_every_block(void **state)
     vs_allocator_destroy(allocator);
 }
 
-/* --- each its own stream: the peak of all together is known --- */
+/* --- a stream each: the peak of all together is known --- */
 
 #define STEADY 10
 
@@ -252,7 +251,7 @@ static void the_peak_of_several_streams_is_exact(void **state)
     vs_allocator_destroy(allocator);
 }
 
-/* --- abandoned at any moment --- */
+/* --- abandoned at any time --- */
 
 static void *work_while_abandoned(void *arg)
 {

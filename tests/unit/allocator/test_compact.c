@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The compact policy by hand: each mechanism in the smallest case that shows it. */
+ * The compact policy: each mechanism in a minimal case, computed by hand. */
 #include "physical_owners.h"
 
 static const struct vs_allocator_config compact_config = {
@@ -21,7 +21,7 @@ static void stop(struct fixture *f)
     fake_device_free(&f->device);
 }
 
-/* *count* blocks of *bytes* each, every second one given back: holes apart. */
+/* *count* blocks of *bytes* each, every second one freed: separate holes. */
 static void punch(struct fixture *f, uint64_t bytes, size_t count, uint64_t *addrs)
 {
     for (size_t i = 0; i < count; i++)
@@ -185,7 +185,7 @@ static void the_rest_of_a_page_stays_free_at_home(void **state)
     stop(&f);
 }
 
-/* An iteration whose requests overlap differently each time round the sizes. */
+/* An iteration whose requests overlap differently each time. */
 static void iterate(struct fixture *f, const uint64_t *sizes, size_t count)
 {
     uint64_t addrs[64];
@@ -201,7 +201,7 @@ static void iterate(struct fixture *f, const uint64_t *sizes, size_t count)
         give(f, addrs[i]);
 }
 
-/* The round after which iterating over sizes drawn with *seed* calls the driver no more. */
+/* The round after which iterations over sizes drawn with *seed* make no more driver calls. */
 static int settles_after(uint64_t seed)
 {
     struct fixture f;
@@ -307,7 +307,7 @@ static void capture_ends(struct fixture *f)
     assert_int_equal(vs_allocator_pool_end(f->allocator, pool_of_a_graph), VS_OK);
 }
 
-/* A view of every two of HOLES pages that lie apart, one at a time, each freed again. */
+/* A view of every pair of HOLES separate pages, one at a time, each freed again. */
 enum { HOLES = 24, PAIRS = HOLES * (HOLES - 1) / 2 };
 static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
 {
@@ -349,8 +349,8 @@ static void dormant_views_are_bounded(void **state)
     stop(&f);
 }
 
-/* A graph uses the addresses that its capture was given whenever it is launched: views made
- * for a captured stream would have to stay for as long as the pool does. */
+/* A graph uses the addresses of its capture at every launch: views made for a captured stream would
+ * have to stay as long as the pool does. */
 static void a_private_pool_grows_instead_of_making_views(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs under the compact policy, with an owner for every 512 bytes of
- * physical memory: no byte belongs to two blocks, whatever their addresses. Streams,
- * uses on other streams, a device that is too small, one that fails at random, caches
- * emptied at random. Every invariant is walked every few steps.
+ * Random programs under the compact policy, with an owner for every 512 bytes of physical memory:
+ * no byte belongs to two blocks, whatever their addresses. Streams, uses on other streams, a device
+ * that is too small, one that fails at random, caches emptied at random. Every invariant is checked
+ * every few steps.
  *
  *   test_compact_soak [STEPS [SEED]] */
 #include <stdio.h>

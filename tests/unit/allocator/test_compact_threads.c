@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four threads under the compact policy, on streams of their own and each other's,
- * for ThreadSanitizer; an owner for the first and the last 512 bytes of each block and
- * every 32 KiB between, by physical memory, proves that nothing is handed out twice,
- * by whatever address. Workers count what is wrong; the main thread asserts. */
+ * Four threads under the compact policy, on their own and each other's streams, for
+ * ThreadSanitizer; an owner for the first and the last 512 bytes of each block and every 32 KiB
+ * between, by physical memory, proves that no memory is allocated twice, at any address. Workers
+ * count errors; the main thread asserts. */
 #include <pthread.h>
 #include <stdatomic.h>
 

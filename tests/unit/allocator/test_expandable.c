@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Expandable segments: where memory is mapped, what is unmapped and when, splitting,
- * best fit, statistics, snapshots, and what remains after the device has failed. */
+ * Expandable segments: where memory is mapped, which memory is unmapped and when, splitting, best
+ * fit, statistics, snapshots, and the state after device failures. */
 #include "allocator_test.h"
 
 static const struct vs_allocator_config expandable = {.expandable_segments = true};
@@ -440,7 +440,7 @@ static void what_expandable_segments_need_is_checked(void **state)
     assert_int_equal(vs_allocator_create(&expandable, &ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
 }
 
-/* Any order of requests and frees on a small device, walked after every step. */
+/* Random requests and frees on a small device, checked after every step. */
 static void random_use_keeps_every_invariant(void **state)
 {
     (void)state;

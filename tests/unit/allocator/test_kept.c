@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks that another process or device knows of: never handed out again, never given
- * back while something of their segment is in use, and then given back at once. */
+ * Blocks that another process or device uses: never reused, never released while another block of
+ * their segment is in use, and then released at once. */
 #include "allocator_test.h"
 
 static void keep(struct fixture *f, uint64_t addr, unsigned marks)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which block holds an address: right in every kind of segment whatever has been cut
- * and merged before (vs_allocator_check asks for both ends of every block), and found
- * in a few steps where a list of blocks would be very long. */
+ * Finds the block that holds an address: correct in every kind of segment after any splits and
+ * merges (vs_allocator_check looks up both ends of every block), and in a few steps where a list of
+ * blocks would be very long. */
 #include "allocator_test.h"
 
 #include "allocator/core/allocator_internal.h"
-/* What a look-up may cost: words of the bitmaps of pages, the words of the start bitmap of
- * one page, and the few blocks after the last one in use. */
+/* The cost limit of a lookup: words of the page bitmaps, the words of the start bitmap of one page,
+ * and the few blocks after the last one in use. */
 #define STEPS_LARGE 12
 #define STEPS_SMALL (64 + STEPS_LARGE)
 #define STEPS_HUGE (STEPS_SMALL + 200 / 8) /* a word of the summary stands for 8 GiB */
@@ -29,7 +29,7 @@ static unsigned steps_at(struct fixture *f, uint64_t addr, const struct vs_block
     return steps;
 }
 
-/* Every block of the list is found at once, wherever one asks inside it. */
+/* Every block of the list is found quickly, for any address inside it. */
 static void assert_near(struct fixture *f, size_t count, uint64_t bytes, unsigned most)
 {
     const struct vs_block *block;
@@ -41,8 +41,8 @@ static void assert_near(struct fixture *f, size_t count, uint64_t bytes, unsigne
     }
 }
 
-/* *count* blocks of *bytes* side by side: live; every second one free; all others
- * PENDING, so that none is live any more. */
+/* *count* blocks of *bytes* side by side: live; every second one free; all others PENDING, so that
+ * none is live any more. */
 static void look_up_among_many(const struct vs_allocator_config *config, size_t count,
                                uint64_t bytes, unsigned most)
 {
@@ -93,7 +93,7 @@ static void among_many_pending_blocks_of_small_segments(void **state)
     look_up_among_many(&pytorch_config, MANY, 512, STEPS_SMALL);
 }
 
-/* A segment of a hundred gigabytes that is cut into many blocks. */
+/* A segment of a hundred gigabytes that is split into many blocks. */
 static void among_many_blocks_of_a_large_segment(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void among_many_blocks_of_a_large_segment(void **state)
     fixture_stop(&f);
 }
 
-/* Thousands of pages without a start: the bitmap's own summary leads past them. */
+/* Thousands of pages without a start: the bitmap's summary skips them. */
 static void inside_a_block_of_many_gigabytes(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plan file's reader and the follower: what is refused, and how a program that
- * deviates from its plan is found again. */
+ * The plan file's reader and the follower: which files are rejected, and how the position of a
+ * program that deviates from its plan is found again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,7 @@ static void sign(struct file *f, size_t size)
     f->header.checksum = XXH64(f, size, 0);
 }
 
-/* Stream 0: sizes 1000, 1001, … then a period of 1..100, each used once; stream 1: 3
- * entries, once. */
+/* Stream 0: sizes 1000, 1001, … then a period of 1..100, each used once; stream 1: 3 entries, once. */
 static void make(struct file *f)
 {
     memset(f, 0, sizeof *f);
@@ -171,7 +170,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The number of the entry that a request of *granules* is; -1: none. */
+/* The number of the entry for a request of *granules*; -1: none. */
 static long ask(struct fixture *f, uint64_t granules)
 {
     const struct vs_plan_entry *e = vs_follow_request(&f->follow, granules * 512 - 100);
@@ -184,7 +183,7 @@ static void run_prologue(struct fixture *f)
         assert_int_equal(ask(f, 1000 + (uint64_t)i), i);
 }
 
-/* Entries from..until of the period, in order; all must follow. */
+/* Entries from..until of the period, in order; all must match. */
 static void run_period(struct fixture *f, uint64_t from, uint64_t until)
 {
     for (uint64_t i = from; i < until; i++)

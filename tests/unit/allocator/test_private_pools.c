@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools: what is theirs alone, who uses them, and when their memory goes. What
- * holds during a capture is in test_allocator_captures.c. */
+ * Private pools: their memory, their users, and when their memory is released. Behaviour during a
+ * capture is in test_allocator_captures.c. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1}, two = {7, 0}, none = {0, 0};
@@ -338,7 +338,7 @@ static void an_abandoned_allocator_has_no_pools(void **state)
     fake_device_free(&f.device);
 }
 
-/* --- everything at once --- */
+/* --- everything together --- */
 
 static bool odd(void *ctx, uint64_t stream)
 {
@@ -406,7 +406,7 @@ static void random_use_keeps_every_invariant(void **state)
     }
 }
 
-/* --- threads: for ThreadSanitizer, and no block may be given to two --- */
+/* --- threads: for ThreadSanitizer, and no block may be allocated twice --- */
 
 #define WORKERS 3
 #define WORKER_ROUNDS 4000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The generated programs: the same on every machine, and programs at all. */
+ * The generated programs: the same on every machine, and valid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void a_name_and_a_seed_give_the_same_requests_everywhere(void **state)
     assert_false(workload_make("no such program", 1, &log));
 }
 
-/* Live bytes at every request, in a slow and obvious way. */
+/* Live bytes at every request, computed slowly and simply. */
 static void check_program(const struct request_log *log)
 {
     bool *alive = calloc(log->id_count, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An oracle for VS_REUSE_AFTER_SYNC that knows nothing of blocks: bytes freed and
- * not yet covered by a completed synchronisation must not be handed out. */
+ * A check for VS_REUSE_AFTER_SYNC that is independent of blocks: freed bytes not yet covered by a
+ * completed synchronisation must not be reused. */
 #ifndef UNSAFE_RANGES_H
 #define UNSAFE_RANGES_H
 
@@ -37,7 +37,7 @@ static inline void unsafe_ranges_cover(struct unsafe_ranges *u, uint64_t begun)
     u->count = kept;
 }
 
-/* What the device took back is the device's to make safe. */
+/* The device itself makes memory safe that was freed to it. */
 static inline void unsafe_ranges_forget(struct unsafe_ranges *u, uint64_t addr, uint64_t size)
 {
     int kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a device's memory is: the parts of traces whose every byte is known, and what
- * becomes of them when something is missing, late or counted twice. */
+ * The balance of a device's memory: the parts of traces with known contents, and the result when
+ * something is missing, late or counted twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void context(struct vs_builder *b, uint64_t id, uint64_t bytes, uint64_t 
     overhead(b, id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
 }
 
-/* The device says that *used* bytes are in use. */
+/* The device reports *used* bytes in use. */
 static void read_used(struct vs_builder *b, uint64_t used)
 {
     vs_builder_event(b, (struct vs_event){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The balance as people see it: every row, the order, the signs, what is said of the rest. */
+ * The balance as printed: every row, the order, the signs, the text about the rest. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Chrome timeline, read back with a JSON parser: slices nest, time does not
- * go back on a track, counters reach exactly the reported peaks. */
+ * The Chrome timeline, read back with a JSON parser: slices nest, time never decreases on a track,
+ * counters reach exactly the reported peaks. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static int64_t counter_max(const struct timeline *t, int64_t pid, const char *na
     return max;
 }
 
-/* Everything the format asks of a track, over all tracks. */
+/* Checks all format rules of a track, over all tracks. */
 static void check_tracks(const struct timeline *t)
 {
     size_t total = json_object_array_length(t->events);
@@ -135,7 +135,7 @@ static void check_tracks(const struct timeline *t)
     }
 }
 
-/* B and E of each host thread pair up as brackets do. */
+/* B and E of each host thread match like brackets. */
 static void check_brackets(const struct timeline *t, int64_t tid)
 {
     const char *open[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of the Chrome timeline: a window has what ran in it, as the report of that window counts,
- * and the call stacks of allocations are whole, each frame written once. */
+ * Parts of the Chrome timeline: a window has the activity that ran in it, as counted by the report
+ * of that window, and the call stacks of allocations are complete, each frame written once. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +54,8 @@ static struct vs_reader *open_trace(const struct vs_builder *b)
     return reader;
 }
 
-/* Kernel i runs from 2i to 2i + 1 ms, a copy in each tenth gap; all are told of when every 100th
- * has ended, in an order of their own. */
+/* Kernel i runs from 2i to 2i + 1 ms, a copy in each tenth gap; all are recorded when every 100th
+ * has ended, in another order. */
 static void late_trace(struct vs_builder *b)
 {
     vs_builder_open(b, "observe");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going to any place in a trace gives what reading all of it up to there gives: the same
- * events, the same state to the last figure, with checkpoints in the trace, in the cache, or
- * without any; and what is not good in them costs time, never the answer. */
+ * Moving to any place in a trace gives the same result as reading all of it up to there: the same
+ * events, exactly the same state, with checkpoints in the trace, in the cache, or without any; and
+ * invalid checkpoints cost only time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static enum vs_err gather(void *context, const unsigned char *bytes, size_t coun
     return VS_OK;
 }
 
-/* The whole state as bytes: the same state, the same bytes. */
+/* The whole state as bytes: the same state gives the same bytes. */
 static struct bytes state_of(struct vs_moment *moment)
 {
     struct bytes all = {0};
@@ -92,8 +92,8 @@ static struct vs_extent extent_of(struct vs_reader *reader)
     return extent;
 }
 
-/* At some moments, the state by *reader* is that of reading *plain* from its start; and it
- * goes on alike to the end. */
+/* At several times, the state by *reader* equals that of reading *plain* from its start; and both
+ * continue alike to the end. */
 static void assert_moments(struct vs_reader *reader, struct vs_reader *plain, unsigned moments)
 {
     struct vs_extent extent = extent_of(plain);
@@ -118,7 +118,7 @@ static void assert_moments(struct vs_reader *reader, struct vs_reader *plain, un
 
 static const struct vs_checkpoint_options often = {.interval = 3000, .share = 100000};
 
-/* Not in the home of who runs the tests. */
+/* Not in the home directory of the user who runs the tests. */
 static void private_cache(const struct vs_builder *b)
 {
     char cache[128];
@@ -279,7 +279,7 @@ static void a_cache_of_another_trace_is_not_used(void **state)
     remove_all(&other);
 }
 
-/* Events from a place on are those of a full read, ids and what they mean too. */
+/* Events from a place on equal those of a full read, ids and their meaning included. */
 static void assert_slices(struct vs_reader *reader, struct vs_reader *plain, uint64_t seed)
 {
     struct vs_extent extent = extent_of(plain);
@@ -341,7 +341,7 @@ static void slices_are_those_of_a_full_read(void **state)
     remove_all(&b);
 }
 
-/* What a kill would leave now, at *killed*. */
+/* The state that a kill would leave now, at *killed*. */
 static void copy_killed(const struct vs_builder *b, const char *killed)
 {
     char command[900];
@@ -404,9 +404,9 @@ static void a_killed_trace_takes_checkpoints(void **state)
     remove_all(&b);
 }
 
-/* --- what `run` puts into a trace that has a largest size --- */
+/* --- checkpoints that `run` adds to a trace with a size limit --- */
 
-/* *events* allocations, half of which stay, recorded with that limit. */
+/* *events* allocations, half of which stay live, recorded with that limit. */
 static void record_limited(const char *path, uint64_t limit, unsigned events)
 {
     struct vs_recorder_config config = {.path = path, .flush_ms = 1000, .window_bytes = 1,

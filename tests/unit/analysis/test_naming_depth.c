@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The deepest stack that is recorded still says that there were more frames. */
+ * A stack of the maximum recorded depth still reports that there were more frames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

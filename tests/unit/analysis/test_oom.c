@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdicts of the post-mortem: one trace for each, and its near misses. */
+ * Verdicts of the post-mortem: one trace for each, and cases that just miss it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -563,7 +563,7 @@ static void a_refusal_below_the_limit_is_called_one(void **state)
     done(&b, oom);
 }
 
-/* A failure while *others* bytes of the device are another process's, as *how* has it. */
+/* A failure while another process uses *others* bytes of the device, reported as in *how*. */
 static struct vs_oom *fail_beside(struct vs_builder *b, uint64_t others, uint64_t how,
                                   uint64_t request, uint64_t device_free)
 {

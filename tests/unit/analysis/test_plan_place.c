@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The compact policy by a plan: every request in its place when the program does
- * what the plan was made of, with hardly more memory than is alive; and nothing worse
- * than without a plan when it does something else. With traces as arguments
- * (converted by snapshot_to_events.py): the same for them. */
+ * The compact policy with a plan: every request at its planned place when the program repeats the
+ * planned run, with hardly more memory than is live; and no worse than without a plan when it
+ * deviates. With traces as arguments (converted by snapshot_to_events.py): the same for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,9 +41,9 @@ static void take_stats(struct vs_allocator *a, void *arg)
     assert_int_equal(vs_allocator_check(a), VS_OK);
 }
 
-/* --- the edge --- */
+/* --- just enough memory --- */
 
-/* With 1.02 times what is alive the plan completes, everything in its place. */
+/* With 1.02 times the live memory the plan completes, every block at its place. */
 static void completes_at_the_edge(const struct request_log *log, struct with_plan *with)
 {
     struct policy_result result;
@@ -81,7 +80,7 @@ static void a_plan_completes_where_pytorch_fails(void **state)
 
 enum deviation { NONE, MISSING, EXTRA, CHANGED, SWAPPED, DEVIATIONS };
 
-/* Parameters, then steps of 60 blocks; in one of *one_in* of them something is other. */
+/* Parameters, then steps of 60 blocks; one in *one_in* of them deviates. */
 static void loop(struct request_log *log, unsigned steps, enum deviation deviation,
                  unsigned one_in)
 {
@@ -143,7 +142,7 @@ static void a_loop_that_deviates_is_followed_again_and_again(void **state)
     plan_log_free(&with.plan);
 }
 
-/* The plan of another run is not worth much, and must not cost much. */
+/* The plan of another run gains little, and must cost little. */
 static void the_plan_of_another_seed_costs_little(void **state)
 {
     static const char *const names[] = {"moe", "streams"};
@@ -166,7 +165,7 @@ static void the_plan_of_another_seed_costs_little(void **state)
     }
 }
 
-/* --- by hand --- */
+/* --- computed by hand --- */
 
 struct fixture {
     struct fake_device device;
@@ -324,7 +323,7 @@ static int check_traces(int count, char **paths)
     return 0;
 }
 
-/* --- what the policies need without a plan --- */
+/* --- memory needed by the policies without a plan --- */
 
 static void replay(const struct request_log *log, struct vs_planner *planner)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plans: no two living blocks in one place, as high as claimed, close to the bound,
- * and what repeats is found. plan_log_examine looks at them independently. */
+ * Plans: no two live blocks overlap, the height is as reported, close to the bound, and repetition
+ * is found. plan_log_examine checks them independently. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void check_plan(const struct request_log *log, const struct plan_log *pla
     }
 }
 
-/* *log* is planned within *parts* of 10,000 of what is alive, in whole pages. */
+/* *log* is planned within *parts* in 10,000 of its live memory, in whole pages. */
 static void plan_within(const struct request_log *log, uint64_t parts)
 {
     struct plan_log plan;
@@ -45,7 +45,7 @@ static void plan_within(const struct request_log *log, uint64_t parts)
     plan_log_free(&plan);
 }
 
-/* A loop: parameters, then *steps* of a few blocks, some of which live over the border. */
+/* A loop: parameters, then *steps* of a few blocks, some of which live across the steps. */
 static void loop(struct request_log *log, unsigned steps, unsigned warm_up)
 {
     struct workload w = {.log = log, .random = 7};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who comes from whom, with process numbers used again and parents that are gone, and sums
- * over processes against a sum worked out by itself. */
+ * Parents and children, with reused pids and ended parents, and sums over processes against an
+ * independently computed sum. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,8 +97,8 @@ static void older_traces_are_linked_by_number_and_that_is_reported(void **state)
     expect(&m[2], VS_TREE_NONE, VS_TREE_ROOT);
 }
 
-/* The kernel tells births in ticks: forks of forks within one of them, and recording began
- * with the youngest. */
+/* The kernel reports start times in ticks: nested forks within one tick, and recording began with
+ * the youngest. */
 static void births_in_one_tick_link_in_any_order_of_recording(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void links_never_go_round_whatever_members_say(void **state)
 #define TRACES 5
 #define CHANGES 400
 
-/* Traces whose allocations are known, side by side in one order of time. */
+/* Traces with known allocations, side by side in one order of time. */
 static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
 {
     (void)state;

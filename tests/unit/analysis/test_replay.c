@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The replay under events in any order, sense or none: its sums always agree
- * with what is live. */
+ * The replay of events in any order, valid or not: its sums always equal the live memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +24,8 @@ static uint64_t below(uint64_t bound)
     return seed % bound;
 }
 
-/* Addresses collide on purpose: blocks in segments, frees of what was never
- * allocated, allocations over live ones. */
+/* Addresses collide on purpose: blocks in segments, frees of addresses never allocated, allocations
+ * over live ones. */
 static uint64_t address(void)
 {
     return UINT64_C(0x7f0000000000) + below(400) * MIB;
@@ -201,7 +200,7 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     vs_builder_remove(&b);
 }
 
-/* What graphs allocate lies in what the driver holds for them. */
+/* Allocations of graphs lie in the driver's memory for graphs. */
 static void memory_of_graphs_is_reserved_once(void **state)
 {
     (void)state;

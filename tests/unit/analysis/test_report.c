@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reports of traces whose every number is known. */
+ * Reports of traces whose figures are all known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,7 +211,7 @@ static void sites_at_the_peak_are_named_and_weighed(void **state)
     done(&b, r);
 }
 
-/* Four users of one allocation function, through which everything goes. */
+/* Four callers of one allocation function that all allocations use. */
 __attribute__((noinline)) static void my_alloc(struct vs_builder *b, uint64_t addr)
 {
     b->stack = vs_recorder_stack(b->recorder, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a call site's function is shown: without its parameters, and never cut in a name. */
+ * The text of a call site's function: without its parameters, and never cut within a name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reports of a part of a trace: they say what reading everything says, whether the part was
- * reached by checkpoints or not; and moments are understood as people write them. */
+ * Reports of a part of a trace: they equal those computed by reading everything, with or without
+ * checkpoints; and times are accepted in the forms that users write. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,8 +138,8 @@ static void the_state_at_the_end_is_the_report(void **state)
     remove_all(&b);
 }
 
-/* Sums of a window worked out by hand, of memory that comes and goes in no trick: every
- * allocation at an address of its own, all of one family. */
+/* Sums of a window computed independently, for a simple program: every allocation at its own
+ * address, all of one family. */
 struct tally {
     uint64_t live, peak, allocs, frees, at_start;
 };
@@ -206,8 +206,7 @@ static void windows_are_what_counting_by_hand_says(void **state)
     remove_all(&b);
 }
 
-/* Kernels 1 ms long, one every 2 ms, told of half a second after they ran, and one copy of
- * 100 ms. */
+/* Kernels 1 ms long, one every 2 ms, recorded half a second after they ran, and one copy of 100 ms. */
 #define MS UINT64_C(1000000)
 #define LATE_KERNELS 2000
 
@@ -284,7 +283,7 @@ static void says_kernels_until(struct vs_report *report, const char *words)
     free(text);
 }
 
-/* A copy that takes all of time, of as many bytes as there are numbers, in part of it. */
+/* A copy over the whole range of times, with the maximum size, overlapping the part. */
 static void sizes_and_times_may_be_anything(void **state)
 {
     (void)state;

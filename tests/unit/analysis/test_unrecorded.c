@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace that leaves allocations out tells the same balances, peaks and counts as one
- * with all of them: one random program is recorded with every combination of options,
- * and the replays are compared. Estimates by site are unbiased over the seeds. */
+ * A trace with unrecorded allocations gives the same balances, peaks and counts as one with all of
+ * them: one random program is recorded with every combination of options, and the replays are
+ * compared. Estimates by site are unbiased over the seeds. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cmocka with the headers it wants in front of it, and a small random generator,
- * so that a failing sequence can be repeated from its seed. */
+ * Includes cmocka with the headers it requires, and a small random generator, so that a failing
+ * sequence can be repeated from its seed. */
 #ifndef CM_H
 #define CM_H
 

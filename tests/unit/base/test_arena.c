@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arena: zeroed, aligned, never overlapping, refusing what cannot be. */
+ * The arena: zeroed, aligned, never overlapping, rejecting impossible sizes. */
 #include "unit/base/cm.h"
 
 #include <string.h>

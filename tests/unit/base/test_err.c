@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Error codes are in traces and in --json output: their numbers and names hold. */
+ * Error codes are in traces and in --json output: their numbers and names must not change. */
 #include "unit/base/cm.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the option `limit` takes, and what it means for each device. */
+ * Values of the option `limit`, and their meaning for each device. */
 #include "unit/base/cm.h"
 
 #include <string.h>

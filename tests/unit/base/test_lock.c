@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranked locks. What must abort does so in a forked child, whose standard error
- * is read back. In release builds the check is compiled away, and those tests
- * with it. */
+ * Ranked locks. Cases that must abort run in a forked child, whose standard error is read back.
+ * Release builds compile the check away, and those tests with it. */
 #define _GNU_SOURCE
 #include "unit/base/cm.h"
 
@@ -20,7 +19,7 @@
 static struct vs_lock low = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 static struct vs_lock high = VS_LOCK_INIT(VS_RANK_RECORDER, "recorder");
 
-/* in_child: runs *body* in a fork; its stderr into *text*; gives the wait status. */
+/* in_child: runs *body* in a fork; its stderr goes to *text*; returns the wait status. */
 static int in_child(void (*body)(void), char *text, size_t text_max)
 {
     int pipes[2], status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Log lines. The first one fixes where they go for the life of the process, so
- * each test forks a child whose standard error is a pipe, and reads what it said. */
+ * Log lines. The first one fixes their destination for the life of the process, so each test forks
+ * a child whose standard error is a pipe, and reads its output. */
 #define _GNU_SOURCE
 #include "unit/base/cm.h"
 
@@ -17,7 +17,7 @@
 static char text[16384];
 static char prefix[64];
 
-/* said_by: what *body* wrote to standard error; its exit status must be 0. */
+/* said_by: checks the standard error output of *body*; its exit status must be 0. */
 static void said_by(void (*body)(void))
 {
     int pipes[2], status = 0;
@@ -183,7 +183,7 @@ static void no_descriptor_is_kept(void **state)
     said_by(look_at_descriptors);
 }
 
-/* nobody reads what is said: that is not the program's signal */
+/* the pipe has no reader: the program must not get SIGPIPE */
 static void say_into_a_broken_pipe(void)
 {
     int broken[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hash map against the plainest thing that does the same: an array indexed by
- * key number. Keys look like device addresses, which is what collides. */
+ * The hash map against a simple equivalent: an array indexed by key number. Keys look like device
+ * addresses, which collide most. */
 #include "unit/base/cm.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lock for short sections: exclusion, also when sections are long enough that
- * waiters sleep; ranks; the child of a fork. */
+ * The lock for short sections: exclusion, also when sections are so long that waiters sleep; ranks;
+ * the child of a fork. */
 #define _GNU_SOURCE
 #include "unit/base/cm.h"
 
@@ -181,7 +181,7 @@ static long switches(void)
     return used.ru_nvcsw;
 }
 
-/* Sleeps are bounded; a crowd of sleepers must not spend the machine on looking. */
+/* Sleeps are bounded; many sleepers must not use the processor for polling. */
 static void a_crowd_of_sleepers_is_quiet(void **state)
 {
     (void)state;

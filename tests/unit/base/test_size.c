@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sizes, times and counts: what is read, what is refused, how it is printed. */
+ * Sizes, times and counts: parsing, rejected values, printing. */
 #include "unit/base/cm.h"
 
 #include <inttypes.h>

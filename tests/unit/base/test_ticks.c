@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counter's clock against clock_gettime: between two readings of the latter, give
- * or take what a tie may be off when this thread is interrupted in it. */
+ * The counter's clock against clock_gettime: between two readings of the latter, within the error
+ * of a calibration that is interrupted. */
 #include "unit/base/cm.h"
 
 #include <stdio.h>
@@ -55,8 +55,8 @@ static void without_a_usable_counter_every_reading_is_clock_gettime(void **state
     assert_int_equal(clock.span, 0);
 }
 
-/* A tie that no longer fits: the counter stood still, or went back, as over a sleep
- * or a move to another machine. */
+/* A calibration that no longer fits: the counter stood still or went back, as after a suspend or a
+ * migration to another machine. */
 static void after_a_jump_of_the_counter_the_clock_ties_again(void **state)
 {
     (void)state;

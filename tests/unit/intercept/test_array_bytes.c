@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of arrays (intercept/track/array_bytes.c), for formats and shapes that the
- * simulated driver refuses as well. */
+ * The size of arrays (intercept/track/array_bytes.c), also for formats and shapes that the
+ * simulated driver rejects. */
 #include "unit/base/cm.h"
 
 #include "intercept/track/array_bytes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A handle with an offset in the bytes of a handle: whatever the driver's handle is, it
- * comes back as it was or is not taken, and nothing else is mistaken for one. */
+ * An IPC handle with an added offset: any driver handle is either restored exactly or not accepted,
+ * and no other bytes are mistaken for one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "intercept/track/ipc_token.h"
 
-/* Of a driver for an RTX GPU, as a report of a user shows it. */
+/* From the driver of an RTX GPU, in a user's report. */
 static const unsigned char real[64] =
     "\xe0\xdf\x23\x62\xe8\x5f\x00\x00\xd8\x29\x10\x00\x00\x00\x00\x00"
     "\x00\x02\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x02\x03\x00"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * References to physical memory (intercept/track/physical.c), where no simulated driver can
- * follow: tiles of arrays, multicast objects, refusals half-way, handles that come
- * again. The tracker is a list of what is live. */
+ * References to physical memory (intercept/track/physical.c) where the simulated driver cannot be
+ * used: tiles of arrays, multicast objects, failures halfway, reused handles. The tracker is a list
+ * of live allocations. */
 #include "unit/base/cm.h"
 
 #include "intercept/track/limit.h"

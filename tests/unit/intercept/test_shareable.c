@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory is taken for another by no handle: neither by a descriptor's number that is used
- * again, nor by the device node that all of a driver's descriptors are of. */
+ * No handle makes one memory be taken for another: neither a reused descriptor number, nor the
+ * device node that all of a driver's descriptors have in common. */
 #define _GNU_SOURCE
 #include "unit/base/cm.h"
 

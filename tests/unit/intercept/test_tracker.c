@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What dies with a context (intercept/track/tracker.c): found in walks through the table of
- * what is live, which are counted slot by slot. The recorder takes no events here. */
+ * Allocations freed with their context (intercept/track/tracker.c): found in passes over the table
+ * of live allocations, which are counted slot by slot. The recorder accepts no events here. */
 #include "unit/base/cm.h"
 
 #include "intercept/route/hook.h"
@@ -28,7 +28,7 @@ const struct vs_live_entry *__wrap_vs_live_next(size_t *cursor, uint64_t *addr)
     return entry;
 }
 
-/* --- what the tracker calls --- */
+/* --- functions that the tracker calls --- */
 
 _Thread_local struct vs_injected_call vs_replay;
 bool vs_replay_on;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sums of one account: each rule by an example, and random changes against sums over
- * a list of what is live. */
+ * The sums of one account: each rule by an example, and random changes against sums over a list of
+ * live allocations. */
 #include "unit/base/cm.h"
 
 #include <stdlib.h>
@@ -248,8 +248,8 @@ static void random_changes_add_up_to_what_is_live(void **state)
     }
 }
 
-/* What a recorder does that leaves events out: an account that is given some changes one by
- * one and the others as sums, with the height that was reached, has the true peaks. */
+/* As a recorder that omits events: an account that receives some changes one by one and the others
+ * as sums, with the peak in between, has the true peaks. */
 static void sums_and_heights_give_the_same_peaks(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The older trace that `vramscope run` sets aside: back when no new one came, gone when one
- * did, and left alone while another process records it. */
+ * The older trace that `vramscope run` sets aside: restored when no new one was written, removed
+ * when one was, and unchanged while another process records it. */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "tools/common/command.h"
 #include "tools/run/run_output.h"
 
-/* In place of the command's, which needs all of its verbs. */
+/* Replaces the command's function, which needs all of its verbs. */
 static char said[2048];
 int vs_tool_fail(const char *who, const char *format, ...)
 {
@@ -24,7 +24,7 @@ int vs_tool_fail(const char *who, const char *format, ...)
     return VS_EXIT_UNUSABLE;
 }
 
-/* In place of the C library's, for this whole program: one name that cannot be removed. */
+/* Replaces the C library's function in this whole program: one name cannot be removed. */
 static const char *staying;
 int unlink(const char *path);
 int unlink(const char *path)
@@ -41,7 +41,7 @@ static void make_trace(const char *path)
     vs_recorder_close(open_recorder(path, 1, 0), VS_END_EXIT, 0);
 }
 
-/* One whose program was killed. */
+/* A trace whose program was killed. */
 static void make_killed(const char *path)
 {
     pid_t child = fork();
@@ -84,7 +84,7 @@ static void an_older_trace_is_lost_only_to_a_new_one(void **state)
     assert_int_equal(files_in_scratch(), 1);
 }
 
-/* It began between the first look and this. */
+/* Recording began after the first check. */
 static void one_that_is_being_recorded_stays(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void one_that_is_being_recorded_stays(void **state)
     vs_run_output_settle(&output);
 }
 
-/* The live window beside it is another trace's, whose file was moved away without it. */
+/* The live window beside it belongs to another trace, which was moved away without it. */
 static void anothers_live_window_is_not_lost(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static unsigned copies_of(const char *live)
     return count;
 }
 
-/* The last part of the new trace, the older trace and the stray: none may be lost. */
+/* The last part of the new trace, the older trace and the unrelated window: none may be lost. */
 static void a_killed_trace_moves_whole_where_a_stray_live_window_lies(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void a_killed_older_trace_comes_back_whole_beside_a_stray_live_window(voi
     assert_int_equal(copies_of(live), 1);
 }
 
-/* A sticky folder of another user's file. */
+/* Another user's file in a sticky folder. */
 static void a_trace_that_has_its_new_name_has_moved(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reading verbs as a user meets them: output, error lines, exit codes. The
- * command is run as a process of its own. */
+ * The reading verbs from the user's side: output, error lines, exit codes. The command runs as a
+ * separate process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void read_all(const char *path, char *buffer, size_t size)
     unlink(path);
 }
 
-/* Run `vramscope ARGS` (a shell line) in *dir*. */
+/* Runs `vramscope ARGS` (a shell line) in *dir*. */
 static void run(struct outcome *o, const char *dir, const char *format, ...)
 {
     char args[1024], line[2048], path[160];
@@ -209,7 +209,7 @@ static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
     vs_builder_remove(&b);
 }
 
-/* A trace with frames enough that half of it still holds events. */
+/* A trace with enough frames that half of it still has events. */
 static void partial_shows_what_is_readable(void **state)
 {
     (void)state;
@@ -707,7 +707,7 @@ static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
     }
 }
 
-/* Nothing but text and its own newlines; the controls of U+0080 to U+009F count as well. */
+/* Only text and its own newlines; U+0080 to U+009F count as control characters. */
 static void assert_harmless(const char *line, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
@@ -776,7 +776,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     vs_builder_remove(&b);
 }
 
-/* A limit of the size is one of the recording: additions that were asked for go over it. */
+/* The size limit applies to the recording: requested additions may exceed it. */
 static void what_carries_a_trace_over_its_limit_says_so(void **state)
 {
     (void)state;

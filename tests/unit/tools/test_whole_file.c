@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `export -o` and `plan -o` write takes its name whole or not at all. */
+ * Files written by `export -o` and `plan -o` are complete or do not exist. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static struct vs_builder trace;
 
-/* Its export is larger than the 8 KiB that "full" lets a file have. */
+/* Its export is larger than the 8 KiB that a file may have in "full". */
 static int make_trace(void **state)
 {
     vs_builder_open(&trace, "observe");
@@ -29,7 +29,7 @@ static int remove_trace(void **state)
     return remove_folder(state);
 }
 
-/* $V is the command, $T the trace, "chrome FILE" exports, "full" does so on a disk that fills. */
+/* $V is the command, $T the trace; "chrome FILE" exports, "full" does so on a disk that fills up. */
 static int bash(const char *script)
 {
     char before[1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests of names share: one library (victim_names.cpp) in many states, traces of a
- * stack through it, and what must be known of its chain. Header-only, as trace_test.h. */
+ * Shared by the tests of names: one library (victim_names.cpp) in many states, traces of a stack
+ * through it, and the expected names of its chain. Header-only, as trace_test.h. */
 #ifndef VS_SYMBOLS_TEST_H
 #define VS_SYMBOLS_TEST_H
 
@@ -115,7 +115,7 @@ static MAYBE_UNUSED const struct vs_symbol *find(const struct names *names, cons
 #define HIDDEN_IN_TABLE "demo::hidden_step(void (*)(void*), void*)"
 #define FILL "demo::Box<int>::fill(void (*)(void*), void*)"
 
-/* What DWARF knows of the chain. */
+/* The names of the chain according to DWARF. */
 static MAYBE_UNUSED void assert_all_names(const char *trace, const struct vs_symbols_options *options)
 {
     struct names names;
@@ -133,7 +133,7 @@ static MAYBE_UNUSED void assert_all_names(const char *trace, const struct vs_sym
     let_go(&names);
 }
 
-/* What is left in a stripped library. */
+/* The names left in a stripped library. */
 static MAYBE_UNUSED void assert_only_exported(const char *trace, const struct vs_symbols_options *options)
 {
     struct names names;
@@ -157,7 +157,7 @@ static MAYBE_UNUSED void assert_no_names(const char *trace, const struct vs_symb
     let_go(&names);
 }
 
-/* victim.so whole, victim.debug its debugging information, stripped.so the rest. */
+/* victim.so complete, victim.debug its debug information, stripped.so the rest. */
 static MAYBE_UNUSED void make_files(const char *dir)
 {
     if (!has_tool("objcopy"))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of C++ and Rust as people write them, and names that only look mangled. */
+ * C++ and Rust names in readable form, and names that only look mangled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void rust_legacy(void **state)
                  "core::fmt::Formatter::pad::hxyz3456789abcdef"); /* C++: not a hash */
 }
 
-/* A type of Rust's that was at *position*, 1 or later, behind "_R" already. */
+/* A Rust type that occurred before at *position*, 1 or later, after "_R". */
 static void append_again(char *name, size_t position)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -75,7 +75,7 @@ static void append_again(char *name, size_t position)
     strcat(strcat(name, "B"), p);
 }
 
-/* A pair, a pair of those, a pair of those, ...: 2^31 times i8 in about 200 letters. */
+/* A pair, a pair of those, a pair of those, ...: 2^31 times i8 in about 200 characters. */
 static void a_short_name_of_a_long_text_is_cut(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void a_short_name_of_a_long_text_is_cut(void **state)
     free(plain);
 }
 
-/* Names that repeat themselves without end, are deep, or mean nothing. */
+/* Names that repeat themselves endlessly, are deeply nested, or invalid. */
 static void wrong_names_end(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of names: they come back from their bytes, and stop at their budget. */
+ * Sets of names: encoding and decoding restores them, and they respect their memory budget. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/symbols/symbol_set.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names from everywhere they may come from: one library (victim_names.cpp) is stripped,
- * split and hidden in many ways, and its known chain must be named as well as what is
- * left allows, never wrongly. */
+ * Names from every possible source: one library (victim_names.cpp) is stripped, split and hidden in
+ * many ways, and its known chain must be named as well as the remaining information allows, never
+ * wrongly. */
 #include "unit/trace/symbols_test.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names that were found once: in the cache on disk, which several processes share and which
- * may be damaged, and in the trace itself, which then needs no files. */
+ * Cached names: in the cache on disk, which several processes share and which may be damaged, and
+ * in the trace itself, which then needs no files. */
 #include "unit/trace/symbols_test.h"
 
 #include <sys/wait.h>

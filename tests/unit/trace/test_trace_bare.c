@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A recorder whose helpers are missing: no zstd, no libunwind, no thread, no room
- * for FILE.live, a device that takes little at a time. This program stands in
- * front of the C library's functions to refuse them. */
+ * A recorder without its helpers: no zstd, no libunwind, no thread, no room for FILE.live, a device
+ * that accepts little at a time. This program overrides the C library's functions to make them
+ * fail. */
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 static char log_name[512];
 static int stderr_before;
 
-/* What is said on stderr goes to a file until release_log. */
+/* Standard error goes to a file until release_log. */
 static void capture_log(void)
 {
     stderr_before = dup(STDERR_FILENO);
@@ -133,7 +133,7 @@ static uint64_t check_some(const char *path)
     return stacks;
 }
 
-/* First: the libraries are looked for once per process. */
+/* Must run first: the libraries are searched once per process. */
 static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void **state)
 {
     (void)state;

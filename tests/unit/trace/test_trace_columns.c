@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frames as columns: joining gives the very rows that were split, whatever they hold;
- * what is damaged is refused and never read beyond; the recorder writes such frames and
- * the reader gives their events. */
+ * Frames as columns: joining restores exactly the rows that were split, whatever their contents;
+ * damaged columns are rejected and never read beyond their end; the recorder writes such frames and
+ * the reader returns their events. */
 #include "trace_test.h"
 
 #include "trace/format/columns.h"
@@ -118,7 +118,7 @@ static size_t split(size_t bytes, const unsigned char **columns)
     return total;
 }
 
-/* Byte for byte: the shortest, and nothing before it is touched. */
+/* Byte for byte: the shortest encoding, and no byte before it is touched. */
 static void check_varint(uint64_t value)
 {
     unsigned char expected[VS_VARINT_MAX], got[1 + VS_VARINT_MAX] = {0x5a};
@@ -182,7 +182,7 @@ static void rows_that_cannot_be_followed_are_left_alone(void **state)
     assert_true(split(make_rows(2000, 8), &columns) > 0); /* and nothing is left of it */
 }
 
-/* A copy of exactly its size each time: a sanitizer sees a read beyond it. */
+/* A copy of exactly its size each time: a sanitizer detects a read beyond it. */
 static void join_copy(const unsigned char *columns, size_t bytes, size_t row_bytes)
 {
     unsigned char *copy = malloc(bytes + 1);

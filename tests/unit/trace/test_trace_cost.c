@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What recording may not cost: a system call or an allocation for an event or a known
- * stack, time of a busy machine for the background thread, or a wait without end for a
+ * Costs that recording must not have: a system call or an allocation for an event or a cached
+ * stack, processor time of a busy machine for the background thread, or an endless wait for a
  * thread of low priority. */
 #include "trace_test.h"
 
@@ -20,7 +20,7 @@
 
 #define EVENTS 8000 /* fit a window */
 
-/* From here on any system call of this thread is its end (SIGSYS), but leaving. */
+/* From here on any system call of this thread except exit kills it (SIGSYS). */
 static void forbid_system_calls(void)
 {
     struct sock_filter filter[] = {
@@ -87,8 +87,8 @@ static pid_t background_thread(void)
     return found;
 }
 
-/* Until the background thread has begun and waits: what it does at its start takes the lock
- * that the events want. */
+/* Waits until the background thread has started and sleeps: at its start it takes the lock that
+ * events need. */
 static void await_quiet(void)
 {
     pid_t tid = 0;
@@ -105,8 +105,8 @@ static void await_quiet(void)
     }
 }
 
-/* In a child: exit 0 when it went well. *too_many*: one system call at the end, which proves
- * that the filter bites. */
+/* In a child: exit 0 on success. *too_many*: makes one system call at the end, which proves that
+ * the filter works. */
 static int record_in_silence(const char *path, bool too_many)
 {
     pid_t pid = fork();
@@ -188,8 +188,8 @@ static void *spin(void *arg)
     return arg;
 }
 
-/* One processor, two threads of the program that never pause, and one that fills window
- * after window: it waits for the background thread, which all the others outrank. */
+/* One processor, two threads of the program that never pause, and one that fills window after
+ * window: it waits for the background thread, which has a lower priority than all the others. */
 static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
 {
     (void)state;
@@ -222,8 +222,8 @@ static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
     vs_reader_close(reader);
 }
 
-/* A program may count on the number of its next file, having closed one: the threads of a
- * recorder that has nothing to write open none. */
+/* A program may rely on the number of its next file after closing one: a recorder's threads with
+ * nothing to write open none. */
 static void no_descriptor_is_taken_meanwhile(void **state)
 {
     (void)state;

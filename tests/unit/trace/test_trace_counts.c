@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A process that does not record everything is killed at any moment: what its trace and FILE.live
- * say is live, and was at most, is the state before the change in flight or after it, whether
- * allocations were left out by their size, by sampling or for the size of the trace; and so is
- * what the trace says once it has been written anew. Each process keeps its own tally in shared
- * memory; with two threads each has devices and a tally to itself. */
+ * A process with unrecorded events is killed at random times: the live memory and peaks in its
+ * trace and FILE.live are the state before or after the change in progress, whether allocations
+ * were omitted by size, by sampling or by the trace's size limit; and so are those of the rewritten
+ * trace. Each process keeps its own tally in shared memory; with two threads each has its own
+ * devices and tally. */
 #include "unit/trace/trace_test.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@
 
 static const enum vs_family families[FAMILIES] = {VS_FAMILY_DEVICE, VS_FAMILY_PINNED};
 
-/* What is live, and the highest that it was: of each device, and of the host's memory in all. */
+/* Live bytes and their peak: of each device, and of all host memory. */
 struct state {
     uint64_t live[DEVICES + 1], peak[DEVICES + 1];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is taken of the counts in FILE.live when not all of it is what was written: a machine that
- * stopped, a kill in the midst of telling, events behind an end. And what the recorder has to have
- * done by the time it says from which event on they hold. */
+ * Which counts in FILE.live are used when some of it was not written: after a machine stop, a kill
+ * while counts are being recorded, events after an end. And what the recorder must have done before
+ * it stores from which event on they hold. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/record/recorder_internal.h"

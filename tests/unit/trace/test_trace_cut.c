@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a machine that stops may leave of a trace and of FILE.live: cut off at any byte, both
- * of them, with pages that are zero, that are gone, or from an earlier moment. Whatever is
- * left, the events that come out are the first ones of the trace, as they were, and a
- * sentence says how it ends. */
+ * States that a machine stop may leave of a trace and of FILE.live: truncated at any byte, both of
+ * them, with pages that are zero, missing, or from an earlier time. Whatever is left, the events
+ * read are the first ones of the trace, unchanged, and a sentence reports how it ends. */
 #include "unit/trace/trace_test.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* several times slower */
@@ -75,7 +74,7 @@ static int drop_images(void **state)
     return remove_scratch(state);
 }
 
-/* The byte of FILE.live to look at after *n*: all of its header and its records, no holes. */
+/* The byte of FILE.live to test after *n*: all of its header and its records, no holes. */
 static size_t next_used(size_t n)
 {
     struct vs_live_header header;
@@ -92,7 +91,7 @@ static size_t next_used(size_t n)
     return next;
 }
 
-/* How many events come out; they have to be the first ones, and the end to be told. */
+/* The number of events read; they must be the first ones, and the end must be reported. */
 static uint64_t read_image(const unsigned char *file, size_t bytes, const unsigned char *live,
                            size_t live_bytes, enum vs_condition *condition)
 {
@@ -175,7 +174,7 @@ static void both_cut_at_once(void **state)
     }
 }
 
-/* The size reached the disk, and the last pages did not. */
+/* The size reached the disk, but the last pages did not. */
 static void the_end_of_the_file_zeroed_from_every_byte(void **state)
 {
     (void)state;
@@ -253,7 +252,7 @@ static void a_live_file_of_an_earlier_moment(void **state)
     }
 }
 
-/* FILE with two frames beside *live*, in which something of the third's window is gone. */
+/* FILE with two frames beside *live*, in which part of the third's window is missing. */
 static void assert_ends_with_two_frames(const unsigned char *live)
 {
     char text[VS_READER_WHY_MAX];
@@ -291,7 +290,7 @@ static void a_live_file_without_the_window_that_is_next(void **state)
     free(live);
 }
 
-/* The part of a window that is there may end where a record does, and a later window be whole. */
+/* The remaining part of a window may end where a record does, and a later window may be complete. */
 static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
 {
     (void)state;
@@ -309,7 +308,7 @@ static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
     assert_true(missing_reported >= PART - 1);
 }
 
-/* Frames have checksums, windows have none: what FILE holds comes out as it was. */
+/* Frames have checksums, windows have none: the contents of FILE are read unchanged. */
 static void every_byte_flipped(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ends that are taken back: for an exec that fails, and for events after the end of the
- * process. Whatever was done, the file holds every event once, in order, and one end. */
+ * Ends that are taken back: for an exec that fails, and for events after the end of the process. In
+ * every case the file has every event once, in order, and one end. */
 #include "trace_test.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static void record(struct vs_recorder *r, unsigned count)
     }
 }
 
-/* All that was written so far, then the end. */
+/* Everything written so far, then the end. */
 static void check(const char *path, enum vs_end_reason reason, uint64_t status)
 {
     struct vs_event e;
@@ -73,7 +73,7 @@ static void the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails(void **
     check(path, VS_END_EXIT, 3);
 }
 
-/* an index frame comes after each 1024 frames, so perhaps with the end taken back */
+/* an index frame follows each 1024 frames, possibly together with the end that is taken back */
 static void ends_are_taken_back_also_where_an_index_falls(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes: the index is right, what later versions add is passed over, and
- * records that make no sense end the trace. Frames are built by hand here. */
+ * The bytes: the index is correct, additions of later versions are skipped, and invalid records end
+ * the trace. Frames are built by hand here. */
 #include "unit/trace/trace_test.h"
 
 #define XXH_INLINE_ALL
@@ -116,7 +116,7 @@ static void begin(struct built *b)
     b->bytes = sizeof h;
 }
 
-/* Append a frame of *type* with the records so far, its header *extra* longer. */
+/* Appends a frame of *type* with the records so far, its header *extra* longer. */
 static void put_frame(struct built *b, unsigned type, uint32_t events, uint64_t base_ns,
                       size_t extra, bool compress)
 {

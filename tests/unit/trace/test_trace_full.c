@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No room, no disk, no file any more: small file systems, and writes that fail as those of
- * a broken disk, a spent quota or one remounted read-only do. The recording stops, says so in
- * one line, and what was recorded is read; the program only sees calls that return. */
+ * No space, no disk, no file any more: small file systems, and writes that fail as on a broken
+ * disk, over a quota or on one remounted read-only. The recording stops and reports it in one line,
+ * and the recorded events can be read; the program only sees calls that return. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/record/recorder_internal.h"
@@ -24,7 +24,7 @@ static _Atomic long failing_after = -1; /* or once so many bytes were written */
 static _Atomic bool stuck;              /* they do not fail, they do not return */
 static _Atomic bool held;               /* one is in there */
 
-/* In place of the C library's, for this whole program. */
+/* Replaces the C library's function in this whole program. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
@@ -40,7 +40,7 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
-/* --- what is recorded and what comes out --- */
+/* --- recorded and read events --- */
 
 struct tally {
     _Atomic uint64_t calls;

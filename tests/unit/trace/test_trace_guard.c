@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SIGBUS and FILE.live: shortened under a recording, it costs the recording and not the
- * program, in whichever thread the fault comes; every other SIGBUS is the program's. */
+ * SIGBUS and FILE.live: truncating it during a recording ends the recording and not the program,
+ * whichever thread faults; every other SIGBUS goes to the program. */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void shorten_live(const char *path)
         _exit(4);
 }
 
-/* *body* in a child without a handler of a sanitizer's; its exit status, or 128 + signal. */
+/* Runs *body* in a child without a sanitizer's handler; returns its exit status, or 128 + signal. */
 static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
 {
     char log[520];
@@ -59,7 +59,7 @@ static int in_child(int (*body)(const char *path), const char *path, char *said,
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* --- FILE.live is shortened --- */
+/* --- FILE.live is truncated --- */
 
 static int shorten_while_recording(const char *path)
 {
@@ -130,7 +130,7 @@ static void a_live_file_that_is_shortened_stops_the_recording_only(void **state)
     }
 }
 
-/* --- what is not ours --- */
+/* --- faults that are not ours --- */
 
 static int *beyond_the_end(void)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A busy recording is killed at random instants, again and again: several threads, stacks,
- * windows that change. Each thread counts in shared memory the events whose call has
- * returned, and the n-th event of a thread says that it is the n-th. What is read afterwards
- * has to hold every one of them, in order, none twice, and at most one more per thread: the
- * one that was on its way. The trace that `recover` makes of it holds the same.
+ * A busy recording is killed at random times: several threads, stacks, windows that change. Each
+ * thread counts in shared memory the events whose call has returned, and the n-th event of a thread
+ * has number n. The trace must contain every one of them, in order, none twice, and at most one
+ * more per thread: the one in progress. The trace that `recover` makes of it has the same events.
  *
  * test_trace_kill [--kills N] [--seed S] */
 #define _GNU_SOURCE
@@ -54,7 +53,7 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* --- what the n-th event of a thread is --- */
+/* --- the n-th event of a thread --- */
 
 static const enum vs_event_kind kinds[] = {VS_EVENT_alloc, VS_EVENT_free, VS_EVENT_range_start,
                                            VS_EVENT_memset};
@@ -90,7 +89,7 @@ static void fill(struct vs_event *e, uint64_t who, uint64_t n, uint64_t name, ui
     }
 }
 
-/* The id of an event of ours; UINT64_MAX for the recorder's own. */
+/* The id of an event of this test; UINT64_MAX for the recorder's own. */
 static uint64_t id_of(const struct vs_event *e, uint64_t *name, uint64_t *stack)
 {
     *name = *stack = 0;
@@ -202,7 +201,7 @@ static bool check_event(struct round *round, const struct vs_reader *reader,
            wrong(round, "a stack without frames", who, n);
 }
 
-/* Reads the trace: *condition* must be how it ends. */
+/* Reads the trace, which must end with *condition*. */
 static bool read_trace(struct round *round, enum vs_condition condition)
 {
     struct vs_reader *reader;
@@ -252,7 +251,7 @@ static bool check_trace(struct round *round)
     return round->good && with_stack > 0;
 }
 
-/* The same events in a finished file, and nothing of ours left over. */
+/* The same events in a finished file, and no temporary files left. */
 static bool check_recovered(struct round *round)
 {
     uint64_t before[THREADS], stacks = round->stacks;

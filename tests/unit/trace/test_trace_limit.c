@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A largest size is used well: whether the load packs well or not at all, the file gets most
- * of it and FILE with FILE.live never more; what is worth least ends first, in its order. */
+ * A size limit is used well: whether the load compresses well or not at all, the file gets most of
+ * it and FILE with FILE.live never more; the least valuable data is dropped first, in the
+ * documented order. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/record/selection.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of modules against a process whose objects come, go and change under it: every
- * stack is resolved against what was loaded at its time, by build ids from memory. */
+ * The list of modules in a process that loads, unloads and replaces objects: every stack is
+ * resolved against the objects loaded at its time, by build ids from memory. */
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ static void copy_file(const char *from, const char *to)
     free(data);
 }
 
-/* What is read back: the module of the second frame of each `free` event, in order. */
+/* The result: the module of the second frame of each `free` event, in order. */
 struct seen {
     char path[512], build_id[160];
 };
@@ -135,7 +135,7 @@ static void a_library_that_never_was_a_file_has_its_build_id(void **state)
     dlclose(library);
 }
 
-/* Unloaded without a word to the recorder, and seen by the next stack that is new. */
+/* Unloaded without a report to the recorder; noticed at the next new stack. */
 static void another_library_at_the_same_addresses_is_itself(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void another_name_space_is_listed_and_goes(void **state)
     vs_reader_close(reader);
 }
 
-/* As many as a process with all its plugins has: VS_TEST_MODULES of them. */
+/* As many as in a process with many plugins: VS_TEST_MODULES of them. */
 static void thousands_of_modules_come_one_by_one_and_go_at_once(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One clear line for each thing that is not a trace. */
+ * One clear line for each kind of file that is not a trace. */
 #include "unit/trace/trace_test.h"
 
 #define XXH_INLINE_ALL

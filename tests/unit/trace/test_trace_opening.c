@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace that gets its end, or is written anew, in the very moment in which it is opened. The
- * reader asks for FILE.live by access(2), which stands here, too, and lets it happen then. */
+ * A trace that gets its end, or is rewritten, exactly while it is opened. The reader tests for
+ * FILE.live by access(2), which this program overrides to make it happen then. */
 #include "unit/trace/trace_test.h"
 
 #include <sys/syscall.h>
@@ -63,7 +63,7 @@ static void a_trace_that_ends_meanwhile_is_whole(void **state)
     assert_whole(trace, 1000);
 }
 
-/* As by `vramscope recover` of a trace whose FILE.live it takes in. */
+/* As by `vramscope recover` of a trace with FILE.live. */
 static void a_trace_that_is_replaced_meanwhile_is_whole(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void replace_again(void)
     meanwhile = replace_again;
 }
 
-/* One that never comes to rest is read as it was found. */
+/* A file that is replaced at every attempt is read as found. */
 static void a_trace_that_is_replaced_for_ever_is_read_all_the_same(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that a recording makes: whatever has the name stays what it is. */
+ * Files that a recording creates: an existing file of that name stays unchanged. */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who records a trace, told by a lock on one byte of it that nobody reads; and whose file a
- * trace stays when it is written anew in place. */
+ * The recording process of a trace, found by a lock on one byte that is never read; and the owner
+ * of a trace that is rewritten in place. */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define NOBODY 65534u
 #define SOME_GROUP 54321u
 
-/* Records a few events; the recorder is open still. */
+/* Records a few events; the recorder stays open. */
 static struct vs_recorder *begin(const char *path)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
@@ -25,8 +25,8 @@ static struct vs_recorder *begin(const char *path)
     return r;
 }
 
-/* What *look* gives in another process: a lock does not stop its holder, and goes when the
- * holder closes any descriptor of the file. */
+/* Returns the result of *look* in another process: a lock does not block its holder, and is
+ * released when the holder closes any descriptor of the file. */
 static int in_a_child(int (*look)(const char *), const char *path)
 {
     int status = -1;
@@ -39,7 +39,7 @@ static int in_a_child(int (*look)(const char *), const char *path)
     return WEXITSTATUS(status);
 }
 
-/* --- who records --- */
+/* --- the recording process --- */
 
 static int is_recorded_by_parent(const char *path)
 {
@@ -59,7 +59,7 @@ static int one_byte_is_locked(const char *path)
            found->l_pid == getppid() && found->l_start == LOCKED_BYTE && found->l_len == 1;
 }
 
-/* As on a file system where a lock keeps others off: of all that a trace can be, none is. */
+/* As on a file system with mandatory locks: no byte of the trace's possible contents may be locked. */
 static int contents_can_be_locked(const char *path)
 {
     struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = LOCKED_BYTE};
@@ -107,7 +107,7 @@ static void without_the_lock_the_mapping_decides(void **state)
     assert_int_equal(in_a_child(is_recorded, path), 0);
 }
 
-/* --- whose file --- */
+/* --- the file's owner --- */
 
 static void skip_unless_root(void)
 {
@@ -127,7 +127,7 @@ static void make_owned(const char *path, uid_t uid, gid_t gid, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-/* 0, or what is wrong. */
+/* 0, or the error. */
 static int write_anew(const char *path, const char *to)
 {
     char why[VS_READER_WHY_MAX];
@@ -208,7 +208,7 @@ static void anothers_trace_is_not_taken_over(void **state)
     free(is);
 }
 
-/* One's own, of a group one is not in: its rights are not another group's. */
+/* One's own file, of a group one is not in: its rights must not go to another group. */
 static void a_group_that_cannot_be_kept_leaves_no_rights_to_another(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which interpreters are read and which are left alone, and frames in memory that only
- * looks like an interpreter's. What real ones say is in tests/python. */
+ * Which interpreters are read and which are ignored, and frames in memory that only looks like an
+ * interpreter's. Real interpreters are tested in tests/python. */
 #include "unit/trace/trace_test.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 static uint64_t runtime_words[128];
 
-/* As the headers of 3.13 lay the first words of _PyRuntime out. */
+/* The first words of _PyRuntime as in the headers of 3.13. */
 static void describe_3_13(void)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frames of Python 3.14 without GIL, in memory laid out as its headers do with
- * Py_GIL_DISABLED: there each thread runs a copy of its own of a function's instructions. */
+ * Frames of free-threaded Python 3.14, in memory laid out as in its headers with Py_GIL_DISABLED:
+ * each thread runs its own copy of a function's instructions. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/stacks/python.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cut off, damaged, full disk, forked: what was recorded is there, and what is not
- * there is said. (Killed: test_trace_kill.) */
+ * Truncated, damaged, full disk, forked: the recorded events are read, and missing ones are
+ * reported. (Killed: test_trace_kill.) */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -87,11 +87,11 @@ static void the_live_window_of_an_older_version_is_recovered_from(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-/* --- cut off and damaged --- */
+/* --- truncated and damaged --- */
 
 #define SMALL_EVENTS 60
 
-/* A trace of several frames, and FILE.live of the moment before its end. */
+/* A trace of several frames, and FILE.live as it was before the end. */
 static unsigned char *small_trace(size_t *bytes, unsigned char **live, size_t *live_bytes)
 {
     const char *path = scratch("small.vst");
@@ -113,7 +113,7 @@ static unsigned char *small_trace(size_t *bytes, unsigned char **live, size_t *l
     return slurp(path, bytes);
 }
 
-/* How many of small_trace's events come out; fails unless they are its first. */
+/* How many of small_trace's events are read; fails unless they are its first. */
 static uint64_t read_prefix(struct vs_reader *reader)
 {
     struct vs_event got;
@@ -269,8 +269,7 @@ static unsigned count_lines(const char *text)
     return n;
 }
 
-/* Record in a child whose files may have *limit* bytes, until it stops. What it
- * says goes to *said*. */
+/* Records in a child whose files may have *limit* bytes, until it stops. Its output goes to *said*. */
 static struct outcome record_until_full(const char *path, rlim_t limit, char *said, size_t said_max)
 {
     struct outcome *shared =
@@ -316,7 +315,7 @@ static struct outcome record_until_full(const char *path, rlim_t limit, char *sa
     return outcome;
 }
 
-/* The events, and the end that says why there are no more. */
+/* The events, and the end with the reason why there are no more. */
 static uint64_t count_ranges(struct vs_reader *reader)
 {
     struct vs_event got = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces written anew: the same events before and after, frames added and found again,
- * killed traces that become whole, and that a failure leaves everything as it was. */
+ * Rewritten traces: the same events before and after, frames added and found again, traces of
+ * killed processes finished, and no change after a failure. */
 #include "trace_test.h"
 
 #include <sys/resource.h>

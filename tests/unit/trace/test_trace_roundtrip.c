@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the recorder is given is what the reader gives back. */
+ * The reader returns exactly the recorded events. */
 #include "unit/trace/trace_test.h"
 
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks and their names against call chains that are known because this file is
- * what makes them. */
+ * Stacks and their names against call chains that are known because this file makes them. */
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
@@ -58,7 +57,7 @@ __attribute__((noinline)) static void deep(struct call *call, int left)
     NO_TAIL_CALL();
 }
 
-/* A trace with the stack of `mark` events; read to the end. */
+/* A trace with the stacks of `mark` events; read to the end. */
 static struct vs_reader *finish(struct vs_recorder *r, const char *path, uint64_t stack)
 {
     struct vs_event e = {.kind = VS_EVENT_free};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The background thread, in programs that leave it little or would give it too much: with
- * so much thread-local data that must be above 0 of a stack, and started by a
- * thread with a real-time policy. */
+ * The background thread in unusual programs: with so much thread-local data, placed at the top of
+ * its stack, that little is left, and started by a thread with a real-time policy. */
 #include "trace_test.h"
 
 #include <dirent.h>
@@ -11,7 +10,7 @@
 
 #define EVENTS 300000u
 
-/* More than the thread needs for itself; each thread has it on its stack. */
+/* More than the thread itself needs; each thread has it on its stack. */
 static _Thread_local volatile char large[600 << 10];
 
 static pid_t writer_thread(void)
@@ -33,7 +32,7 @@ static pid_t writer_thread(void)
     return found;
 }
 
-/* It names itself when it runs. */
+/* The thread sets its name when it runs. */
 static pid_t await_writer_thread(void)
 {
     pid_t found = 0;

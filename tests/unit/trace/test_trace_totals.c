@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Totals of what has no event of its own: counted by many threads which wait for room in the
- * trace again and again, while others count on, nothing is lost and nothing is told twice. */
+ * Totals of changes without events of their own: counted by many threads that wait repeatedly for
+ * room in the trace while others count on; nothing is lost and nothing is counted twice. */
 #include "unit/trace/trace_test.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks by frame rules against libunwind, frame by frame, and the memory of stacks
- * already seen: one id for one stack and never for two, over random call trees. */
+ * Stacks by frame rules against libunwind, frame by frame, and the cache of stacks already seen:
+ * one id for each stack and never for two, over random call trees. */
 #include "unit/trace/trace_test.h"
 
 #include <alloca.h>
@@ -24,7 +24,7 @@ struct stack {
     size_t count;
 };
 
-/* What libunwind says of the frames from the caller of this function's caller on. */
+/* libunwind's frames from the caller of this function's caller on. */
 static void by_libunwind(struct stack *s, const void *first)
 {
     void *all[FRAMES];
@@ -198,8 +198,7 @@ __attribute__((noinline)) static void leaf(void)
 
 static void grow(unsigned left);
 
-/* Functions with frames alike and unlike, so that one stack pointer stands for many
- * stacks. */
+/* Functions with equal and different frame sizes, so that one stack pointer occurs in many stacks. */
 #define FUNCTION(name, bytes)                                \
     __attribute__((noinline)) static void name(unsigned left) \
     {                                                        \
@@ -234,7 +233,7 @@ __attribute__((noinline)) static void grow(unsigned left)
     NO_TAIL_CALL();
 }
 
-/* Stacks that differ far out only. */
+/* Stacks that differ only in their outer frames. */
 __attribute__((noinline)) static void chain(unsigned left)
 {
     if (left)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the trace tests share: a scratch directory, recorders with usual settings,
- * reading everything, a repeatable random source. Header-only; each test program
- * is one file. */
+ * Shared by the trace tests: a scratch directory, recorders with usual settings, reading
+ * everything, a repeatable random source. Header-only; each test program is one file. */
 #ifndef VS_TRACE_TEST_H
 #define VS_TRACE_TEST_H
 
@@ -27,8 +26,8 @@
 #include "trace/read/reader_internal.h"
 #include "trace/record/recorder.h"
 
-/* ThreadSanitizer cannot follow a child that starts threads, nor a library that takes a lock
- * while a thread ends: libunwind does, in threads that it walked. */
+/* ThreadSanitizer does not support a child that starts threads, nor a library that takes a lock
+ * while a thread ends, as libunwind does in threads that it walked. */
 #ifdef __SANITIZE_THREAD__
 #define SKIP_UNDER_TSAN() skip()
 #define THREADS_UNWIND false
@@ -67,7 +66,7 @@ static MAYBE_UNUSED const char *scratch(const char *name)
     return out;
 }
 
-/* What was built beside the test program; valid until the next call. */
+/* A file built beside the test program; valid until the next call. */
 static MAYBE_UNUSED const char *built(const char *name)
 {
     static char path[512];
@@ -102,7 +101,7 @@ static MAYBE_UNUSED struct vs_reader *open_reader(const char *path)
     return r;
 }
 
-/* The next event that is no `module`. */
+/* The next event that is not a `module`. */
 static MAYBE_UNUSED bool next_plain(struct vs_reader *r, struct vs_event *event)
 {
     do {

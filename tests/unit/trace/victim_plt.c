@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that calls out through a stub. */
+ * A library that calls another one through a stub. */
 void victim_plt_callee(void);
 __attribute__((visibility("default"))) void victim_plt_callee(void)
 {

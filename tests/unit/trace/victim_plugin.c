@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that the stack tests load: calls back through a known function. */
+ * A library loaded by the stack tests: calls back through a known function. */
 typedef void callback(void *);
 
 __attribute__((visibility("default"), noinline)) void plugin_call(callback *f, void *arg);

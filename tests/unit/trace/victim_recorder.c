@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that contains a recorder, as libvramscope.so does: its own frames
- * must not show in the stacks it captures. */
+ * A library that contains a recorder, as libvramscope.so does: its own frames must not appear in
+ * the stacks it captures. */
 #include "trace/record/recorder.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
@@ -33,7 +33,7 @@ uint64_t victim_capture(struct vs_recorder *r)
     return id;
 }
 
-/* The program's call goes through us, out again, and back in. */
+/* The program's call goes through this library, out again, and back in. */
 uint64_t victim_hook(struct vs_recorder *r, uint64_t (*below)(struct vs_recorder *))
 {
     uint64_t id = below(r);

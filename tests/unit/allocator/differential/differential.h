@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The differential test: steps driven through the allocator and the reference
- * model side by side. A step is data and names earlier requests by their number,
- * so that a sequence from which steps are taken still means something: a step
- * about a request that is not there does nothing. That is what lets a failing
- * sequence be shrunk. */
+ * The differential test: drives steps through the allocator and the reference model side by side. A
+ * step is data and refers to earlier requests by number, so that a sequence stays valid when steps
+ * are removed: a step about a missing request does nothing. This makes it possible to shrink a
+ * failing sequence. */
 #ifndef DIFFERENTIAL_H
 #define DIFFERENTIAL_H
 
@@ -103,12 +102,12 @@ struct diff_run {
     bool thorough;         /* snapshot and invariants after every step */
 };
 
-/* Is the model compared with our allocator, or with another behind its functions that
- * has a part of them only: PyTorch's own? That one is asked only what it defines. */
+/* Whether the model is compared with our allocator; false: with one that has only a part of its
+ * functions, PyTorch's own, which is tested only where it defines the result. */
 extern const bool diff_subject_is_ours;
 
 /* --- differential_suite.c --- */
-/* As main's; sets what diff_suite does. */
+/* As main's arguments; configures diff_suite. */
 void diff_suite_arguments(int argc, char **argv);
 /* A cmocka test's body: *test* is its name. */
 void diff_suite(const char *test, const struct diff_config *config);
@@ -119,7 +118,7 @@ void diff_start(struct diff_run *run, const struct diff_config *config);
 bool diff_step(struct diff_run *run, const struct diff_step *step);
 void diff_stop(struct diff_run *run);
 
-/* Does either side take something for a capture? */
+/* Whether either side assumes a capture. */
 bool diff_capturing(const struct diff_run *run);
 struct vs_pool_id diff_pool_id(uint64_t pool);
 
@@ -128,7 +127,7 @@ bool diff_compare(struct diff_run *run);
 bool diff_compare_deep(struct diff_run *run);
 bool diff_compare_events(struct diff_run *run);
 bool diff_compare_oom(struct diff_run *run);
-/* Describe a difference and return false. */
+/* Describes a difference and returns false. */
 bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
 
 /* --- differential_generate.c --- */
@@ -137,7 +136,7 @@ void diff_draw_config(struct diff_config *config, uint64_t seed);
 struct diff_step diff_next(struct diff_run *run);
 
 /* --- differential_shrink.c --- */
-/* Take steps out of a failing sequence while it still fails; the new length. */
+/* Removes steps from a failing sequence as long as it still fails; returns the new length. */
 int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count);
 void diff_print(const struct diff_config *config, const struct diff_step *steps, int count);
 

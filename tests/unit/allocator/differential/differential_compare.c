@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What must be equal on both sides of the differential test: after every step all
- * statistics and what the devices hold; every so often each segment and block,
- * and the allocator's own invariants. */
+ * Compared on both sides of the differential test: after every step all statistics and the devices'
+ * memory; periodically each segment and block, and the allocator's own invariants. */
 #include "differential.h"
 
 #include <inttypes.h>
@@ -46,7 +45,7 @@ static bool same_stat(struct diff_run *r, const char *name, const struct vs_stat
     return diff_differ(r, what, a, b);
 }
 
-/* Which one it is, once it is known that some differ. */
+/* Finds the statistic that differs. */
 static bool name_statistic(struct diff_run *r, const struct vs_allocator_stats *have,
                            const struct vs_allocator_stats *want)
 {

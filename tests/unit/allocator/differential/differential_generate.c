@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Draws the steps of the differential test: phases of filling and draining, few
- * sizes that come again beside free ones, streams, events, failures of the
- * device. Everything follows from the seed. */
+ * Draws the steps of the differential test: phases of filling and draining, a few repeated sizes
+ * among random ones, streams, events, failures of the device. Everything depends only on the seed.
+ * */
 #include "differential.h"
 
 #include <string.h>
@@ -25,8 +25,7 @@ static bool one_in(struct diff_run *r, uint64_t n)
     return draw(r, n) == 0;
 }
 
-/* Log-uniform, sometimes exactly a power of two or near one; rarely a size that is
- * a case of its own. */
+/* Log-uniform, sometimes exactly a power of two or near one; rarely a special size. */
 static uint64_t draw_size(struct diff_run *r)
 {
     int largest = r->config->largest;
@@ -126,7 +125,7 @@ static struct diff_step probe(struct diff_run *r)
     return s;
 }
 
-/* Seldom enough that the run gets somewhere. */
+/* Rare, so that the run makes progress. */
 static struct diff_step rare(struct diff_run *r)
 {
     struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK, 0};
@@ -165,7 +164,7 @@ static uint64_t draw_pool(struct diff_run *r, bool begun)
     return pool;
 }
 
-/* Balanced, so that pools come and go: what begins ends, soon. */
+/* Balanced, so that pools are created and removed: each begin is soon ended. */
 static struct diff_step pool_step(struct diff_run *r)
 {
     struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK, 0};
@@ -242,7 +241,7 @@ static struct diff_step any(struct diff_run *r)
     return plain(r);
 }
 
-/* A failure that the step can meet. */
+/* A failure that the step can cause. */
 static enum diff_failure draw_failure(struct diff_run *r, enum diff_kind kind)
 {
     static const enum diff_failure request[] = {FAIL_ALLOC, FAIL_ALLOC,  FAIL_FREE, FAIL_SYNC,

@@ -46,7 +46,7 @@ static void no_longer_live(struct diff_run *r, int request)
     }
 }
 
-/* Sometimes there is something to free. */
+/* Frees something in some calls. */
 static bool free_one(void *ctx)
 {
     struct diff_run *r = ctx;
@@ -198,7 +198,7 @@ static bool step_sync_end(struct diff_run *r, const struct diff_step *s)
     return true;
 }
 
-/* A pointer anywhere near: inside, outside, live, cached, freed twice. */
+/* Any nearby pointer: inside, outside, live, cached, freed twice. */
 static bool step_probe(struct diff_run *r, const struct diff_step *s)
 {
     uint64_t addr = s->target < 0 ? s->a : r->addr[s->target] + s->a;
@@ -237,7 +237,7 @@ static bool step_fraction(struct diff_run *r, const struct diff_step *s)
                 model_set_memory_fraction(r->model, fraction));
 }
 
-/* The context is gone with all that was on the device. */
+/* The context was destroyed with all of the device's memory. */
 static bool step_abandon(struct diff_run *r)
 {
     struct fake_device *devices[] = {&r->device, &r->model_device};

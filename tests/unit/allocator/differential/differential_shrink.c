@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes a failing sequence of steps short: takes out ever smaller stretches as
- * long as some difference remains, then prints what is left. */
+ * Shrinks a failing sequence of steps: removes ever smaller parts as long as some difference
+ * remains, then prints the rest. */
 #include "differential.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 static struct diff_run run;
 static bool thorough;
 
-/* The steps up to the first difference; 0: none differs. */
+/* The number of steps up to the first difference; 0: none. */
 static int steps_here(const struct diff_config *config, const struct diff_step *steps,
                                int count)
 {
@@ -31,7 +31,7 @@ static int steps_here(const struct diff_config *config, const struct diff_step *
     return run.difference[0] && !failed ? count : failed;
 }
 
-/* In a process of its own, where what is compared cannot begin anew. */
+/* In a separate process, if the compared allocator cannot be restarted. */
 static int steps_to_difference(const struct diff_config *config, const struct diff_step *steps,
                                int count)
 {
@@ -59,7 +59,7 @@ static int steps_to_difference(const struct diff_config *config, const struct di
     return found.steps;
 }
 
-/* Without *size* steps from *from* on, if that still differs: the new length. */
+/* Removes *size* steps from *from* on if the rest still differs; returns the new length. */
 static int without(const struct diff_config *config, struct diff_step *steps, int count, int from,
                    int size)
 {

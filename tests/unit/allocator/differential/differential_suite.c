@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs one configuration of the differential test over its seeds: what it reached
- * is counted, a difference shrunk and printed. */
+ * Runs one configuration of the differential test over its seeds: counts the mechanisms used,
+ * shrinks and prints a difference. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static uint64_t first_seed = 20260101;
 static bool brief;
 static long steps_before; /* of this configuration's runs that have ended */
 
-/* For whoever has to know where a crash happened. */
+/* For finding the step of a crash in a debugger. */
 static struct {
     const char *test;
     uint64_t seed;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks used on other streams, in the reference model. A freed one waits for an
- * event on each of them; while a capture is under way, or when the device will
- * not record, it waits with its events unrecorded (PyTorch: insert_events,
- * process_events, insert_events_deferred_until_no_capture). */
+ * Blocks used on other streams, in the reference model. A freed one waits for an event on each of
+ * them; during a capture, or when the device cannot record, it waits with its events unrecorded
+ * (PyTorch: insert_events, process_events, insert_events_deferred_until_no_capture). */
 #include "reference_internal.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static void event_done(struct model *m, int p)
         model_now_free(m, b->addr);
 }
 
-/* Record the events a freed block has to wait for; free it if there are none. */
+/* Records the events that a freed block has to wait for; frees it if there are none. */
 static void record_events(struct model *m, uint64_t addr)
 {
     struct block *b = &m->blocks[model_index_of(m, addr)];
@@ -46,9 +45,9 @@ static void record_events(struct model *m, uint64_t addr)
         model_now_free(m, addr);
 }
 
-/* The events that could not be recorded before, in order: those that the device
- * refused, or those that waited for the end of a capture. Uses during a capture are
- * part of its graph and need none. */
+/* Records the events that could not be recorded before, in order: those that the device rejected,
+ * or those that waited for the end of a capture. Uses during a capture are part of its graph and
+ * need none. */
 static void record_deferred(struct model *m, bool refused)
 {
     int count = m->deferred_count;
@@ -68,7 +67,7 @@ static void record_deferred(struct model *m, bool refused)
     }
 }
 
-/* Streams by rising value; in each, events in the order they were recorded. */
+/* Streams by ascending value; in each, events in the order they were recorded. */
 void model_look_at_events(struct model *m, bool wait)
 {
     record_deferred(m, true);
@@ -109,8 +108,8 @@ void model_wait_for_pool(struct model *m, uint64_t pool)
     }
 }
 
-/* The live block that starts at *addr*. Addresses of ours that have lost their
- * memory are no stranger's: whoever frees there frees a second time. */
+/* The live block that starts at *addr*. Addresses of ours that have lost their memory are not
+ * foreign: a free there is a double free. */
 static enum vs_err live_block(struct model *m, uint64_t addr, struct block **out)
 {
     for (int i = 0; i < m->count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Expandable segments in the reference model: address ranges, of 9/8 of the device's
- * memory unless configured smaller, for each stream and pool, of which blocks are mapped or not;
- * memory in handles of 2 MiB (small) or 20 MiB, mapped as low as it fits (PyTorch:
- * find_expandable_block, map_block, unmap_block). */
+ * Expandable segments in the reference model: address ranges, of 9/8 of the device's memory unless
+ * configured smaller, for each stream and pool, whose blocks are mapped or not; memory in handles
+ * of 2 MiB (small) or 20 MiB, mapped at the lowest place that fits (PyTorch: find_expandable_block,
+ * map_block, unmap_block). */
 #include "reference_internal.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool usable(const struct block *b)
     return b->unmapped || model_is_free(b);
 }
 
-/* Enough usable bytes in a row from block *i* on. */
+/* Whether there are enough usable bytes in a row from block *i* on. */
 static bool has_space(const struct model *m, int i, uint64_t size)
 {
     uint64_t bytes = 0;
@@ -32,8 +32,8 @@ static bool has_space(const struct model *m, int i, uint64_t size)
     return bytes >= size;
 }
 
-/* Where the request can grow: the lowest unmapped block with enough space, or the
- * free one right before it. */
+/* The place where the request can grow: the lowest unmapped block with enough space, or the free
+ * one right before it. */
 static int find_space(const struct model *m, const struct request *q)
 {
     for (int i = 0; i < m->count; i++) {
@@ -77,7 +77,7 @@ static enum vs_err new_range(struct model *m, const struct request *q, int *out)
     return VS_OK;
 }
 
-/* All *count* handles made and mapped from *addr* on, or none. */
+/* Creates and maps all *count* handles from *addr* on, or none. */
 static enum vs_err map_handles(struct model *m, uint64_t addr, uint64_t each, size_t count)
 {
     uint64_t *handles = calloc(count, sizeof *handles);
@@ -98,8 +98,8 @@ static enum vs_err map_handles(struct model *m, uint64_t addr, uint64_t each, si
     return err;
 }
 
-/* Map the first *size* bytes, rounded up to handles, of unmapped block *i*. *at*:
- * the block that holds them then. */
+/* Maps the first *size* bytes, rounded up to handles, of unmapped block *i*. *at*: the block that
+ * then holds them. */
 static enum vs_err map_block(struct model *m, int i, uint64_t size, int *at)
 {
     struct block b = m->blocks[i], rest = b;
@@ -196,7 +196,7 @@ static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t
     return *from < *to;
 }
 
-/* Under VS_REUSE_AFTER_SYNC what is to be unmapped is waited for once. */
+/* Under VS_REUSE_AFTER_SYNC one wait covers everything to be unmapped. */
 enum vs_err model_settle(struct model *m, uint64_t pool)
 {
     uint64_t from, to;

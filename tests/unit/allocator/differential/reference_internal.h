@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of the reference model and what its files share. A block is an
- * element of one array by address; its neighbours in the same segment are the
- * elements beside it. Pointers and indices into the array hold until the next
- * insertion or erasure; addresses hold longer. */
+ * The state of the reference model, shared by its files. A block is an element of one array by
+ * address; its neighbours in the same segment are the adjacent elements. Pointers and indices into
+ * the array are valid until the next insertion or removal; addresses stay valid. */
 #ifndef REFERENCE_INTERNAL_H
 #define REFERENCE_INTERNAL_H
 
@@ -77,64 +76,63 @@ struct model {
 
 #define RAN(m, name) ((m)->counts[MODEL_##name]++)
 
-/* A request on its way. */
+/* A request in progress. */
 struct request {
     uint64_t bytes, size, stream, pool;
     bool large, expandable;
 };
 
 /* --- reference_model.c --- */
-/* Of memory: block *b*'s kind and stream; *requested* and *size* as the event has them. */
+/* An event about memory: block *b*'s kind and stream; *requested* and *size* as in the event. */
 void model_emit(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
                 uint64_t addr, uint64_t requested, uint64_t size);
 int model_index_of(const struct model *m, uint64_t addr);
 void model_insert(struct model *m, struct block block);
 void model_erase(struct model *m, int i);
-/* Join block *i* with the one after it. */
+/* Joins block *i* with the one after it. */
 void model_join(struct model *m, int i);
 void model_now_free(struct model *m, uint64_t addr);
 bool model_is_free(const struct block *b);
-/* One block is the whole segment. */
+/* Whether one block is the whole segment. */
 bool model_alone(const struct block *b);
 uint64_t model_max_split(const struct model *m);
 uint64_t model_allowed(const struct model *m);
 uint64_t model_round_up(uint64_t n, uint64_t to);
-/* In the order in which a pool of free blocks is kept: stream, size, and among equals
- * the address, or the segment's age before it. */
+/* The order of a pool's free blocks: stream, size, and among equals the address, or the segment's
+ * age before it. */
 bool model_after(const struct block *x, const struct block *y);
-/* Synchronise unless block *i* may be used without. */
+/* Synchronises unless block *i* is safe already. */
 enum vs_err model_make_safe(struct model *m, int i);
 uint64_t model_large_segment(const struct model *m);
 /* The cached block for a request; -1: none. */
 int model_search(struct model *m, const struct request *q);
 
-/* The age of a segment made now. */
+/* The age of a segment created now. */
 uint64_t model_age(struct model *m);
 
 /* --- reference_statistics.c --- */
 void model_recount(struct model *m);
 
 /* --- reference_events.c --- */
-/* Poll, or with *wait* wait for, what is outstanding. */
+/* Polls pending events, or with *wait* waits for them. */
 void model_look_at_events(struct model *m, bool wait);
-/* Wait for those of one pool's blocks. */
+/* Waits for those of one pool's blocks. */
 void model_wait_for_pool(struct model *m, uint64_t pool);
 
 /* --- reference_release.c --- */
 enum vs_err model_release_all(struct model *m, uint64_t *released);
-/* What is free in a pool; the pool with the last of it when it has no users. */
+/* Releases a pool's free memory; removes the pool with the last of it when it has no users. */
 enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *released);
 void model_collect_garbage(struct model *m);
 bool model_release_oversize(struct model *m, const struct request *q);
 
 /* --- reference_expandable.c --- */
 enum vs_err model_grow(struct model *m, const struct request *q, int *out);
-/* Wait for what model_unmap would have to wait for in a pool; 0: in the shared one and
- * those without users. */
+/* Waits as model_unmap requires for a pool; 0: for the shared one and those without users. */
 enum vs_err model_settle(struct model *m, uint64_t pool);
-/* Ranges of a pool that hold no memory at all. */
+/* Drops ranges of a pool that hold no memory. */
 void model_drop_unmapped(struct model *m, uint64_t pool);
-/* Give the whole handles inside block *i* back; bytes given back. */
+/* Releases the whole handles inside block *i*; returns the bytes released. */
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
 
 /* --- reference_pools.c --- */
@@ -143,9 +141,9 @@ uint64_t model_pool_for(struct model *m, uint64_t stream);
 /* NULL: none, or the shared one. */
 struct private_pool *model_pool_numbered(struct model *m, uint64_t number);
 struct vs_pool_id model_pool_id(const struct model *m, uint64_t number);
-/* Forget a pool that has neither users nor memory. */
+/* Removes a pool that has neither users nor memory. */
 void model_pool_forget(struct model *m, uint64_t number);
-/* A block from a pool that may be used before failing; -1: none. */
+/* A block from a pool that may be used as a last resort; -1: none. */
 int model_pool_fallback(struct model *m, struct request *q);
 
 #endif

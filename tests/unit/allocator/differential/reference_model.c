@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reference model's array of blocks, and a request on its way: rounding, the
- * search, growing in PyTorch's order of attempts, splitting. */
+ * The reference model's array of blocks, and its requests: rounding, the search, growing in
+ * PyTorch's order of attempts, splitting. */
 #include "reference_internal.h"
 
 #include <stdlib.h>
@@ -151,7 +151,7 @@ void model_abandon(struct model *m)
     model_recount(m);
 }
 
-/* --- the rules of a size --- */
+/* --- rules for sizes --- */
 
 uint64_t model_round_up(uint64_t n, uint64_t to)
 {
@@ -212,8 +212,8 @@ static uint64_t segment_bytes(const struct model *m, const struct request *q)
 
 /* --- the cache --- */
 
-/* The next after *last* (NULL: the first) of the free blocks of the request's
- * pool and stream, in their order; -1 at the end. */
+/* The next after *last* (NULL: the first) of the free blocks of the request's pool and stream, in
+ * order; -1 at the end. */
 static int next_fitting(const struct model *m, const struct request *q, const struct block *last)
 {
     int best = -1;
@@ -230,7 +230,7 @@ static int next_fitting(const struct model *m, const struct request *q, const st
     return best;
 }
 
-/* With the address space behind it into which it can grow. */
+/* Includes the address space after it into which it can grow. */
 static uint64_t growable_size(const struct model *m, int i)
 {
     const struct block *b = &m->blocks[i], *next = b + 1;
@@ -251,7 +251,7 @@ static bool may_take(struct model *m, const struct request *q, uint64_t size)
     return size < q->size + slack;
 }
 
-/* Was it for its segment's age that not an equally large block below it was chosen? */
+/* Whether an equally large block at a lower address was not chosen because of its segment's age. */
 static bool age_decided(const struct model *m, const struct request *q, const struct block *chosen)
 {
     for (const struct block *b = m->blocks; b < chosen; b++) {
@@ -340,7 +340,7 @@ static enum vs_err retry(struct model *m, const struct request *q, int *out)
     return err;
 }
 
-/* In bytes, as PyTorch's message has them. */
+/* In bytes, as in PyTorch's message. */
 static void count_oom(struct model *m, const struct request *q)
 {
     struct vs_oom_report *r = &m->oom;
@@ -381,7 +381,7 @@ static int search_counted(struct model *m, const struct request *q)
     return model_search(m, q);
 }
 
-/* The cache; then, if a callback freed something, the cache again. */
+/* Searches the cache; if a callback freed something, searches again. */
 static int from_cache(struct model *m, const struct request *q)
 {
     int i = search_counted(m, q);

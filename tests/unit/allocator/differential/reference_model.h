@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A second allocator by the same rules, written to be obviously right and as slow
- * as that takes: one array of blocks by address, every search a scan, every
- * statistic recounted after every step. The differential test drives it beside
- * the real one. Single-threaded; uses malloc. It shares nothing with src/allocator
- * but the public structures, and follows PyTorch's CUDACachingAllocator where that
- * says something, docs/allocator.md where it does not. */
+ * A second allocator with the same rules, written to be obviously correct, however slow: one array
+ * of blocks by address, every search a scan, every statistic recounted after every step. The
+ * differential test drives it beside the real one. Single-threaded; uses malloc. It shares only the
+ * public structures with src/allocator, and follows PyTorch's CUDACachingAllocator where that
+ * defines the behaviour, docs/allocator.md elsewhere. */
 #ifndef REFERENCE_MODEL_H
 #define REFERENCE_MODEL_H
 
@@ -14,7 +13,7 @@
 
 struct model;
 
-/* What ran, for tests that must know that they reached something; X(name) each. */
+/* Mechanisms used, so that tests can check their coverage; X(name) each. */
 #define MODEL_MECHANISMS(X)                                                              \
     X(hit)              /* served from the cache */                                      \
     X(split)            /* a block cut for a request */                                  \
@@ -87,13 +86,13 @@ enum model_mechanism {
 
 extern const char *const model_mechanism_names[MODEL_MECHANISM_COUNT];
 
-/* *event*: told what an allocator's sink is told. */
+/* *event*: receives the events of an allocator's sink. */
 struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device,
                         void (*event)(void *ctx, const struct vs_allocator_event *event),
                         void *ctx);
 void model_delete(struct model *model);
-/* Where we do something else than PyTorch does, do what PyTorch does. To be called before
- * the first request. */
+/* Where our allocator differs from PyTorch, follow PyTorch. Must be called before the first
+ * request. */
 void model_follow_pytorch(struct model *model);
 
 enum vs_err model_malloc(struct model *model, uint64_t bytes, uint64_t stream,
@@ -132,7 +131,7 @@ void model_snapshot(const struct model *model,
                                   const struct vs_block_info *block),
                     void *ctx);
 
-/* MODEL_MECHANISM_COUNT figures. */
+/* An array of MODEL_MECHANISM_COUNT counts. */
 const uint64_t *model_counts(const struct model *model);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools in the reference model: who gets their memory, how long they live,
- * and their use as a last resort (PyTorch: createOrIncrefPool, beginAllocateToPool,
- * get_pool, releasePool, try_mempool_fallback). Blocks know their pool by a number
- * that is never given twice. */
+ * Private pools in the reference model: their requests, their lifetime, and their use as a last
+ * resort (PyTorch: createOrIncrefPool, beginAllocateToPool, get_pool, releasePool,
+ * try_mempool_fallback). Blocks refer to their pool by a number that is never reused. */
 #include "reference_internal.h"
 
 #include <stdlib.h>
@@ -147,9 +146,9 @@ enum vs_err model_capture_end(struct model *m)
     return VS_OK;
 }
 
-/* --- whose memory --- */
+/* --- selecting a pool --- */
 
-/* Of those that accept the stream the one begun last: scopes nest. */
+/* Of those that accept the stream, the one begun last: scopes nest. */
 uint64_t model_pool_for(struct model *m, uint64_t stream)
 {
     uint64_t pool = 0;
@@ -165,7 +164,7 @@ uint64_t model_pool_for(struct model *m, uint64_t stream)
     return pool;
 }
 
-/* PyTorch begins the pool for the search, which fails when it is begun already. */
+/* PyTorch begins the pool for the search, which fails if it is begun already. */
 static bool cannot_be_searched(struct model *m, const struct private_pool *pool)
 {
     return m->as_pytorch && scope_of(m, pool->id) >= 0;
@@ -193,7 +192,7 @@ int model_pool_fallback(struct model *m, struct request *q)
     return -1;
 }
 
-/* --- giving back --- */
+/* --- releasing --- */
 
 static bool holds_memory(const struct model *m, uint64_t number)
 {

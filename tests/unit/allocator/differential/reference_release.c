@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the reference model gives memory back: with the whole cache, by garbage
- * collection, and as oversize blocks (PyTorch: release_cached_blocks,
- * garbage_collect_cached_blocks, release_available_cached_blocks). */
+ * Releasing memory in the reference model: the whole cache, garbage collection, oversize blocks
+ * (PyTorch: release_cached_blocks, garbage_collect_cached_blocks, release_available_cached_blocks).
+ * */
 #include "reference_internal.h"
 
 #include <stdlib.h>
 
-/* Give one wholly free device allocation back; what the device refuses stays. */
+/* Frees one wholly free device allocation; on failure it stays. */
 static enum vs_err release(struct model *m, int i)
 {
     struct block b = m->blocks[i];
@@ -53,7 +53,7 @@ static void note(enum vs_err *first, enum vs_err err)
         *first = err;
 }
 
-/* Whole allocations first; then expandable blocks, as they were when that began. */
+/* Whole allocations first; then expandable blocks, as they were at the start. */
 static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint64_t *released)
 {
     struct block last, *after = NULL;
@@ -82,7 +82,7 @@ static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint
     return first;
 }
 
-/* The shared pools only while nothing is captured; private pools nobody uses always. */
+/* The shared pools only outside captures; private pools without users always. */
 enum vs_err model_release_all(struct model *m, uint64_t *released)
 {
     enum vs_err first = VS_OK;
@@ -123,8 +123,8 @@ enum vs_err model_empty_cache(struct model *m, uint64_t *released)
     return model_release_all(m, released);
 }
 
-/* The mean number of searches the shared large pool has seen since its whole free
- * allocations became free; false: it has none. */
+/* The mean number of searches of the shared large pool since its whole free allocations became
+ * free; false: it has none. */
 static bool mean_age(const struct model *m, double *mean)
 {
     double ages = 0;
@@ -168,8 +168,8 @@ static bool oversize_for(const struct model *m, const struct block *b, const str
            b->pool == q->pool && b->stream == q->stream && b->size >= model_max_split(m);
 }
 
-/* Largest first, from the highest address of equals, until *size* is reached; what
- * the device refuses is passed over. */
+/* Largest first, the highest address among equals, until *size* is reached; skips those that the
+ * device does not free. */
 static bool release_several(struct model *m, const struct request *q, uint64_t size)
 {
     uint64_t released = 0;

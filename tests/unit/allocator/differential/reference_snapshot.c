@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reference model's view of its segments. An expandable one is told as its
- * mapped stretches, each a segment. */
+ * The reference model's snapshot of its segments. Each mapped run of an expandable one is a
+ * segment. */
 #include "reference_internal.h"
 
 static enum vs_block_state state_of(const struct block *b)
@@ -11,7 +11,7 @@ static enum vs_block_state state_of(const struct block *b)
     return b->waiting ? VS_BLOCK_PENDING : VS_BLOCK_FREE;
 }
 
-/* One past the last block of the stretch that starts at *i*. */
+/* One past the last block of the run that starts at *i*. */
 static int end_of_stretch(const struct model *m, int i)
 {
     int end = i + 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The statistics of the reference model: counted afresh from the blocks at every
- * moment at which PyTorch changes its own, the difference to the count before
- * booked as an increase or a decrease. */
+ * The statistics of the reference model: recounted from the blocks whenever PyTorch changes its
+ * own; the difference to the previous count is recorded as an increase or a decrease. */
 #include "reference_internal.h"
 
 #include <string.h>
@@ -26,7 +25,7 @@ static void book(struct vs_stat *stat, uint64_t now)
 enum { ALLOCATION, SEGMENT, ACTIVE, INACTIVE, ALLOCATED_B, RESERVED_B, ACTIVE_B, INACTIVE_B,
        REQUESTED_B, FIGURES };
 
-/* Expandable segments are no segments and their free parts no inactive splits. */
+/* Expandable segments do not count as segments, nor their free parts as inactive splits. */
 static void count_block(const struct block *b, uint64_t n[FIGURES])
 {
     bool active = b->busy || b->waiting;
@@ -77,7 +76,7 @@ void model_recount(struct model *m)
     book(&m->stats.oversize_segments, over[1]);
 }
 
-/* Calls for every struct vs_stat; the named ones are arrays by pool. */
+/* Calls *change* for every struct vs_stat; the named ones are arrays by pool. */
 static void each_stat(struct vs_allocator_stats *s, void (*change)(struct vs_stat *stat))
 {
     for (int pool = 0; pool < VS_STAT_POOLS; pool++) {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The allocator against the reference model: random requests, frees, streams,
- * events, emptied caches, failures of the device and memory pressure. After every
- * step results, addresses, statistics and what the devices hold are equal; every
- * so often all segments and blocks. Each configuration names the mechanisms it is
- * there for, and fails when one of them never ran. A failing sequence is shrunk
- * and printed.
+ * Compares the allocator with the reference model: random requests, frees, streams, events, emptied
+ * caches, failures of the device and memory pressure. After every step results, addresses,
+ * statistics and the devices' memory are equal; periodically all segments and blocks. Each
+ * configuration names the mechanisms that it tests, and fails when one of them was never used. A
+ * failing sequence is shrunk and printed.
  *
- * Arguments: [STEPS [SEED [PATTERN [brief]]]]: steps for each configuration, in
- * runs of at most 5000 of which each has its own seed; configurations by name.
- * brief: end at the first difference and say only how many steps it took. */
+ * Arguments: [STEPS [SEED [PATTERN [brief]]]]: steps for each configuration, in runs of at most
+ * 5000, each with its own seed; configurations by name. brief: end at the first difference and
+ * print only its step. */
 #include "allocator_test.h"
 #include "differential.h"
 
@@ -28,7 +27,7 @@ static void the_default_configuration_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-/* Here most steps take the paths that need the lock of one stream only. */
+/* Most steps here take the paths that need only one stream's lock. */
 static void streams_that_share_nothing_agree_with_the_model(void **state)
 {
     (void)state;
