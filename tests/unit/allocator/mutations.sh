@@ -41,10 +41,10 @@ uses of a capture get events              | stream_events.c  | s/if (note->captu
 a use stays part of the graph             | stream_events.c  | s/n->captured = n->captured \&\& captured;/n->captured = n->captured;/
 events are recorded during captures       | stream_events.c  | s/a->captures ? \&a->held_tail : \&a->deferred_tail/false ? \&a->held_tail : \&a->deferred_tail/
 the peak of both pools is one pool'"'"'s       | statistics.h     | s/if (all > counter->peak\[VS_STAT_ALL\])/if (level > counter->peak[VS_STAT_ALL])/
-an expandable best fit that can grow as far is passed over | expandable.c | s/reach(next) >= reach(block)/reach(next) > reach(block)/
-growing ignores the free block before     | expandable.c     | s/available(block->prev) ? block->prev : block/block/
+an expandable best fit that can grow as far is passed over | policy_expandable.c | s/reach(next) >= reach(block)/reach(next) > reach(block)/
+growing ignores the free block before     | policy_expandable.c | s/available(block->prev) ? block->prev : block/block/
 address space given back stays in pieces   | ranges.c         | s/merge_unmapped(block, block->prev);//
-a request maps more than it misses         | expandable.c     | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
+a request maps more than it misses         | policy_expandable.c | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
 a pool is a capture, whatever is reported | private_pools.c  | s/^    a->captures += !a->config.captures_reported;/    a->captures++;/
 a reported capture is none                | private_pools.c  | s/^    a->captures++;//
