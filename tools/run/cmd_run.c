@@ -187,16 +187,18 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
 {
     const char *program = run->program[0], *simulated = run->options.text[VS_OPT_simulate];
     bool replaced = *seen->unreached && seen->unreached_pid == run->pid;
+    bool known = replaced || seen->failures || seen->nested || run->reach != VS_REACH_YES ||
+                 !run->options.number[VS_OPT_record];
+    if (!known)
+        vs_tool_fail("vramscope", "%s %s, so no trace was written", program,
+                     seen->idle             ? "loaded the CUDA driver but allocated no GPU memory"
+                     : WIFSIGNALED(status) ? "was killed before a CUDA call was observed"
+                                            : "ended, and no CUDA call was observed");
     if (*seen->unreached)
         vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its GPU "
                      "memory is not recorded", seen->unreached);
-    if (replaced || seen->failures || seen->nested || run->reach != VS_REACH_YES ||
-        !run->options.number[VS_OPT_record])
+    if (known)
         return;
-    vs_tool_fail("vramscope", "%s %s, so no trace was written", program,
-                 seen->idle             ? "loaded the CUDA driver but allocated no GPU memory"
-                 : WIFSIGNALED(status) ? "was killed before a CUDA call was observed"
-                                        : "ended, and no CUDA call was observed");
     if (!*simulated && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
         fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
               "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);

@@ -179,7 +179,7 @@ static void look_at_limit(struct findings *f)
     if (!text || !*text)
         return;
     if (vs_limit_parse(text, &spec))
-        add(f, WARNING, "limit", "%s=%s is not a limit and is ignored; give a size such as 8GiB", name, text);
+        add(f, WARNING, "limit", "%s=%s is not a valid limit; give a size such as 8GiB", name, text);
     else
         add(f, GOOD, "limit", "%s for each process; contexts, modules, managed memory and calls that "
                               "bypass vramscope are not limited (docs/limit.md)", text);
