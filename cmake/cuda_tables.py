@@ -22,6 +22,11 @@ in the form that is expected here.
   vs_sim_params_table.h       VS_DRIVER_PARAMS(cbid, members), VS_RUNTIME_PARAMS(cbid,
                               members): VS_PARAM(structure, member) for each member of the
                               parameter structures of CUPTI's callbacks
+  vs_sim_entry_fallback_table.h, vs_sim_runtime_fallback_table.h
+                              what each of these does where no file defines it:
+                              VS_PER_THREAD(symbol, base, parameters, arguments) for the
+                              per-thread form of a function of streams, with VS_STREAM(name)
+                              for each; VS_NOT_SUPPORTED(symbol) for the others
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
   cudart_NN.map, cupti_NN.map version scripts of the libraries of CUDA 11, 12 and 13: an older
                               one exports only what NVIDIA's last library of that major has
@@ -116,13 +121,7 @@ def runtime_functions(headers):
                               "cuda_profiler_api.h", optional=True))
     names |= {name + "_" + kind.lower() for kind, name in headers.find(
         r"#define \w+\s+__CUDART_API_(PTDS|PTSZ)\((\w+)\)", "cuda_runtime_api.h")}
-    return names | set(LAUNCHES)
-
-
-def runtime_api_table(names, callbacks):
-    for name in sorted(names):
-        if name in callbacks and "WGL" not in name:  # else a function of another system
-            yield "VS_RT_API(%s, %s)" % (name, callbacks[name][-1][1])
+    return {n for n in names | set(LAUNCHES) if "WGL" not in n}  # not of another system
 
 
 def runtime_table(entries, sources):
@@ -149,16 +148,34 @@ def runtime_table(entries, sources):
                 suffix if since != version else "")
 
 
-def params_table(headers):
-    for macro, header in (("DRIVER", "generated_cuda_meta.h"),
-                          ("RUNTIME", "generated_cuda_runtime_api_meta.h")):
-        cbids = set(headers.find(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=" % macro,
-                                 "cupti_%s_cbid.h" % macro.lower()))
-        for cbid, body in headers.find(r"typedef struct (\w+)_params_st \{(.*?)\}", header):
-            members = re.findall(r"(\w+)\s*(?:__dv)?;", body)
-            if cbid in cbids and members:
-                yield "VS_%s_PARAMS(%s, %s)" % (macro, cbid, " ".join(
-                    "VS_PARAM(%s_params, %s)" % (cbid, member) for member in members))
+def parameters_of(headers, domain, header):
+    """cbid -> [(type, name)], of the structures that CUPTI's callbacks show."""
+    cbids = set(headers.find(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=" % domain,
+                             "cupti_%s_cbid.h" % domain.lower()))
+    return {cbid: [(kind.strip(), name) for kind, name in
+                   re.findall(r"([^;{]*?[\s*])(\w+)\s*(?:__dv)?;", body)]
+            for cbid, body in headers.find(r"typedef struct (\w+)_params_st \{(.*?)\}", header)
+            if cbid in cbids}
+
+
+def params_table(domain, parameters):
+    for cbid, members in parameters.items():
+        if members:
+            yield "VS_%s_PARAMS(%s, %s)" % (domain, cbid, " ".join(
+                "VS_PARAM(%s_params, %s)" % (cbid, name) for _, name in members))
+
+
+def fallback_table(symbols, parameters, stream_type):
+    """What a function does that no file defines: its per-thread form calls it."""
+    for symbol in symbols:
+        base, members = symbol[:-5], parameters.get(symbol, [])
+        streams = [name for kind, name in members if kind == stream_type]
+        if re.search("_ptsz$", symbol) and streams and base in symbols:
+            yield "VS_PER_THREAD(%s, %s, (%s), (%s))" % (
+                symbol, base, ", ".join(kind + " " + name for kind, name in members),
+                ", ".join("VS_STREAM(%s)" % n if n in streams else n for _, n in members))
+        else:
+            yield "VS_NOT_SUPPORTED(%s)" % symbol
 
 
 def cupti_functions(headers):
@@ -213,11 +230,20 @@ def main():
     callbacks = runtime_callbacks(headers)
     names = runtime_functions(headers)
     cupti = cupti_functions(headers)
+    runtime = {name: callbacks[name][-1][1] for name in sorted(names) if name in callbacks}
+    of_driver = parameters_of(headers, "DRIVER", "generated_cuda_meta.h")
+    of_runtime = parameters_of(headers, "RUNTIME", "generated_cuda_runtime_api_meta.h")
+    driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
     for name, lines in (
             ("vs_sim_entry_table.h", entry_table(entries)),
-            ("vs_sim_runtime_api_table.h", runtime_api_table(names, callbacks)),
+            ("vs_sim_entry_fallback_table.h", fallback_table(driver, of_driver, "CUstream")),
+            ("vs_sim_runtime_api_table.h", ["VS_RT_API(%s, %s)" % row for row in runtime.items()]),
+            ("vs_sim_runtime_fallback_table.h", fallback_table(
+                runtime, {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()},
+                "cudaStream_t")),
             ("vs_sim_runtime_table.h", runtime_table(entries, sources)),
-            ("vs_sim_params_table.h", params_table(headers)),
+            ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
+             list(params_table("RUNTIME", of_runtime))),
             ("vs_sim_cupti_table.h", ["VS_CUPTI_API(%s)" % function for function in cupti])):
         write(os.path.join(out, name), ["/* by cmake/cuda_tables.py */"] + list(lines))
     newest = headers.find(r"#define CUDA_VERSION (\d+)\d{3}\b", "cuda.h")[0]

@@ -33,7 +33,7 @@ CUresult vramscopeSimIdentify(CUcontext context, CUstream handle, int per_thread
     struct vs_sim_stream *stream;
     if (!ctx || !atomic_load(&ctx->alive))
         return CUDA_ERROR_INVALID_CONTEXT;
-    e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    e = vs_sim_stream_of(ctx, per_thread && !handle ? CU_STREAM_PER_THREAD : handle, &stream);
     if (e)
         return e;
     *identity = (struct vs_sim_identity){(uint32_t)ctx->device->ordinal, ctx->id, stream->id};

@@ -174,7 +174,7 @@ bool vs_sim_event_captured(const struct vs_sim_event *ev)
 
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
 
-static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, bool per_thread)
+static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_event *ev;
@@ -184,7 +184,7 @@ static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, b
     if (!e)
         e = vs_sim_event_of(handle, &ev);
     if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+        e = vs_sim_stream_of(ctx, stream_handle, &s);
     if (e)
         return e;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
@@ -205,21 +205,12 @@ static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, b
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 {
-    return record(hEvent, hStream, 0, false);
-}
-CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
-{
-    return record(hEvent, hStream, 0, true);
+    return record(hEvent, hStream, 0);
 }
 
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
-    return record(hEvent, hStream, flags, false);
-}
-
-CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags)
-{
-    return record(hEvent, hStream, flags, true);
+    return record(hEvent, hStream, flags);
 }
 
 /* The position of the event; false if it was never recorded. */
@@ -403,7 +394,7 @@ static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, ui
     return vs_sim_submit(s, op, NULL);
 }
 
-static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flags, bool per_thread)
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_event *ev;
@@ -411,13 +402,13 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
     uint64_t seq;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+        e = vs_sim_stream_of(ctx, hStream, &s);
     if (!e)
-        e = vs_sim_event_of(handle, &ev);
+        e = vs_sim_event_of(hEvent, &ev);
     if (e)
         return e;
-    if (flags)
-        return flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, handle, false)
+    if (Flags)
+        return Flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, hEvent, false)
                                                : CUDA_ERROR_INVALID_VALUE;
     if (vs_sim_capturing() || ev->captured.capture) {
         bool taken;
@@ -442,16 +433,6 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
     if (!e)
         vs_sim_follow(s, on, seq, &follows);
     return e;
-}
-
-CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
-{
-    return wait_event(hStream, hEvent, Flags, false);
-}
-
-CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
-{
-    return wait_event(hStream, hEvent, Flags, true);
 }
 
 /* ---- sharing (drv_ipc_event.c) ---- */

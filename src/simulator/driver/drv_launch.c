@@ -87,13 +87,13 @@ static CUresult set_attributes(struct vs_sim_launch_op *op, struct vs_sim_stream
 }
 
 static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
-                       bool per_thread, void **params, void **extra)
+                       void **params, void **extra)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (e)
         return e;
     struct vs_sim_function *f = vs_sim_function_of(function);
@@ -124,18 +124,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
     struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
                       .block = {blockDimX, blockDimY, blockDimZ},
                       .shared = sharedMemBytes};
-    return launch(f, &s, hStream, false, kernelParams, extra);
-}
-
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                             unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                             unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                             void **kernelParams, void **extra)
-{
-    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
-                      .block = {blockDimX, blockDimY, blockDimZ},
-                      .shared = sharedMemBytes};
-    return launch(f, &s, hStream, true, kernelParams, extra);
+    return launch(f, &s, hStream, kernelParams, extra);
 }
 
 static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
@@ -148,7 +137,8 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
                       .shared = config->sharedMemBytes,
                       .attributes = config->attrs,
                       .attribute_count = config->numAttrs};
-    return launch(f, &s, config->hStream, per_thread, params, extra);
+    return launch(f, &s, per_thread && !config->hStream ? CU_STREAM_PER_THREAD : config->hStream,
+                  params, extra);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
@@ -173,18 +163,5 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                       .block = {blockDimX, blockDimY, blockDimZ},
                       .shared = sharedMemBytes,
                       .cooperative = true};
-    return launch(f, &s, hStream, false, kernelParams, NULL);
-}
-
-CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                                        unsigned int gridDimZ, unsigned int blockDimX,
-                                        unsigned int blockDimY, unsigned int blockDimZ,
-                                        unsigned int sharedMemBytes, CUstream hStream,
-                                        void **kernelParams)
-{
-    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
-                      .block = {blockDimX, blockDimY, blockDimZ},
-                      .shared = sharedMemBytes,
-                      .cooperative = true};
-    return launch(f, &s, hStream, true, kernelParams, NULL);
+    return launch(f, &s, hStream, kernelParams, NULL);
 }

@@ -160,15 +160,15 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
 
 /* ---- queueing ---- */
 
-static CUresult batch(CUstream handle, bool per_thread, unsigned count,
-                      const CUstreamBatchMemOpParams *list, unsigned flags)
+static CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams *list,
+                      unsigned flags)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_values values;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (!e)
         e = vs_sim_values_describe(list, count, flags, &values);
     if (e || !count)
@@ -182,8 +182,8 @@ static CUresult batch(CUstream handle, bool per_thread, unsigned count,
     return vs_sim_submit(stream, op, NULL);
 }
 
-static CUresult single(CUstream handle, bool per_thread, CUdeviceptr address, uint64_t value,
-                       unsigned bytes, unsigned flags, bool write)
+static CUresult single(CUstream handle, CUdeviceptr address, uint64_t value, unsigned bytes,
+                       unsigned flags, bool write)
 {
     CUstreamBatchMemOpParams p = {0};
     if (write) {
@@ -198,36 +198,35 @@ static CUresult single(CUstream handle, bool per_thread, CUdeviceptr address, ui
         p.waitValue.value64 = value;
         p.waitValue.flags = flags;
     }
-    return batch(handle, per_thread, 1, &p, 0);
+    return batch(handle, 1, &p, 0);
 }
 
-#define FORMS(suffix, per_thread)                                                                \
-    CUresult cuStreamWaitValue32_v2##suffix(CUstream stream, CUdeviceptr addr, cuuint32_t value, \
-                                            unsigned int flags)                                  \
-    {                                                                                            \
-        return single(stream, per_thread, addr, value, 4, flags, false);                         \
-    }                                                                                            \
-    CUresult cuStreamWaitValue64_v2##suffix(CUstream stream, CUdeviceptr addr, cuuint64_t value, \
-                                            unsigned int flags)                                  \
-    {                                                                                            \
-        return single(stream, per_thread, addr, value, 8, flags, false);                         \
-    }                                                                                            \
-    CUresult cuStreamWriteValue32_v2##suffix(CUstream stream, CUdeviceptr addr,                  \
-                                             cuuint32_t value, unsigned int flags)               \
-    {                                                                                            \
-        return single(stream, per_thread, addr, value, 4, flags, true);                          \
-    }                                                                                            \
-    CUresult cuStreamWriteValue64_v2##suffix(CUstream stream, CUdeviceptr addr,                  \
-                                             cuuint64_t value, unsigned int flags)               \
-    {                                                                                            \
-        return single(stream, per_thread, addr, value, 8, flags, true);                          \
-    }                                                                                            \
-    CUresult cuStreamBatchMemOp_v2##suffix(CUstream stream, unsigned int count,                  \
-                                           CUstreamBatchMemOpParams *paramArray,                 \
-                                           unsigned int flags)                                   \
-    {                                                                                            \
-        return batch(stream, per_thread, count, paramArray, flags);                              \
-    }
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                unsigned int flags)
+{
+    return single(stream, addr, value, 4, flags, false);
+}
 
-FORMS(, false)
-FORMS(_ptsz, true)
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                unsigned int flags)
+{
+    return single(stream, addr, value, 8, flags, false);
+}
+
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                 unsigned int flags)
+{
+    return single(stream, addr, value, 4, flags, true);
+}
+
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                 unsigned int flags)
+{
+    return single(stream, addr, value, 8, flags, true);
+}
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
+                               CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+{
+    return batch(stream, count, paramArray, flags);
+}

@@ -60,14 +60,14 @@ static struct vs_sim_stream *own_stream(struct vs_sim_context *ctx)
     return o->stream;
 }
 
-CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
+CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle,
                           struct vs_sim_stream **stream)
 {
-    if (handle == CU_STREAM_LEGACY || (!handle && !per_thread)) {
+    if (!handle || handle == CU_STREAM_LEGACY) {
         *stream = ctx->legacy;
         return CUDA_SUCCESS;
     }
-    if (handle == CU_STREAM_PER_THREAD || !handle) {
+    if (handle == CU_STREAM_PER_THREAD) {
         *stream = own_stream(ctx);
         return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -80,11 +80,11 @@ CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_
     return CUDA_SUCCESS;
 }
 
-static CUresult enter_stream(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+static CUresult enter_stream(CUstream handle, struct vs_sim_stream **s)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
-    return e ? e : vs_sim_stream_of(ctx, handle, per_thread, s);
+    return e ? e : vs_sim_stream_of(ctx, handle, s);
 }
 
 /* ---- creation and destruction ---- */
@@ -133,10 +133,10 @@ CUresult cuStreamDestroy(CUstream hStream) { return cuStreamDestroy_v2(hStream);
 
 /* ---- waiting ---- */
 
-static CUresult query(CUstream handle, bool per_thread)
+CUresult cuStreamQuery(CUstream hStream)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, per_thread, &s);
+    CUresult e = enter_stream(hStream, &s);
     if (!e)
         e = vs_sim_not_capturing(s);
     if (e)
@@ -148,11 +148,11 @@ static CUresult query(CUstream handle, bool per_thread)
     return (CUresult)atomic_load(&s->ctx->fault);
 }
 
-static CUresult synchronize(CUstream handle, bool per_thread)
+CUresult cuStreamSynchronize(CUstream hStream)
 {
     struct vs_sim_stream *s;
     uint64_t begin = vs_clock_ns();
-    CUresult e = enter_stream(handle, per_thread, &s);
+    CUresult e = enter_stream(hStream, &s);
     if (!e)
         e = vs_sim_not_capturing(s);
     if (e)
@@ -174,17 +174,12 @@ static CUresult synchronize(CUstream handle, bool per_thread)
     return (CUresult)atomic_load(&s->ctx->fault);
 }
 
-CUresult cuStreamQuery(CUstream hStream) { return query(hStream, false); }
-CUresult cuStreamQuery_ptsz(CUstream hStream) { return query(hStream, true); }
-CUresult cuStreamSynchronize(CUstream hStream) { return synchronize(hStream, false); }
-CUresult cuStreamSynchronize_ptsz(CUstream hStream) { return synchronize(hStream, true); }
-
 /* ---- host functions ---- */
 
-static CUresult launch_host(CUstream handle, CUhostFn fn, void *data, bool per_thread)
+CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, per_thread, &s);
+    CUresult e = enter_stream(hStream, &s);
     if (e)
         return e;
     if (!fn)
@@ -193,25 +188,14 @@ static CUresult launch_host(CUstream handle, CUhostFn fn, void *data, bool per_t
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.host.fn = fn;
-    op->u.host.data = data;
+    op->u.host.data = userData;
     return vs_sim_submit(s, op, NULL);
 }
 
-CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
-{
-    return launch_host(hStream, fn, userData, false);
-}
-
-CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
-{
-    return launch_host(hStream, fn, userData, true);
-}
-
-static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags,
-                             bool per_thread)
+static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, per_thread, &s);
+    CUresult e = enter_stream(handle, &s);
     if (e)
         return e;
     if (!fn || flags)
@@ -227,31 +211,23 @@ static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, u
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
                              unsigned int flags)
 {
-    return add_callback(hStream, callback, userData, flags, false);
+    return add_callback(hStream, callback, userData, flags);
 }
 
-CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData,
-                                  unsigned int flags)
-{
-    return add_callback(hStream, callback, userData, flags, true);
-}
+/* ---- properties ---- */
 
-/* ---- properties: one function body, both exported forms ---- */
-
-#define STREAM_GETTER(name, type, out, value)                                              \
-    static CUresult get_##name(CUstream handle, type *out, bool per_thread)                \
-    {                                                                                      \
-        struct vs_sim_stream *s;                                                           \
-        CUresult e = enter_stream(handle, per_thread, &s);                                 \
-        if (e)                                                                             \
-            return e;                                                                      \
-        if (!(out))                                                                        \
-            return CUDA_ERROR_INVALID_VALUE;                                               \
-        *(out) = (value);                                                                  \
-        return CUDA_SUCCESS;                                                               \
-    }                                                                                      \
-    CUresult name(CUstream hStream, type *out) { return get_##name(hStream, out, false); } \
-    CUresult name##_ptsz(CUstream hStream, type *out) { return get_##name(hStream, out, true); }
+#define STREAM_GETTER(name, type, out, value)         \
+    CUresult name(CUstream hStream, type *out)        \
+    {                                                 \
+        struct vs_sim_stream *s;                      \
+        CUresult e = enter_stream(hStream, &s);        \
+        if (e)                                        \
+            return e;                                 \
+        if (!(out))                                   \
+            return CUDA_ERROR_INVALID_VALUE;          \
+        *(out) = (value);                             \
+        return CUDA_SUCCESS;                          \
+    }
 
 STREAM_GETTER(cuStreamGetPriority, int, priority, s->priority)
 STREAM_GETTER(cuStreamGetFlags, unsigned int, flags, s->flags)
@@ -259,25 +235,15 @@ STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
 STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
 STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
 
-static CUresult get_ctx_v2(CUstream handle, CUcontext *pctx, CUgreenCtx *green, bool per_thread)
-{
-    struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, per_thread, &s);
-    if (e)
-        return e;
-    if (!pctx || !green)
-        return CUDA_ERROR_INVALID_VALUE;
-    *pctx = (CUcontext)s->ctx;
-    *green = NULL;
-    return CUDA_SUCCESS;
-}
-
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
-    return get_ctx_v2(hStream, pCtx, pGreenCtx, false);
-}
-
-CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
-{
-    return get_ctx_v2(hStream, pCtx, pGreenCtx, true);
+    struct vs_sim_stream *s;
+    CUresult e = enter_stream(hStream, &s);
+    if (e)
+        return e;
+    if (!pCtx || !pGreenCtx)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pCtx = (CUcontext)s->ctx;
+    *pGreenCtx = NULL;
+    return CUDA_SUCCESS;
 }

@@ -567,9 +567,9 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
 /* vs_sim_stream_close: no more work will be submitted; the stream becomes unused when its work is
  * done. */
 void vs_sim_stream_close(struct vs_sim_stream *stream);
-/* vs_sim_stream_of: the stream of *handle* in *ctx*; *per_thread* determines the meaning of 0.
- * CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
-CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
+/* vs_sim_stream_of: the stream of *handle* in *ctx*; 0 is the legacy default
+ * stream. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle,
                           struct vs_sim_stream **stream);
 
 /* vs_sim_follow: work submitted to *stream* from now on comes after number *seq* of *on*, and after

@@ -365,12 +365,12 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 
 /* ---- beginning and ending ---- */
 
-static CUresult enter(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+static CUresult enter(CUstream handle, struct vs_sim_stream **s)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, s);
+        e = vs_sim_stream_of(ctx, handle, s);
     if (!e)
         vs_sim_graph_lock();
     return e;
@@ -407,10 +407,10 @@ static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
 }
 
 static CUresult begin(CUstream handle, struct vs_sim_graph *graph,
-                      const struct vs_sim_nodes *before, CUstreamCaptureMode mode, bool per_thread)
+                      const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter(handle, per_thread, &s);
+    CUresult e = enter(handle, &s);
     if (e)
         return e;
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -422,49 +422,16 @@ static CUresult begin(CUstream handle, struct vs_sim_graph *graph,
     return vs_sim_graph_leave(e ? e : start(s, graph, before, mode));
 }
 
-static CUresult begin_to(CUstream handle, CUgraph graph, const CUgraphNode *nodes,
-                         const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
-                         bool per_thread)
-{
-    struct vs_sim_nodes before = {0};
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
-    struct vs_sim_graph *g = vs_sim_graph_of(graph);
-    e = g && (nodes || !count) ? vs_sim_edges_plain(edges, count) : CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count && !e; i++) {
-        struct vs_sim_node *n = vs_sim_node_of(nodes[i]);
-        if (!n || n->graph != g || vs_sim_nodes_has(&before, n))
-            e = CUDA_ERROR_INVALID_VALUE;
-        else if (!vs_sim_nodes_add(&before, n))
-            e = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (!e)
-        e = begin(handle, g, &before, mode, per_thread);
-    vs_sim_nodes_free(&before);
-    return vs_sim_graph_leave(e);
-}
-
 static const struct vs_sim_nodes none;
 
 CUresult cuStreamBeginCapture(CUstream hStream)
 {
-    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
-}
-
-CUresult cuStreamBeginCapture_ptsz(CUstream hStream)
-{
-    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL, true);
+    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 {
-    return begin(hStream, NULL, &none, mode, false);
-}
-
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode)
-{
-    return begin(hStream, NULL, &none, mode, true);
+    return begin(hStream, NULL, &none, mode);
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
@@ -472,15 +439,25 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
                                      const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                      CUstreamCaptureMode mode)
 {
-    return begin_to(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, false);
-}
-
-CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph,
-                                          const CUgraphNode *dependencies,
-                                          const CUgraphEdgeData *dependencyData,
-                                          size_t numDependencies, CUstreamCaptureMode mode)
-{
-    return begin_to(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, true);
+    struct vs_sim_nodes before = {0};
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    e = CUDA_ERROR_INVALID_VALUE;
+    if (g && (dependencies || !numDependencies))
+        e = vs_sim_edges_plain(dependencyData, numDependencies);
+    for (size_t i = 0; i < numDependencies && !e; i++) {
+        struct vs_sim_node *n = vs_sim_node_of(dependencies[i]);
+        if (!n || n->graph != g || vs_sim_nodes_has(&before, n))
+            e = CUDA_ERROR_INVALID_VALUE;
+        else if (!vs_sim_nodes_add(&before, n))
+            e = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!e)
+        e = begin(hStream, g, &before, mode);
+    vs_sim_nodes_free(&before);
+    return vs_sim_graph_leave(e);
 }
 
 /* Do the tips of the origin depend on the tips of every other part? */
@@ -506,16 +483,16 @@ static CUresult joined(const struct vs_sim_capture *c)
     return memory ? e : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult end(CUstream handle, CUgraph *out, bool per_thread)
+CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter(handle, per_thread, &s);
+    CUresult e = enter(hStream, &s);
     if (e)
         return e;
     struct vs_sim_part *p = part_of(s);
-    if (!out)
+    if (!phGraph)
         return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    *out = NULL;
+    *phGraph = NULL;
     if (!p)
         return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
     struct vs_sim_capture *c = p->capture;
@@ -528,19 +505,9 @@ static CUresult end(CUstream handle, CUgraph *out, bool per_thread)
         abandon(c);
         return vs_sim_graph_leave(e);
     }
-    *out = (CUgraph)c->graph;
+    *phGraph = (CUgraph)c->graph;
     finish(c);
     return vs_sim_graph_leave(CUDA_SUCCESS);
-}
-
-CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
-{
-    return end(hStream, phGraph, false);
-}
-
-CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
-{
-    return end(hStream, phGraph, true);
 }
 
 /* ---- queries ---- */
@@ -563,11 +530,10 @@ static CUresult edges_of(struct vs_sim_part *p, const CUgraphEdgeData **out)
 }
 
 static CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                     const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count,
-                     bool per_thread)
+                     const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter(handle, per_thread, &s);
+    CUresult e = enter(handle, &s);
     if (e)
         return e;
     if (!status || (edges && !nodes))
@@ -591,52 +557,27 @@ static CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t 
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
-    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL, false);
-}
-
-CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL, true);
+    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL);
 }
 
 CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                 cuuint64_t *id)
 {
-    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL, false);
-}
-
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                     cuuint64_t *id)
-{
-    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL, true);
+    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL);
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                    cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
                                    size_t *count)
 {
-    return info(hStream, captureStatus_out, id, graph, deps, NULL, count, false);
-}
-
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                        size_t *count)
-{
-    return info(hStream, captureStatus_out, id, graph, deps, NULL, count, true);
+    return info(hStream, captureStatus_out, id, graph, deps, NULL, count);
 }
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                    cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
                                    const CUgraphEdgeData **edges, size_t *count)
 {
-    return info(hStream, captureStatus_out, id, graph, deps, edges, count, false);
-}
-
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                        const CUgraphEdgeData **edges, size_t *count)
-{
-    return info(hStream, captureStatus_out, id, graph, deps, edges, count, true);
+    return info(hStream, captureStatus_out, id, graph, deps, edges, count);
 }
 
 /* ---- changing ---- */
@@ -663,10 +604,10 @@ static CUresult update_tips(struct vs_sim_part *p, CUgraphNode *nodes, size_t co
 }
 
 static CUresult update(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges,
-                       size_t count, unsigned flags, bool per_thread)
+                       size_t count, unsigned flags)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter(handle, per_thread, &s);
+    CUresult e = enter(handle, &s);
     if (e)
         return e;
     struct vs_sim_part *p = part_of(s);
@@ -683,27 +624,14 @@ static CUresult update(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeDat
 CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
                                            size_t numDependencies, unsigned int flags)
 {
-    return update(hStream, dependencies, NULL, numDependencies, flags, false);
-}
-
-CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode *dependencies,
-                                                size_t numDependencies, unsigned int flags)
-{
-    return update(hStream, dependencies, NULL, numDependencies, flags, true);
+    return update(hStream, dependencies, NULL, numDependencies, flags);
 }
 
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
                                               const CUgraphEdgeData *dependencyData,
                                               size_t numDependencies, unsigned int flags)
 {
-    return update(hStream, dependencies, dependencyData, numDependencies, flags, false);
-}
-
-CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode *dependencies,
-                                                   const CUgraphEdgeData *dependencyData,
-                                                   size_t numDependencies, unsigned int flags)
-{
-    return update(hStream, dependencies, dependencyData, numDependencies, flags, true);
+    return update(hStream, dependencies, dependencyData, numDependencies, flags);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

@@ -354,13 +354,13 @@ CUresult vs_sim_exec_launch(struct vs_sim_graph_exec *x, struct vs_sim_stream *s
 
 /* ---- entry points ---- */
 
-static CUresult enter(CUgraphExec handle, CUstream stream_handle, bool per_thread,
-                      struct vs_sim_graph_exec **x, struct vs_sim_stream **stream)
+static CUresult enter(CUgraphExec handle, CUstream stream_handle, struct vs_sim_graph_exec **x,
+                      struct vs_sim_stream **stream)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, per_thread, stream);
+        e = vs_sim_stream_of(ctx, stream_handle, stream);
     if (e)
         return e;
     vs_sim_graph_lock();
@@ -368,11 +368,11 @@ static CUresult enter(CUgraphExec handle, CUstream stream_handle, bool per_threa
     return *x ? CUDA_SUCCESS : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
 }
 
-static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool per_thread)
+static CUresult launch(CUgraphExec handle, CUstream stream_handle)
 {
     struct vs_sim_graph_exec *x;
     struct vs_sim_stream *stream;
-    CUresult e = enter(handle, stream_handle, per_thread, &x, &stream);
+    CUresult e = enter(handle, stream_handle, &x, &stream);
     if (e)
         return e;
     if (vs_sim_capturing()) {
@@ -386,20 +386,15 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool per_thre
 
 CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 {
-    return launch(hGraph, hStream, false);
-}
-
-CUresult cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream)
-{
-    return launch(hGraph, hStream, true);
+    return launch(hGraph, hStream);
 }
 
 /* There is nothing to upload: it is a position in the stream's order after the newest launch. */
-static CUresult upload(CUgraphExec handle, CUstream stream_handle, bool per_thread)
+static CUresult upload(CUgraphExec handle, CUstream stream_handle)
 {
     struct vs_sim_graph_exec *x;
     struct vs_sim_stream *stream;
-    CUresult e = enter(handle, stream_handle, per_thread, &x, &stream);
+    CUresult e = enter(handle, stream_handle, &x, &stream);
     if (e)
         return e;
     e = vs_sim_not_capturing(stream);
@@ -411,10 +406,5 @@ static CUresult upload(CUgraphExec handle, CUstream stream_handle, bool per_thre
 
 CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 {
-    return upload(hGraph, hStream, false);
-}
-
-CUresult cuGraphUpload_ptsz(CUgraphExec hGraph, CUstream hStream)
-{
-    return upload(hGraph, hStream, true);
+    return upload(hGraph, hStream);
 }

@@ -175,12 +175,12 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 
 /* ---- streams ---- */
 
-static CUresult stream_enter(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+static CUresult stream_enter(CUstream handle, struct vs_sim_stream **s)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, s);
+        e = vs_sim_stream_of(ctx, handle, s);
     if (!e)
         pthread_mutex_lock(&(*s)->ctx->submit_mu);
     return e;
@@ -192,59 +192,42 @@ static CUresult stream_leave(struct vs_sim_stream *s, CUresult e)
     return e;
 }
 
-static CUresult stream_get(CUstream handle, CUlaunchAttributeID id, CUlaunchAttributeValue *value,
-                           bool per_thread)
+CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value_out)
 {
     struct vs_sim_stream *s;
-    CUresult e = stream_enter(handle, per_thread, &s);
+    CUresult e = stream_enter(hStream, &s);
     if (e)
         return e;
-    return stream_leave(s, value && (valid_for(id) & VALID_STREAM) ? get(&s->attributes, id, value)
-                                                                   : CUDA_ERROR_INVALID_VALUE);
+    e = CUDA_ERROR_INVALID_VALUE;
+    if (value_out && (valid_for(attr) & VALID_STREAM))
+        e = get(&s->attributes, attr, value_out);
+    return stream_leave(s, e);
 }
 
-static CUresult stream_set(CUstream handle, CUlaunchAttributeID id,
-                           const CUlaunchAttributeValue *value, bool per_thread)
+CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 {
     struct vs_sim_stream *s;
-    CUresult e = stream_enter(handle, per_thread, &s);
+    CUresult e = stream_enter(hStream, &s);
     if (e)
         return e;
-    return stream_leave(s, value && (valid_for(id) & VALID_STREAM) ? set(&s->attributes, id, value)
-                                                                   : CUDA_ERROR_INVALID_VALUE);
+    e = CUDA_ERROR_INVALID_VALUE;
+    if (value && (valid_for(attr) & VALID_STREAM))
+        e = set(&s->attributes, attr, value);
+    return stream_leave(s, e);
 }
 
-static CUresult stream_copy(CUstream dst, CUstream src, bool per_thread)
+CUresult cuStreamCopyAttributes(CUstream dst, CUstream src)
 {
     struct vs_sim_stream *to, *from;
-    CUresult e = stream_enter(src, per_thread, &from);
+    CUresult e = stream_enter(src, &from);
     if (e)
         return e;
     struct vs_sim_attributes attributes = from->attributes;
     const struct vs_sim_context *ctx = from->ctx;
     stream_leave(from, CUDA_SUCCESS);
-    if ((e = stream_enter(dst, per_thread, &to)))
+    if ((e = stream_enter(dst, &to)))
         return e;
     if (to->ctx == ctx)
         to->attributes = attributes;
     return stream_leave(to, to->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
-
-#define FORMS(suffix, per_thread)                                                             \
-    CUresult cuStreamGetAttribute##suffix(CUstream hStream, CUstreamAttrID attr,              \
-                                          CUstreamAttrValue *value_out)                       \
-    {                                                                                         \
-        return stream_get(hStream, attr, value_out, per_thread);                              \
-    }                                                                                         \
-    CUresult cuStreamSetAttribute##suffix(CUstream hStream, CUstreamAttrID attr,              \
-                                          const CUstreamAttrValue *value)                     \
-    {                                                                                         \
-        return stream_set(hStream, attr, value, per_thread);                                  \
-    }                                                                                         \
-    CUresult cuStreamCopyAttributes##suffix(CUstream dst, CUstream src)                       \
-    {                                                                                         \
-        return stream_copy(dst, src, per_thread);                                             \
-    }
-
-FORMS(, false)
-FORMS(_ptsz, true)

@@ -14,15 +14,15 @@ static CUresult end_of(enum copy_api_side side, uintptr_t address, size_t bytes,
                           : vs_sim_end_any(address, bytes, end);
 }
 
-static CUresult copy_1d(uintptr_t to, enum copy_api_side to_side, uintptr_t from, enum copy_api_side from_side,
-                        size_t bytes, CUstream handle, bool per_thread, bool async)
+static CUresult copy_1d(uintptr_t to, enum copy_api_side to_side, uintptr_t from,
+                        enum copy_api_side from_side, size_t bytes, CUstream handle, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy = {.width = bytes, .height = 1, .depth = 1};
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (e || !bytes)
         return e;
     if ((e = end_of(to_side, to, bytes, &copy.to)) ||
@@ -33,24 +33,20 @@ static CUresult copy_1d(uintptr_t to, enum copy_api_side to_side, uintptr_t from
 
 #define P(x) ((uintptr_t)(x))
 
-/* Each direction in four forms: synchronous and asynchronous, with the legacy and the per-thread
- * default stream. */
+/* Each direction: synchronous, with the legacy and with the per-thread default stream, and
+ * asynchronous. */
 #define COPY_FORMS(name, async_name, to_type, to_side, from_type, from_side)                   \
     CUresult name(to_type dst, from_type src, size_t ByteCount)                                \
     {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, false, false);     \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, false);     \
     }                                                                                          \
     CUresult name##_ptds(to_type dst, from_type src, size_t ByteCount)                         \
     {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, true, false);      \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, CU_STREAM_PER_THREAD, false);      \
     }                                                                                          \
     CUresult async_name(to_type dst, from_type src, size_t ByteCount, CUstream hStream)        \
     {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, false, true);   \
-    }                                                                                          \
-    CUresult async_name##_ptsz(to_type dst, from_type src, size_t ByteCount, CUstream hStream) \
-    {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, true, true);    \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, true);   \
     }
 
 COPY_FORMS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE, const void *, ANY)
@@ -61,38 +57,32 @@ COPY_FORMS(cuMemcpy, cuMemcpyAsync, CUdeviceptr, ANY, CUdeviceptr, ANY)
 /* ---- peers ---- */
 
 static CUresult copy_peer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
-                          size_t bytes, CUstream handle, bool per_thread, bool async)
+                          size_t bytes, CUstream handle, bool async)
 {
     CUresult e = vs_sim_enter();
     if (e)
         return e;
     if (!vs_sim_context_of(to_ctx) || !vs_sim_context_of(from_ctx))
         return CUDA_ERROR_INVALID_CONTEXT;
-    return copy_1d(to, DEVICE, from, DEVICE, bytes, handle, per_thread, async);
+    return copy_1d(to, DEVICE, from, DEVICE, bytes, handle, async);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
                       size_t ByteCount)
 {
-    return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, false, false);
+    return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, false);
 }
 
 CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
                            CUcontext srcContext, size_t ByteCount)
 {
-    return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, true, false);
+    return copy_peer(dst, dstContext, src, srcContext, ByteCount, CU_STREAM_PER_THREAD, false);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
                            CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
-    return copy_peer(dst, dstContext, src, srcContext, ByteCount, hStream, false, true);
-}
-
-CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
-                                CUcontext srcContext, size_t ByteCount, CUstream hStream)
-{
-    return copy_peer(dst, dstContext, src, srcContext, ByteCount, hStream, true, true);
+    return copy_peer(dst, dstContext, src, srcContext, ByteCount, hStream, true);
 }
 
 /* ---- two and three dimensions ---- */
@@ -143,14 +133,14 @@ static CUresult box_ends(const struct box_end *to, const struct box_end *from,
 }
 
 static CUresult copy_box(const struct box_end *to, const struct box_end *from, size_t width,
-                         size_t height, size_t depth, CUstream handle, bool per_thread, bool async)
+                         size_t height, size_t depth, CUstream handle, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy = {.width = width, .height = height, .depth = depth};
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (e || !width || !height || !depth)
         return e;
     e = box_ends(to, from, &copy);
@@ -176,7 +166,7 @@ CUresult vs_sim_copy_describe(const CUDA_MEMCPY3D *c, struct vs_sim_copy *copy)
     return box_ends(&to, &from, copy);
 }
 
-static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool per_thread, bool async)
+static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool async)
 {
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
@@ -184,75 +174,62 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool per_thread
                            c->srcY,          0,          c->srcPitch,  0};
     struct box_end to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
                          c->dstY,          0,          c->dstPitch,  0};
-    return copy_box(&to, &from, c->WidthInBytes, c->Height, 1, handle, per_thread, async);
+    return copy_box(&to, &from, c->WidthInBytes, c->Height, 1, handle, async);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, false, false); }
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, false); }
 CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
 {
-    return copy_2d(pCopy, NULL, true, false);
+    return copy_2d(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 {
-    return copy_2d(pCopy, NULL, false, false);
+    return copy_2d(pCopy, NULL, false);
 }
 CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy)
 {
-    return copy_2d(pCopy, NULL, true, false);
+    return copy_2d(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
-    return copy_2d(pCopy, hStream, false, true);
-}
-CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
-{
-    return copy_2d(pCopy, hStream, true, true);
+    return copy_2d(pCopy, hStream, true);
 }
 
-static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool per_thread, bool async)
+static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool async)
 {
     if (!c || c->srcLOD || c->dstLOD)
         return CUDA_ERROR_INVALID_VALUE;
     BOX_ENDS(c);
-    return copy_box(&to, &from, c->WidthInBytes, c->Height, c->Depth, handle, per_thread, async);
+    return copy_box(&to, &from, c->WidthInBytes, c->Height, c->Depth, handle, async);
 }
 
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return copy_3d(pCopy, NULL, false, false); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return copy_3d(pCopy, NULL, false); }
 CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy)
 {
-    return copy_3d(pCopy, NULL, true, false);
+    return copy_3d(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-    return copy_3d(pCopy, hStream, false, true);
-}
-CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
-{
-    return copy_3d(pCopy, hStream, true, true);
+    return copy_3d(pCopy, hStream, true);
 }
 
-static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool per_thread,
-                             bool async)
+static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool async)
 {
     if (!c || c->srcLOD || c->dstLOD)
         return CUDA_ERROR_INVALID_VALUE;
     BOX_ENDS(c);
-    return copy_box(&to, &from, c->WidthInBytes, c->Height, c->Depth, handle, per_thread, async);
+    return copy_box(&to, &from, c->WidthInBytes, c->Height, c->Depth, handle, async);
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
 {
-    return copy_3d_peer(pCopy, NULL, false, false);
+    return copy_3d_peer(pCopy, NULL, false);
 }
 CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy)
 {
-    return copy_3d_peer(pCopy, NULL, true, false);
+    return copy_3d_peer(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 {
-    return copy_3d_peer(pCopy, hStream, false, true);
-}
-CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
-{
-    return copy_3d_peer(pCopy, hStream, true, true);
+    return copy_3d_peer(pCopy, hStream, true);
 }

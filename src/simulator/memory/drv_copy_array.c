@@ -23,8 +23,7 @@ static CUresult end_of(const struct driver_copy_array_place *place, size_t bytes
     }
 }
 
-static CUresult copy(struct driver_copy_array_place to, struct driver_copy_array_place from, size_t bytes, CUstream handle,
-                     bool per_thread, bool async)
+static CUresult copy(struct driver_copy_array_place to, struct driver_copy_array_place from, size_t bytes, CUstream handle, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -32,7 +31,7 @@ static CUresult copy(struct driver_copy_array_place to, struct driver_copy_array
     size_t to_element = 0, from_element = 0;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (e || !bytes)
         return e;
     if ((e = end_of(&to, bytes, &c.to, &to_element)) ||
@@ -53,8 +52,8 @@ static struct driver_copy_array_place host(const void *p) { return (struct drive
 /* ---- synchronous, in two forms ---- */
 
 #define TWO_FORMS(name, to, from, ...)                                                        \
-    CUresult name(__VA_ARGS__) { return copy(to, from, ByteCount, NULL, false, false); }      \
-    CUresult name##_ptds(__VA_ARGS__) { return copy(to, from, ByteCount, NULL, true, false); }
+    CUresult name(__VA_ARGS__) { return copy(to, from, ByteCount, NULL, false); }      \
+    CUresult name##_ptds(__VA_ARGS__) { return copy(to, from, ByteCount, CU_STREAM_PER_THREAD, false); }
 
 TWO_FORMS(cuMemcpyDtoA_v2, array(dstArray, dstOffset), device(srcDevice), CUarray dstArray,
           size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount)
@@ -69,11 +68,10 @@ TWO_FORMS(cuMemcpyAtoA_v2, array(dstArray, dstOffset), array(srcArray, srcOffset
 
 /* ---- asynchronous ---- */
 
-#define TWO_ASYNC_FORMS(name, to, from, ...)                                                    \
-    CUresult name(__VA_ARGS__) { return copy(to, from, ByteCount, hStream, false, true); }      \
-    CUresult name##_ptsz(__VA_ARGS__) { return copy(to, from, ByteCount, hStream, true, true); }
+#define ASYNC_FORM(name, to, from, ...) \
+    CUresult name(__VA_ARGS__) { return copy(to, from, ByteCount, hStream, true); }
 
-TWO_ASYNC_FORMS(cuMemcpyHtoAAsync_v2, array(dstArray, dstOffset), host(srcHost), CUarray dstArray,
-                size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
-TWO_ASYNC_FORMS(cuMemcpyAtoHAsync_v2, host(dstHost), array(srcArray, srcOffset), void *dstHost,
-                CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
+ASYNC_FORM(cuMemcpyHtoAAsync_v2, array(dstArray, dstOffset), host(srcHost), CUarray dstArray,
+           size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
+ASYNC_FORM(cuMemcpyAtoHAsync_v2, host(dstHost), array(srcArray, srcOffset), void *dstHost,
+           CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)

@@ -6,12 +6,12 @@
  */
 #include "simulator/memory/vs_sim_array.h"
 
-static CUresult enter(CUstream handle, bool per_thread, struct vs_sim_stream **stream)
+static CUresult enter(CUstream handle, struct vs_sim_stream **stream)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, stream);
+        e = vs_sim_stream_of(ctx, handle, stream);
     if (!e)
         e = vs_sim_not_capturing(*stream);
     if (!e && (*stream)->legacy) /* cuda.h: "Must not be legacy NULL stream" */
@@ -78,13 +78,13 @@ static CUresult list_check(const struct copy_batch_list *l, size_t *bad)
 }
 
 /* *bad*: index of the invalid copy, SIZE_MAX if the error is not in one. */
-static CUresult batch(const struct copy_batch_list *l, CUstream handle, bool per_thread, size_t *bad)
+static CUresult batch(const struct copy_batch_list *l, CUstream handle, size_t *bad)
 {
     struct vs_sim_stream *stream;
     size_t unused;
     bad = bad ? bad : &unused;
     *bad = SIZE_MAX;
-    CUresult e = enter(handle, per_thread, &stream);
+    CUresult e = enter(handle, &stream);
     if (!e)
         e = list_check(l, bad);
     for (size_t i = 0, k = 0; i < l->count && !e; i++) {
@@ -166,14 +166,14 @@ static CUresult box_of(const CUDA_MEMCPY3D_BATCH_OP *op, struct vs_sim_copy *cop
 }
 
 static CUresult batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsigned long long flags,
-                         CUstream handle, bool per_thread, size_t *bad)
+                         CUstream handle, size_t *bad)
 {
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy;
     size_t unused;
     bad = bad ? bad : &unused;
     *bad = SIZE_MAX;
-    CUresult e = enter(handle, per_thread, &stream);
+    CUresult e = enter(handle, &stream);
     if (!e && (!ops || !count || flags))
         e = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count && !e; i++) {
@@ -189,33 +189,30 @@ static CUresult batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsign
 
 /* ---- the entry points: the first forms also report the failed copy ---- */
 
-#define FORMS(suffix, per_thread)                                                                 \
-    CUresult cuMemcpyBatchAsync##suffix(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,      \
-                                        size_t count, CUmemcpyAttributes *attrs,                  \
-                                        size_t *attrsIdxs, size_t numAttrs, size_t *failIdx,      \
-                                        CUstream hStream)                                         \
-    {                                                                                             \
-        struct copy_batch_list l = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};                   \
-        return batch(&l, hStream, per_thread, failIdx);                                           \
-    }                                                                                             \
-    CUresult cuMemcpyBatchAsync_v2##suffix(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,   \
-                                           size_t count, CUmemcpyAttributes *attrs,               \
-                                           size_t *attrsIdxs, size_t numAttrs, CUstream hStream)  \
-    {                                                                                             \
-        struct copy_batch_list l = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};                   \
-        return batch(&l, hStream, per_thread, NULL);                                              \
-    }                                                                                             \
-    CUresult cuMemcpy3DBatchAsync##suffix(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,          \
-                                          size_t *failIdx, unsigned long long flags,              \
-                                          CUstream hStream)                                       \
-    {                                                                                             \
-        return batch_3d(opList, numOps, flags, hStream, per_thread, failIdx);                     \
-    }                                                                                             \
-    CUresult cuMemcpy3DBatchAsync_v2##suffix(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,       \
-                                             unsigned long long flags, CUstream hStream)          \
-    {                                                                                             \
-        return batch_3d(opList, numOps, flags, hStream, per_thread, NULL);                        \
-    }
+CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+                            size_t *failIdx, CUstream hStream)
+{
+    struct copy_batch_list l = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};
+    return batch(&l, hStream, failIdx);
+}
 
-FORMS(, false)
-FORMS(_ptsz, true)
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+                               CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+                               CUstream hStream)
+{
+    struct copy_batch_list l = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};
+    return batch(&l, hStream, NULL);
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
+                              unsigned long long flags, CUstream hStream)
+{
+    return batch_3d(opList, numOps, flags, hStream, failIdx);
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
+                                 unsigned long long flags, CUstream hStream)
+{
+    return batch_3d(opList, numOps, flags, hStream, NULL);
+}

@@ -97,14 +97,14 @@ static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t b
 }
 
 static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
-                         CUstream handle, bool per_thread)
+                         CUstream handle)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     int place;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (!e)
@@ -114,25 +114,13 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation locati
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
-    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, false);
-}
-
-CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
-                                 CUstream hStream)
-{
-    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, true);
+    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream);
 }
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                                unsigned int flags, CUstream hStream)
 {
-    return prefetch(devPtr, count, location, flags, hStream, false);
-}
-
-CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-                                    unsigned int flags, CUstream hStream)
-{
-    return prefetch(devPtr, count, location, flags, hStream, true);
+    return prefetch(devPtr, count, location, flags, hStream);
 }
 
 /* ---- batches ---- */
@@ -177,15 +165,14 @@ static CUresult batch_check(const struct batch *b)
     return CUDA_SUCCESS;
 }
 
-static CUresult batch(const struct batch *b, unsigned long long flags, CUstream handle,
-                      bool per_thread)
+static CUresult batch(const struct batch *b, unsigned long long flags, CUstream handle)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     int place = CU_DEVICE_INVALID;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (e)
@@ -204,34 +191,31 @@ static CUresult batch(const struct batch *b, unsigned long long flags, CUstream 
     return e;
 }
 
-#define BATCH_FORMS(suffix, per_thread)                                                            \
-    CUresult cuMemPrefetchBatchAsync##suffix(CUdeviceptr *dptrs, size_t *sizes, size_t count,      \
-                                             CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, \
-                                             size_t numPrefetchLocs, unsigned long long flags,     \
-                                             CUstream hStream)                                     \
-    {                                                                                              \
-        struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,     \
-                          false};                                                                  \
-        return prefetchLocs ? batch(&b, flags, hStream, per_thread) : CUDA_ERROR_INVALID_VALUE;    \
-    }                                                                                              \
-    CUresult cuMemDiscardBatchAsync##suffix(CUdeviceptr *dptrs, size_t *sizes, size_t count,       \
-                                            unsigned long long flags, CUstream hStream)            \
-    {                                                                                              \
-        struct batch b = {dptrs, sizes, count, NULL, NULL, 0, true};                               \
-        return batch(&b, flags, hStream, per_thread);                                              \
-    }                                                                                              \
-    CUresult cuMemDiscardAndPrefetchBatchAsync##suffix(                                            \
-        CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,              \
-        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
-        CUstream hStream)                                                                          \
-    {                                                                                              \
-        struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,     \
-                          true};                                                                   \
-        return prefetchLocs ? batch(&b, flags, hStream, per_thread) : CUDA_ERROR_INVALID_VALUE;    \
-    }
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                 CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                 size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+{
+    struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
+                      false};
+    return prefetchLocs ? batch(&b, flags, hStream) : CUDA_ERROR_INVALID_VALUE;
+}
 
-BATCH_FORMS(, false)
-BATCH_FORMS(_ptsz, true)
+CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                unsigned long long flags, CUstream hStream)
+{
+    struct batch b = {dptrs, sizes, count, NULL, NULL, 0, true};
+    return batch(&b, flags, hStream);
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                           CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                           size_t numPrefetchLocs, unsigned long long flags,
+                                           CUstream hStream)
+{
+    struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
+                      true};
+    return prefetchLocs ? batch(&b, flags, hStream) : CUDA_ERROR_INVALID_VALUE;
+}
 
 /* ---- advice ---- */
 
@@ -385,15 +369,15 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
 
 /* ---- streams ---- */
 
-static CUresult attach(CUstream handle, CUdeviceptr dptr, size_t length, unsigned flags,
-                       bool per_thread)
+CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                unsigned int flags)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_range range;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, hStream, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (e)
@@ -406,16 +390,4 @@ static CUresult attach(CUstream handle, CUdeviceptr dptr, size_t length, unsigne
     vs_sim_range_update(&range);
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
     return op ? vs_sim_submit(stream, op, NULL) : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
-                                unsigned int flags)
-{
-    return attach(hStream, dptr, length, flags, false);
-}
-
-CUresult cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length,
-                                     unsigned int flags)
-{
-    return attach(hStream, dptr, length, flags, true);
 }

@@ -58,14 +58,14 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
 }
 
 static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
-                            CUstream stream_handle, bool given, bool per_thread)
+                            CUstream stream_handle, bool given)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_pool *pool;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, stream_handle, &stream);
     if (!e && (!dptr || !bytes))
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && given)
@@ -95,27 +95,16 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
 
 CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
-    return alloc_async(dptr, bytesize, NULL, hStream, false, false);
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
-{
-    return alloc_async(dptr, bytesize, NULL, hStream, false, true);
+    return alloc_async(dptr, bytesize, NULL, hStream, false);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                  CUstream hStream)
 {
-    return alloc_async(dptr, bytesize, pool, hStream, true, false);
+    return alloc_async(dptr, bytesize, pool, hStream, true);
 }
 
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                      CUstream hStream)
-{
-    return alloc_async(dptr, bytesize, pool, hStream, true, true);
-}
-
-static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -123,7 +112,7 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
     uint64_t seq;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, hStream, &stream);
     if (e)
         return e;
     if (vs_sim_capturing()) {
@@ -165,15 +154,6 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
     e = vs_sim_submit(stream, op, &seq);
     vs_sim_pool_block_free(range.pool, dptr, e ? NULL : stream, e ? 0 : seq);
     return e;
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
-{
-    return free_async(dptr, hStream, false);
-}
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
-{
-    return free_async(dptr, hStream, true);
 }
 
 /* ---- pools ---- */

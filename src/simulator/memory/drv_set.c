@@ -25,7 +25,7 @@ CUresult vs_sim_set_describe(const CUDA_MEMSET_NODE_PARAMS *p, struct vs_sim_set
 }
 
 static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t element, size_t width,
-                    size_t height, CUstream handle, bool per_thread, bool async)
+                    size_t height, CUstream handle, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -33,7 +33,7 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
     struct vs_sim_set described;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+        e = vs_sim_stream_of(ctx, handle, &stream);
     if (e || !width || !height)
         return e;
     e = vs_sim_set_describe(&params, &described);
@@ -55,39 +55,30 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
 #define SET_FORMS(bits, type)                                                                     \
     CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t N)                          \
     {                                                                                             \
-        return set(dst, 0, value, bits / 8, N, 1, NULL, false, false);                            \
+        return set(dst, 0, value, bits / 8, N, 1, NULL, false);                            \
     }                                                                                             \
     CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t N)                     \
     {                                                                                             \
-        return set(dst, 0, value, bits / 8, N, 1, NULL, true, false);                             \
+        return set(dst, 0, value, bits / 8, N, 1, CU_STREAM_PER_THREAD, false);                             \
     }                                                                                             \
     CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t N, CUstream hStream)      \
     {                                                                                             \
-        return set(dst, 0, value, bits / 8, N, 1, hStream, false, true);                          \
-    }                                                                                             \
-    CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t N, CUstream hStream) \
-    {                                                                                             \
-        return set(dst, 0, value, bits / 8, N, 1, hStream, true, true);                           \
+        return set(dst, 0, value, bits / 8, N, 1, hStream, true);                          \
     }                                                                                             \
     CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width,      \
                                     size_t height)                                                \
     {                                                                                             \
-        return set(dst, pitch, value, bits / 8, width, height, NULL, false, false);               \
+        return set(dst, pitch, value, bits / 8, width, height, NULL, false);               \
     }                                                                                             \
     CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, \
                                          size_t height)                                           \
     {                                                                                             \
-        return set(dst, pitch, value, bits / 8, width, height, NULL, true, false);                \
+        return set(dst, pitch, value, bits / 8, width, height, CU_STREAM_PER_THREAD, false);                \
     }                                                                                             \
     CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width,    \
                                       size_t height, CUstream hStream)                            \
     {                                                                                             \
-        return set(dst, pitch, value, bits / 8, width, height, hStream, false, true);             \
-    }                                                                                             \
-    CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value,             \
-                                           size_t width, size_t height, CUstream hStream)         \
-    {                                                                                             \
-        return set(dst, pitch, value, bits / 8, width, height, hStream, true, true);              \
+        return set(dst, pitch, value, bits / 8, width, height, hStream, true);             \
     }
 
 SET_FORMS(8, unsigned char)

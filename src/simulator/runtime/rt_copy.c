@@ -41,7 +41,7 @@ cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     cudaError_t e = vs_rt_kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
         return e;
-    return vs_rt_error(async ? copy_async(to, from, bytes, kind, vs_rt_stream(stream, per_thread))
+    return vs_rt_error(async ? copy_async(to, from, bytes, kind, stream)
                              : copy_sync(to, from, bytes, kind, per_thread));
 }
 
@@ -59,12 +59,6 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaM
                             cudaStream_t stream)
 {
     return vs_rt_result(vs_rt_copy(dst, src, count, kind, stream, false, true));
-}
-
-cudaError_t cudaMemcpyAsync_ptsz(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
-                                 cudaStream_t stream)
-{
-    return vs_rt_result(vs_rt_copy(dst, src, count, kind, stream, true, true));
 }
 
 static cudaError_t peer_contexts(int to_device, int from_device, CUcontext *to, CUcontext *from)
@@ -128,12 +122,6 @@ static cudaError_t copy_symbol(const void *symbol, void *other, size_t bytes, si
     {                                                                                             \
         return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
                                         stream, false, true));                                    \
-    }                                                                                             \
-    cudaError_t name##Async_ptsz(first, second, size_t count, size_t offset,                      \
-                                 enum cudaMemcpyKind kind, cudaStream_t stream)                   \
-    {                                                                                             \
-        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
-                                        stream, true, true));                                     \
     }
 
 SYMBOL_FORMS(cudaMemcpyToSymbol, true, const void *symbol, const void *other)
@@ -158,7 +146,7 @@ cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool 
                               bool async)
 {
     if (async)
-        return vs_rt_error(vs_rt.Memcpy2DAsync(c, vs_rt_stream(stream, per_thread)));
+        return vs_rt_error(vs_rt.Memcpy2DAsync(c, stream));
     return vs_rt_error((per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(c));
 }
 
@@ -201,13 +189,6 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
 {
     return vs_rt_result(
         copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, false, true));
-}
-
-cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, size_t spitch,
-                                   size_t width, size_t height, enum cudaMemcpyKind kind,
-                                   cudaStream_t stream)
-{
-    return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, true, true));
 }
 
 /* ---- three dimensions ---- */
@@ -325,7 +306,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
     if (e)
         return e;
     if (async)
-        return vs_rt_error(vs_rt.Memcpy3DAsync(&c, vs_rt_stream(stream, per_thread)));
+        return vs_rt_error(vs_rt.Memcpy3DAsync(&c, stream));
     return vs_rt_error((per_thread ? vs_rt.Memcpy3D_ptds : vs_rt.Memcpy3D)(&c));
 }
 
@@ -342,11 +323,6 @@ cudaError_t cudaMemcpy3D_ptds(const struct cudaMemcpy3DParms *p)
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     return vs_rt_result(copy_3d(p, stream, false, true));
-}
-
-cudaError_t cudaMemcpy3DAsync_ptsz(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-{
-    return vs_rt_result(copy_3d(p, stream, true, true));
 }
 
 static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
@@ -385,7 +361,7 @@ static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStrea
                             .Height = p->extent.height,
                             .Depth = p->extent.depth};
     if (async)
-        return vs_rt_error(vs_rt.Memcpy3DPeerAsync(&c, vs_rt_stream(stream, per_thread)));
+        return vs_rt_error(vs_rt.Memcpy3DPeerAsync(&c, stream));
     return vs_rt_error((per_thread ? vs_rt.Memcpy3DPeer_ptds : vs_rt.Memcpy3DPeer)(&c));
 }
 
@@ -402,9 +378,4 @@ cudaError_t cudaMemcpy3DPeer_ptds(const struct cudaMemcpy3DPeerParms *p)
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
 {
     return vs_rt_result(copy_3d_peer(p, stream, false, true));
-}
-
-cudaError_t cudaMemcpy3DPeerAsync_ptsz(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
-{
-    return vs_rt_result(copy_3d_peer(p, stream, true, true));
 }

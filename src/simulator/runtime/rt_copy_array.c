@@ -177,12 +177,6 @@ static cudaError_t count_between(struct runtime_copy_array_place to, struct runt
     {                                                                                  \
         struct how how = {kind, stream, false, true};                                  \
         return vs_rt_result(call);                                                     \
-    }                                                                                  \
-    cudaError_t name##Async_ptsz(__VA_ARGS__, enum cudaMemcpyKind kind,                \
-                                 cudaStream_t stream)                                  \
-    {                                                                                  \
-        struct how how = {kind, stream, true, true};                                   \
-        return vs_rt_result(call);                                                     \
     }
 
 #define BOTH(...) SYNC(__VA_ARGS__) ASYNC(__VA_ARGS__)

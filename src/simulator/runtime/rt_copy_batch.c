@@ -31,21 +31,16 @@ static cudaError_t batch_3d(size_t count, struct cudaMemcpy3DBatchOp *ops, unsig
         vs_rt.Memcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, stream));
 }
 
-#define FORMS(suffix, per_thread)                                                               \
-    cudaError_t cudaMemcpyBatchAsync##suffix(                                                   \
-        void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count,          \
-        struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,                 \
-        cudaStream_t stream)                                                                    \
-    {                                                                                           \
-        return vs_rt_result(batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs,         \
-                                  vs_rt_stream(stream, per_thread)));                           \
-    }                                                                                           \
-    cudaError_t cudaMemcpy3DBatchAsync##suffix(size_t numOps,                                   \
-                                               struct cudaMemcpy3DBatchOp *opList,              \
-                                               unsigned long long flags, cudaStream_t stream)   \
-    {                                                                                           \
-        return vs_rt_result(batch_3d(numOps, opList, flags, vs_rt_stream(stream, per_thread))); \
-    }
+cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes,
+                                 size_t count, struct cudaMemcpyAttributes *attrs,
+                                 size_t *attrsIdxs, size_t numAttrs, cudaStream_t stream)
+{
+    return vs_rt_result(batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs,
+                              stream));
+}
 
-FORMS(, false)
-FORMS(_ptsz, true)
+cudaError_t cudaMemcpy3DBatchAsync(size_t numOps, struct cudaMemcpy3DBatchOp *opList,
+                                   unsigned long long flags, cudaStream_t stream)
+{
+    return vs_rt_result(batch_3d(numOps, opList, flags, stream));
+}

@@ -204,33 +204,27 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
 
 cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxGetLimit(pValue, (CUlimit)limit)));
+    VS_RT_CALL(vs_rt.CtxGetLimit(pValue, (CUlimit)limit));
 }
 
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxSetLimit((CUlimit)limit, value)));
+    VS_RT_CALL(vs_rt.CtxSetLimit((CUlimit)limit, value));
 }
 
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxGetCacheConfig((CUfunc_cache *)pCacheConfig)));
+    VS_RT_CALL(vs_rt.CtxGetCacheConfig((CUfunc_cache *)pCacheConfig));
 }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxSetCacheConfig((CUfunc_cache)cacheConfig)));
+    VS_RT_CALL(vs_rt.CtxSetCacheConfig((CUfunc_cache)cacheConfig));
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.CtxGetStreamPriorityRange(leastPriority, greatestPriority)));
+    VS_RT_CALL(vs_rt.CtxGetStreamPriorityRange(leastPriority, greatestPriority));
 }
 
 /* ---- peers ---- */
@@ -273,14 +267,12 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 
 cudaError_t cudaProfilerStart(void)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.ProfilerStart()));
+    VS_RT_CALL(vs_rt.ProfilerStart());
 }
 
 cudaError_t cudaProfilerStop(void)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.ProfilerStop()));
+    VS_RT_CALL(vs_rt.ProfilerStop());
 }
 
 static cudaError_t entry_point(const char *symbol, void **function, unsigned version,

@@ -339,39 +339,33 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
     return vs_rt_result(e);
 }
 
-#define CALL(call)                                      \
-    do {                                                \
-        cudaError_t e = vs_rt_enter_context();          \
-        return vs_rt_result(e ? e : vs_rt_error(call)); \
-    } while (0)
-
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *pNodeParams)
 {
-    CALL(vs_rt.GraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)pNodeParams));
+    VS_RT_CALL(vs_rt.GraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)pNodeParams));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph)
 {
-    CALL(vs_rt.GraphChildGraphNodeGetGraph(node, pGraph));
+    VS_RT_CALL(vs_rt.GraphChildGraphNodeGetGraph(node, pGraph));
 }
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
 {
-    CALL(vs_rt.GraphEventRecordNodeGetEvent(node, event_out));
+    VS_RT_CALL(vs_rt.GraphEventRecordNodeGetEvent(node, event_out));
 }
 
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
 {
-    CALL(vs_rt.GraphEventWaitNodeGetEvent(node, event_out));
+    VS_RT_CALL(vs_rt.GraphEventWaitNodeGetEvent(node, event_out));
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
                                            struct cudaMemAllocNodeParams *params_out)
 {
-    CALL(vs_rt.GraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params_out));
+    VS_RT_CALL(vs_rt.GraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params_out));
 }
 
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out)
 {
-    CALL(vs_rt.GraphMemFreeNodeGetParams(node, (CUdeviceptr *)dptr_out));
+    VS_RT_CALL(vs_rt.GraphMemFreeNodeGetParams(node, (CUdeviceptr *)dptr_out));
 }

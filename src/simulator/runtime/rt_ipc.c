@@ -10,9 +10,7 @@ _Static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(CUipcEventHandle), "passed
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.IpcGetEventHandle((CUipcEventHandle *)handle, event)));
+    VS_RT_CALL(vs_rt.IpcGetEventHandle((CUipcEventHandle *)handle, event));
 }
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
@@ -25,9 +23,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t hand
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.IpcGetMemHandle((CUipcMemHandle *)handle, (CUdeviceptr)devPtr)));
+    VS_RT_CALL(vs_rt.IpcGetMemHandle((CUipcMemHandle *)handle, (CUdeviceptr)devPtr));
 }
 
 cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags)
@@ -40,6 +36,5 @@ cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsig
 
 cudaError_t cudaIpcCloseMemHandle(void *devPtr)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.IpcCloseMemHandle((CUdeviceptr)devPtr)));
+    VS_RT_CALL(vs_rt.IpcCloseMemHandle((CUdeviceptr)devPtr));
 }

@@ -301,12 +301,10 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                 unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions,
                                 void **libraryOptionValues, unsigned int numLibraryOptions)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.LibraryLoadData(
-                                (CUlibrary *)library, code, (CUjit_option *)jitOptions,
-                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
-                                libraryOptionValues, numLibraryOptions)));
+    VS_RT_CALL(vs_rt.LibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jitOptions,
+                                     jitOptionsValues, numJitOptions,
+                                     (CUlibraryOption *)libraryOptions, libraryOptionValues,
+                                     numLibraryOptions));
 }
 
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
@@ -315,18 +313,15 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName
                                     enum cudaLibraryOption *libraryOptions,
                                     void **libraryOptionValues, unsigned int numLibraryOptions)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.LibraryLoadFromFile(
-                                (CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
-                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
-                                libraryOptionValues, numLibraryOptions)));
+    VS_RT_CALL(vs_rt.LibraryLoadFromFile((CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
+                                         jitOptionsValues, numJitOptions,
+                                         (CUlibraryOption *)libraryOptions, libraryOptionValues,
+                                         numLibraryOptions));
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.LibraryUnload((CUlibrary)library)));
+    VS_RT_CALL(vs_rt.LibraryUnload((CUlibrary)library));
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
@@ -340,17 +335,11 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, c
 cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
                                  const char *name)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes,
-                                                               (CUlibrary)library, name)));
+    VS_RT_CALL(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name));
 }
 
 cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
                                   const char *name)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes,
-                                                                (CUlibrary)library, name)));
+    VS_RT_CALL(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name));
 }

@@ -80,8 +80,7 @@ cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemGetInfo(free, total)));
+    VS_RT_CALL(vs_rt.MemGetInfo(free, total));
 }
 
 /* ---- host memory; flags have the driver's values ---- */
@@ -110,14 +109,12 @@ cudaError_t cudaFreeHost(void *ptr)
 
 cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostRegister(ptr, size, flags)));
+    VS_RT_CALL(vs_rt.MemHostRegister(ptr, size, flags));
 }
 
 cudaError_t cudaHostUnregister(void *ptr)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostUnregister(ptr)));
+    VS_RT_CALL(vs_rt.MemHostUnregister(ptr));
 }
 
 cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
@@ -135,8 +132,7 @@ cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int f
 
 cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostGetFlags(pFlags, pHost)));
+    VS_RT_CALL(vs_rt.MemHostGetFlags(pFlags, pHost));
 }
 
 /* ---- attributes ---- */
@@ -187,98 +183,70 @@ static CUmemLocation location_of(struct cudaMemLocation location)
 }
 
 static cudaError_t prefetch(const void *ptr, size_t count, struct cudaMemLocation location,
-                            unsigned flags, cudaStream_t stream, bool per_thread)
+                            unsigned flags, cudaStream_t stream)
 {
     cudaError_t e = vs_rt_enter_context();
     return e ? e
              : vs_rt_error(vs_rt.MemPrefetchAsync((CUdeviceptr)ptr, count, location_of(location),
-                                                  flags, vs_rt_stream(stream, per_thread)));
+                                                  flags, stream));
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
                                  unsigned int flags, cudaStream_t stream)
 {
-    return vs_rt_result(prefetch(devPtr, count, location, flags, stream, false));
-}
-
-cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count,
-                                      struct cudaMemLocation location, unsigned int flags,
-                                      cudaStream_t stream)
-{
-    return vs_rt_result(prefetch(devPtr, count, location, flags, stream, true));
+    return vs_rt_result(prefetch(devPtr, count, location, flags, stream));
 }
 
 /* The runtime's locations have the layout and values of the driver's. */
 _Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "");
 
-#define BATCH_FORMS(suffix, per_thread)                                                            \
-    cudaError_t cudaMemPrefetchBatchAsync##suffix(                                                 \
-        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
-        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
-        cudaStream_t stream)                                                                       \
-    {                                                                                              \
-        cudaError_t e = vs_rt_enter_context();                                                     \
-        return vs_rt_result(e ? e                                                                  \
-                              : vs_rt_error(vs_rt.MemPrefetchBatchAsync(                           \
-                                    (CUdeviceptr *)dptrs, sizes, count,                            \
-                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
-                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
-    }                                                                                              \
-    cudaError_t cudaMemDiscardBatchAsync##suffix(void **dptrs, size_t *sizes, size_t count,        \
-                                                 unsigned long long flags, cudaStream_t stream)    \
-    {                                                                                              \
-        cudaError_t e = vs_rt_enter_context();                                                     \
-        return vs_rt_result(                                                                       \
-            e ? e                                                                                  \
-              : vs_rt_error(vs_rt.MemDiscardBatchAsync((CUdeviceptr *)dptrs, sizes, count, flags,  \
-                                                       vs_rt_stream(stream, per_thread))));        \
-    }                                                                                              \
-    cudaError_t cudaMemDiscardAndPrefetchBatchAsync##suffix(                                       \
-        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
-        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
-        cudaStream_t stream)                                                                       \
-    {                                                                                              \
-        cudaError_t e = vs_rt_enter_context();                                                     \
-        return vs_rt_result(e ? e                                                                  \
-                              : vs_rt_error(vs_rt.MemDiscardAndPrefetchBatchAsync(                 \
-                                    (CUdeviceptr *)dptrs, sizes, count,                            \
-                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
-                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
-    }
+cudaError_t cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+                                      struct cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                      size_t numPrefetchLocs, unsigned long long flags,
+                                      cudaStream_t stream)
+{
+    VS_RT_CALL(vs_rt.MemPrefetchBatchAsync((CUdeviceptr *)dptrs, sizes, count,
+                                           (CUmemLocation *)prefetchLocs, prefetchLocIdxs,
+                                           numPrefetchLocs, flags, stream));
+}
 
-BATCH_FORMS(, false)
-BATCH_FORMS(_ptsz, true)
+cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count,
+                                     unsigned long long flags, cudaStream_t stream)
+{
+    VS_RT_CALL(vs_rt.MemDiscardBatchAsync((CUdeviceptr *)dptrs, sizes, count, flags, stream));
+}
+
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+                                                struct cudaMemLocation *prefetchLocs,
+                                                size_t *prefetchLocIdxs, size_t numPrefetchLocs,
+                                                unsigned long long flags, cudaStream_t stream)
+{
+    VS_RT_CALL(vs_rt.MemDiscardAndPrefetchBatchAsync((CUdeviceptr *)dptrs, sizes, count,
+                                                     (CUmemLocation *)prefetchLocs, prefetchLocIdxs,
+                                                     numPrefetchLocs, flags, stream));
+}
 
 cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
-                                        location_of(location))));
+    VS_RT_CALL(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
+                               location_of(location)));
 }
 
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
                                      enum cudaMemRangeAttribute attribute, const void *devPtr,
                                      size_t count)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
-                                                   (CUdeviceptr)devPtr, count)));
+    VS_RT_CALL(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                          (CUdeviceptr)devPtr, count));
 }
 
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
                                       enum cudaMemRangeAttribute *attributes, size_t numAttributes,
                                       const void *devPtr, size_t count)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemRangeGetAttributes(
-                                data, dataSizes, (CUmem_range_attribute *)attributes, numAttributes,
-                                (CUdeviceptr)devPtr, count)));
+    VS_RT_CALL(vs_rt.MemRangeGetAttributes( data, dataSizes, (CUmem_range_attribute *)attributes,
+                                           numAttributes, (CUdeviceptr)devPtr, count));
 }
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,

@@ -52,14 +52,12 @@ cudaError_t cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size, cudaMemPool_t 
 
 cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemFreeAsync((CUdeviceptr)devPtr, hStream)));
+    VS_RT_CALL(vs_rt.MemFreeAsync((CUdeviceptr)devPtr, hStream));
 }
 
 cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemFreeAsync_ptsz((CUdeviceptr)devPtr, hStream)));
+    VS_RT_CALL(vs_rt.MemFreeAsync_ptsz((CUdeviceptr)devPtr, hStream));
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps)
@@ -206,9 +204,6 @@ cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *exportData
 cudaError_t cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool,
                                      struct cudaMemPoolPtrExportData *exportData)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.MemPoolImportPointer((CUdeviceptr *)ptr, (CUmemoryPool)memPool,
-                                                   (CUmemPoolPtrExportData *)exportData)));
+    VS_RT_CALL(vs_rt.MemPoolImportPointer((CUdeviceptr *)ptr, (CUmemoryPool)memPool,
+                                          (CUmemPoolPtrExportData *)exportData));
 }

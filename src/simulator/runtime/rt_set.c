@@ -13,7 +13,7 @@ static cudaError_t set_1d(void *to, int value, size_t count, cudaStream_t stream
         return e;
     if (async)
         return vs_rt_error(vs_rt.MemsetD8Async((D)to, (unsigned char)value, count,
-                                               vs_rt_stream(stream, per_thread)));
+                                               stream));
     return vs_rt_error(
         (per_thread ? vs_rt.MemsetD8_ptds : vs_rt.MemsetD8)((D)to, (unsigned char)value, count));
 }
@@ -26,7 +26,7 @@ static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_
         return e;
     if (async)
         return vs_rt_error(vs_rt.MemsetD2D8Async((D)to, pitch, (unsigned char)value, width, height,
-                                                 vs_rt_stream(stream, per_thread)));
+                                                 stream));
     return vs_rt_error((per_thread ? vs_rt.MemsetD2D8_ptds : vs_rt.MemsetD2D8)(
         (D)to, pitch, (unsigned char)value, width, height));
 }
@@ -61,11 +61,6 @@ cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t 
     return vs_rt_result(set_1d(devPtr, value, count, stream, false, true));
 }
 
-cudaError_t cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count, cudaStream_t stream)
-{
-    return vs_rt_result(set_1d(devPtr, value, count, stream, true, true));
-}
-
 cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height)
 {
     return vs_rt_result(set_2d(devPtr, pitch, value, width, height, NULL, false, false));
@@ -80,12 +75,6 @@ cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t widt
                               cudaStream_t stream)
 {
     return vs_rt_result(set_2d(devPtr, pitch, value, width, height, stream, false, true));
-}
-
-cudaError_t cudaMemset2DAsync_ptsz(void *devPtr, size_t pitch, int value, size_t width,
-                                   size_t height, cudaStream_t stream)
-{
-    return vs_rt_result(set_2d(devPtr, pitch, value, width, height, stream, true, true));
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
@@ -103,10 +92,4 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
                               struct cudaExtent extent, cudaStream_t stream)
 {
     return vs_rt_result(set_3d(pitchedDevPtr, value, extent, stream, false, true));
-}
-
-cudaError_t cudaMemset3DAsync_ptsz(struct cudaPitchedPtr pitchedDevPtr, int value,
-                                   struct cudaExtent extent, cudaStream_t stream)
-{
-    return vs_rt_result(set_3d(pitchedDevPtr, value, extent, stream, true, true));
 }

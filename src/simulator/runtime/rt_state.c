@@ -245,8 +245,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxSynchronize()));
+    VS_RT_CALL(vs_rt.CtxSynchronize());
 }
 
 cudaError_t cudaDeviceReset(void)

@@ -76,13 +76,14 @@ cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
  * unless it is cudaSuccess. */
 cudaError_t vs_rt_result(cudaError_t error);
 
-static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
+/* VS_RT_CALL: the body of an exported function that is one call to the driver. */
+#define VS_RT_CALL(call)                                \
+    do {                                                \
+        cudaError_t e = vs_rt_enter_context();          \
+        return vs_rt_result(e ? e : vs_rt_error(call)); \
+    } while (0)
 
-/* vs_rt_stream: the meaning of stream 0 in a per-thread form. */
-static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)
-{
-    return !stream && per_thread ? CU_STREAM_PER_THREAD : (CUstream)stream;
-}
+static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
 
 /* ---- registrations (rt_register.c) ---- */
 
