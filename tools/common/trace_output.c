@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "analysis/state/size_limit.h"
-#include "base/vs_replacement.h"
+#include "base/vs_output_file.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "trace/read/reader.h"

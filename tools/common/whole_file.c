@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The hidden file is that of base/vs_replacement.h, as for a trace that is
+ * See the header. The hidden file is that of base/vs_output_file.h, as for a trace that is
  * written anew: one that a killed process left is removed by the next, an interrupt removes it. */
 #define _GNU_SOURCE
 #include "tools/common/whole_file.h"
@@ -14,7 +14,7 @@
 
 #include "base/vs_link.h"
 #include "tools/common/command.h"
-#include "base/vs_replacement.h"
+#include "base/vs_output_file.h"
 
 #define BUFFER_BYTES (1 << 20)
 #define OPEN_MAX_LOOKED_AT 256

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "base/vs_replacement.h"
+#include "base/vs_output_file.h"
 #include "tools/run/run_manifest.h"
 
 static volatile sig_atomic_t program;

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/vs_folder.h"
+#include "base/vs_output_file.h"
 #include "base/vs_option.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"

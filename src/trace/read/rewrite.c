@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rewrites a trace, from open to commit: the copy is made in a hidden file beside the target
- * (replacement.c), extended, and replaces the target only if both are unchanged. The old trace is
- * copied by rewrite_finished.c and rewrite_unfinished.c. */
+ * (base/vs_output_file.h), extended, and replaces the target only if both are unchanged. The
+ * old trace is copied by rewrite_finished.c and rewrite_unfinished.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "base/vs_link.h"
-#include "base/vs_replacement.h"
+#include "base/vs_output_file.h"
 #include "trace/read/rewrite_internal.h"
 
 static void say(const struct vs_rewrite *w, char *why)

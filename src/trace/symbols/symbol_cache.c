@@ -18,7 +18,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/vs_folder.h"
+#include "base/vs_output_file.h"
 #include "trace/format/format.h"
 
 #define MAGIC "\x89VSN\r\n\x1a\n"

@@ -10,7 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/vs_replacement.h"
+#include "base/vs_output_file.h"
 #include "trace/read/rewrite.h"
 
 #define EVENTS 40000u
