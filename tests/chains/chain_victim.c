@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program whose call chains are known because this file is what makes them; see the
- * header. Built by several compilers and options; what depends on these is told by the
- * build (WITHOUT_TABLE: the program's unwind information has no search table). */
+ * A program whose call chains are known because this file defines them; see the header. Built by
+ * several compilers and options; the build defines what depends on these (WITHOUT_TABLE: the
+ * program's unwind information has no search table). */
 #define _GNU_SOURCE
 #include "chain_victim.h"
 
@@ -97,7 +97,8 @@ APART static void tail_jumper(int unused)
 APART static void tail_start(void)
 {
 #if defined(__OPTIMIZE__) || defined(__clang__)
-    expect(1003, "tail_last < tail_start" FROM_MAIN); /* the one between is gone: a jump */
+    /* the function in between has made a jump and left no frame */
+    expect(1003, "tail_last < tail_start" FROM_MAIN);
 #else
     expect(1003, "tail_last < tail_jumper < tail_start" FROM_MAIN);
 #endif
@@ -184,7 +185,7 @@ APART static void shapes(void)
 
 static jmp_buf back;
 
-/* The call is the last instruction: the return address lies in the next function. */
+/* The call is the last instruction: the return address is in the next function. */
 __attribute__((noreturn)) APART static void never_returns(unsigned long bytes)
 {
     take(bytes);
@@ -312,7 +313,7 @@ APART static void contexts(void)
     munmap(stack, 65536);
 }
 
-/* A stack of our own, entered by a call; nothing says where it came from. */
+/* A stack of our own, entered by a call; no rule leads to its caller. */
 void call_on(void *top, void (*f)(void));
 __asm__(".text\n.p2align 4\n.globl call_on\n.type call_on, @function\ncall_on:\n"
         ".cfi_startproc\npushq %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
@@ -379,7 +380,7 @@ static void on_fault(int number)
     siglongjmp(after_fault, 1);
 }
 
-/* The very first instruction faults: what lies before it is another function. */
+/* The very first instruction faults: the address before it belongs to another function. */
 void faults_at_once(void *p);
 __asm__(".text\n.p2align 4\n.type before_the_fault, @function\nbefore_the_fault:\n"
         ".cfi_startproc\npushq %rbp\n.cfi_def_cfa_offset 16\nnop\nnop\nnop\nnop\nnop\nnop\n"
@@ -445,7 +446,7 @@ static void find_vdso(void)
         fclose(maps);
 }
 
-/* A signal that finds the program in code that the kernel brought. */
+/* A signal that interrupts code of the kernel's vDSO. */
 APART static void in_the_vdso(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
@@ -500,7 +501,7 @@ static void from_new_code(void)
 
 APART static void assembly(void)
 {
-#ifdef WITHOUT_TABLE /* only libunwind knows whether there are rules */
+#ifdef WITHOUT_TABLE /* only libunwind can find out whether there are rules */
     expect(1130, "from_no_rules < with_no_rules");
 #else
     expect(1130, "from_no_rules < with_no_rules < (caller unknown)");
@@ -599,7 +600,7 @@ APART static void replacing(void)
 {
     outside = " < replacing";
     replaced_libraries();
-    /* below a frame that is walked by libunwind alone */
+    /* below a frame that only libunwind can unwind */
     outside = " < with_rules_by_hand < replacing";
     with_rules_by_hand(replaced_libraries);
     NO_TAIL_CALL();
@@ -616,7 +617,7 @@ APART static void another_name_space(void)
         printf("wrong %s\n", dlerror());
         return;
     }
-#ifdef WITHOUT_TABLE /* libunwind is asked, which sees one name space */
+#ifdef WITHOUT_TABLE /* libunwind is used, which supports one name space */
     expect(1190, "from_library < first_inner < (caller unknown)");
 #else
     expect(1190, "from_library < first_inner < library_call < another_name_space" FROM_MAIN);
@@ -649,7 +650,7 @@ int main(int argc, char **argv)
     through_a_plt();
     replacing();
     another_name_space();
-#ifndef WITHOUT_TABLE /* no exception finds its way */
+#ifndef WITHOUT_TABLE /* exceptions cannot be unwound */
     cases_in_cxx();
 #endif
     expect(1071, "at_exit < @libc < _start");

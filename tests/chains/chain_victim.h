@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the victim with known call chains share. Every case allocates a
- * number of bytes of its own and says which chain leads there, innermost first:
- * "a" a function, "b[i]" one inlined into the next, "@libc" one or more frames of the C
- * library and the loader, "@cxx" of the C++ runtime, "@none" of code in no file, "@vdso",
- * "..." frames left out. */
+ * Shared by the parts of the victim with known call chains. Every case allocates a unique number of
+ * bytes and prints the chain that leads there, innermost first: "a" a function, "b[i]" one inlined
+ * into the next, "@libc" one or more frames of the C library and the loader, "@cxx" of the C++
+ * runtime, "@none" of code in no file, "@vdso", "..." omitted frames. */
 #ifndef VS_CHAIN_VICTIM_H
 #define VS_CHAIN_VICTIM_H
 
@@ -24,7 +23,7 @@ extern "C" {
 /* The way from main to the case and from the case's last function to CUDA. */
 #define FROM_MAIN " < main < @libc < _start"
 
-/* take: allocate *bytes*, which nobody else asks for. */
+/* take: allocates *bytes*, a number that no other case uses. */
 void take(unsigned long bytes);
 /* expect: the chain of that allocation, without take itself. */
 void expect(unsigned long bytes, const char *chain);

@@ -79,7 +79,7 @@ static uint64_t random_stack(struct vs_recorder *r)
     return id;
 }
 
-/* A module as the list of loaded objects would have it: one place, one index. */
+/* A module as in the list of loaded objects: one address, one index. */
 static void put_module(struct vs_recorder *r, uint32_t index)
 {
     struct vs_event e = {.kind = VS_EVENT_module};
@@ -126,7 +126,7 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
 #define SLOTS 64u
 #define LEFT_CELLS 3u
 
-static uint64_t change_state; /* apart: what else is random stays as it is without */
+static uint64_t change_state; /* separate: the other random values do not depend on it */
 static struct slot {
     struct vs_change change;
     uint64_t addr;
@@ -170,7 +170,7 @@ static void put_change(struct vs_recorder *r)
     vs_recorder_change(r, &book, change, selected, &event);
 }
 
-/* The process is killed with some of it told by no event. */
+/* The process is killed with some allocations in no event. */
 static _Noreturn void leave_counting(struct vs_recorder *r)
 {
     unsigned changes = 0, cells;
@@ -179,7 +179,7 @@ static _Noreturn void leave_counting(struct vs_recorder *r)
         vs_recorder_acquire(r);
         cells = r->selection.cell_count;
         if (++changes >= 20 && cells >= LEFT_CELLS)
-            _exit(0); /* under the lock: nobody tells it now */
+            _exit(0); /* under the lock: they are never recorded */
         vs_recorder_release(r);
     } while (changes < 10000);
     _exit(1);

@@ -70,7 +70,7 @@ static uint64_t between(uint64_t *state, uint64_t low, uint64_t high)
     return low + (draw(state) >> 11) % (high - low + 1);
 }
 
-/* Many short, few long, as prompts and answers are: a product of three draws. */
+/* Many short, few long, like prompts and answers: a product of three draws. */
 static uint64_t length(uint64_t *state, uint64_t low, uint64_t high)
 {
     uint64_t a = between(state, 0, 999), b = between(state, 0, 999), c = between(state, 0, 999);
@@ -137,7 +137,7 @@ static void sequence_end(struct bench_load *load, const struct sequence *s)
         give(load, s->cache[g]);
 }
 
-/* A larger cache is made and filled before the smaller one goes. */
+/* A larger cache is allocated and filled before the smaller one is freed. */
 static void sequence_grow(struct bench_load *load, struct sequence *s)
 {
     s->room += s->room / 4 + 64;
@@ -148,7 +148,7 @@ static void sequence_grow(struct bench_load *load, struct sequence *s)
     }
 }
 
-/* One pass over *tokens* of *rows* sequences: each tensor goes when the next is made. */
+/* One pass over *tokens* of *rows* sequences: each tensor is freed when the next is allocated. */
 static void forward(struct bench_load *load, uint64_t tokens, uint64_t rows)
 {
     uint64_t input = take(load, tokens * WIDTH), lengths = take(load, rows * 4);
@@ -256,7 +256,7 @@ void bench_load_lengths(struct bench_load *load)
         give(load, weights[i]);
 }
 
-/* At the end of a program whose blocks live on. */
+/* The end of a program whose blocks are still live. */
 static void give_rest(struct bench_load *load)
 {
     char *held = calloc(load->slots + 1, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A measurement is a job that all of its threads begin together. */
+ * See the header. A measurement is a job that all of its threads start together. */
 #define _GNU_SOURCE
 #include "bench_measure.h"
 
@@ -51,7 +51,7 @@ static struct crew {
     bool started;
     pthread_barrier_t begin;
     _Atomic int awake;   /* threads that have passed it */
-    _Atomic int putting; /* threads that still hand blocks over */
+    _Atomic int putting; /* threads that still pass blocks on */
     void (*work)(struct worker *w);
     const struct bench_contender *contender;
     void *self;
@@ -150,7 +150,7 @@ static void run_handoff(struct worker *w)
         }
     }
     atomic_fetch_add_explicit(&crew.putting, -1, memory_order_release);
-    for (;;) { /* until the others are done too, for they wait where the queue is full */
+    for (;;) { /* until the others are done too, since they wait while the queue is full */
         bool last = !atomic_load_explicit(&crew.putting, memory_order_acquire);
         while (give_next(w))
             ;
@@ -256,8 +256,8 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* Thread n stays on the nth of the processors we may use, for a scheduler that is busy
- * elsewhere puts threads that are meant to meet one behind the other. */
+/* Thread n stays on the nth of our processors, since a busy scheduler may put threads that are
+ * meant to run concurrently on one. */
 static void pin(pthread_t thread, int n)
 {
     cpu_set_t allowed, one;
@@ -269,7 +269,8 @@ static void pin(pthread_t thread, int n)
             continue;
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
-        pthread_setaffinity_np(thread, sizeof one, &one); /* if not, then not */
+        /* if it fails, the thread is not pinned */
+        pthread_setaffinity_np(thread, sizeof one, &one);
         return;
     }
 }

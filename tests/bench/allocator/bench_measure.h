@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a load on a contender with one to four threads and measures it: the time over
- * all pairs, or that of each single call. The threads are made once and kept, so
- * that an allocator's own per-thread state is warm. */
+ * Runs a load on a contender with one to four threads and measures it: the time over all pairs, or
+ * that of each single call. The threads are created once and kept, so that an allocator's
+ * per-thread state is warm. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -19,7 +19,7 @@ struct bench_setup {
     size_t laps;       /* over the load, each */
 };
 
-struct bench_calls { /* ns: what half and 99.9 % of the calls stay below */
+struct bench_calls { /* ns: upper bounds of 50 % and 99.9 % of the calls */
     double take_p50, take_p999, give_p50, give_p999;
 };
 
@@ -27,11 +27,11 @@ struct bench_calls { /* ns: what half and 99.9 % of the calls stay below */
  * thread its CPU time. */
 double bench_pairs_ns(const struct bench_contender *contender, void *self,
                       const struct bench_load *load, const struct bench_setup *setup);
-/* The same where each thread hands the blocks it takes to the next one, which gives
- * them back. *load*: only its requests are used, at most so many as a queue holds wait. */
+/* The same with each thread passing its blocks to the next one, which frees them. *load*: only its
+ * requests are used; at most as many blocks wait as a queue holds. */
 double bench_handoff_ns(const struct bench_contender *contender, void *self,
                         const struct bench_load *load, const struct bench_setup *setup);
-/* Each call between two readings of the clock, whose own cost is included. */
+/* Each call between two readings of the clock, whose cost is included. */
 void bench_calls_ns(const struct bench_contender *contender, void *self,
                     const struct bench_load *load, const struct bench_setup *setup,
                     struct bench_calls *out);

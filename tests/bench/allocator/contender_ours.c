@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope's allocator under the benchmark, on the tests' fake device: what is
- * measured is the allocator alone. Also the contender that does nothing. */
+ * vramscope's allocator in the benchmark, on the tests' fake device: measures the allocator alone.
+ * Also the contender that does nothing. */
 #include <stdlib.h>
 
 #include "bench_contender.h"
@@ -45,7 +45,7 @@ static void ours_give(void *self, uint64_t addr, uint64_t bytes, unsigned stream
     struct ours *o = self;
     (void)bytes, (void)stream;
     if (vs_allocator_free(o->allocator, addr))
-        abort(); /* the benchmark gives back what it got, once */
+        abort(); /* the benchmark frees each block once */
 }
 
 #define VS_POLICY(ID, row, option)                                                             \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How much memory each policy reserves at the worst, over what is alive at the
- * worst: recorded traces given as arguments (converted by snapshot_to_events.py)
- * and the generated programs. `recorded` is what the traced program itself had
- * reserved; it began before its trace, all others begin with it.
+ * Peak of reserved memory of each policy, relative to the peak of live memory: recorded traces
+ * given as arguments (converted by snapshot_to_events.py) and the generated programs. `recorded` is
+ * the traced program's own reserved memory; it began before its trace, all others begin with it.
  *
  *   bench_policies [-s SEED] [-w NAME] [-e SHARE] [TRACE.events ...]
  *
- * With -e the device has only SHARE times what is alive at the worst, and the table
- * says who gets to the end, or how far. */
+ * With -e the device has only SHARE times the peak of live memory, and the table says which
+ * policies complete, or how far they get. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 #define CAPACITY (UINT64_C(1) << 42) /* more than any program needs */
 
-/* Each policy, and the one that places by plans by a plan made from the same requests. */
+/* Each policy, and the planning one with a plan made from the same requests. */
 #define CONTENDERS (VS_POLICY_COUNT + 1)
 
 static const char *name_of(int p)
@@ -29,7 +28,7 @@ static const char *name_of(int p)
     return p < VS_POLICY_COUNT ? vs_policies[p]->name : "+ plan";
 }
 
-/* What the recorded allocator held at the worst. */
+/* Peak of the recorded allocator's reserved memory. */
 static uint64_t recorded_peak(const char *path)
 {
     struct replay_log text;
@@ -72,7 +71,7 @@ static enum vs_err run_one(const struct request_log *log, int p, uint64_t capaci
     return policy_run(log, &config, capacity, planned ? use_plan : NULL, plan, result);
 }
 
-/* With so much device memory, who completes? */
+/* Which policies complete with so much device memory? */
 static void edge_row(const char *name, const struct request_log *log, struct plan_log *plan,
                      double share)
 {
@@ -93,7 +92,7 @@ static void edge_row(const char *name, const struct request_log *log, struct pla
     printf("\n");
 }
 
-/* One row; *recorded*: 0 when there is no such figure. */
+/* One row; *recorded*: 0 if there is no such figure. */
 static void row(const char *name, const struct request_log *log, struct plan_log *plan,
                 uint64_t recorded)
 {
@@ -119,7 +118,7 @@ static void row(const char *name, const struct request_log *log, struct plan_log
     printf("\n");
 }
 
-/* The row of a program; *edge*: 0, or the capacity as a share of what is alive. */
+/* The row of a program; *edge*: 0, or the capacity relative to the peak of live memory. */
 static void program(const char *name, const struct request_log *log, uint64_t recorded,
                     double edge)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the simulated GPU itself costs, with simulated time off: launches, copies,
- * events, allocations, graphs. Beside each figure something plain that does the
- * same kind of work in the same run: calls handed to a thread through a queue, the
- * C library's malloc and free, memcpy; and for memory of whole pages the two system
- * calls that let a use after a free fault. Medians of five rounds. */
+ * Cost of the simulated GPU itself, with simulated time off: launches, copies, events, allocations,
+ * graphs. Beside each figure a basic operation of the same kind in the same run: calls passed to a
+ * thread through a queue, the C library's malloc and free, memcpy; and for memory of whole pages
+ * the two system calls that make a use after free fault. Medians of five rounds. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -136,8 +135,8 @@ static void host_pairs(long count)
     }
 }
 
-/* What makes an address readable and takes that away again, as anything must that
- * lets a use after a free fault. */
+/* The system calls that make an address readable and remove access again, which any allocator needs
+ * that detects a use after free. */
 static void fenced_pairs(long count)
 {
     static char *at;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recording from Python: an interpreter in this process calls a function 15 deep, which
- * calls the same loop as the other rows, from C. The frames of Python stand still while
- * the loop runs, as they do while a training step's kernels allocate. libpython is
- * looked for by name and called through dlsym, so that the bench needs no headers. */
+ * Recording from Python: an interpreter in this process calls a function 15 deep, which calls the
+ * same loop as the other rows, from C. The Python frames do not change while the loop runs, as in a
+ * training step whose kernels allocate. libpython is found by name and called through dlsym, so
+ * that the benchmark needs no headers. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct {
     unsigned count;
 } run;
 
-/* What the script calls, without an argument: ctypes finds it by address. */
+/* Called by the script, without an argument: ctypes finds it by address. */
 static void record_slice(void)
 {
     uint64_t start = vs_clock_ns();

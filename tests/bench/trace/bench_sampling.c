@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an allocation and its free cost that are recorded, and that are only counted, in
- * one run, as ratios: nothing left out, one of N recorded for several N, all below the
- * smallest size; each with a stack of about 20 native frames where one is recorded, from
- * eight sites and in the sizes of a training step, and with 256 blocks live. Then the
- * bytes of the trace per pair. bench_sampling [PAIRS [CASE]]: with a case (0-6) that one
- * alone, once, for callgrind. */
+ * Cost of an allocation and its free if recorded, and if only counted, in one run, as ratios: all
+ * recorded, one of N for several N, all below the smallest size; recorded ones with a stack of
+ * about 20 native frames, from eight sites and in the sizes of a training step, and with 256 blocks
+ * live. Then the bytes of the trace per pair. bench_sampling [PAIRS [CASE]]: with a case (0-6) only
+ * that one, once, for callgrind. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

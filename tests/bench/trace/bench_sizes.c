@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recorded PyTorch runs through the recorder: what they take in the file, with every
- * function's name and every stack in it; and what packing and reading costs. Each is
- * recorded twice: with the times as they are, whole microseconds, and with three random
- * digits more, as this machine's clock would have given. */
+ * Recorded PyTorch runs through the recorder: their size in the file, with every function's name
+ * and every stack; and the cost of packing and reading. Each is recorded twice: with the original
+ * times, whole microseconds, and with three random digits more, like this machine's clock. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +44,7 @@ double bench_read(void)
     return (double)events / took / 1e6;
 }
 
-/* Bytes of the file that recording *s* makes. */
+/* Size of the file after recording *s*. */
 static uint64_t record(struct vs_snapshot *s, unsigned compression, bool digits)
 {
     struct stat st;
@@ -93,7 +92,7 @@ static void pack_frames(struct vs_packer *packer, const unsigned char *file, siz
     free(out);
 }
 
-/* By processor time: the other processor may be anybody's. */
+/* By processor time: the other processor may be busy. */
 static void report_packing(struct vs_snapshot **snapshots, int count)
 {
     vs_compress_load();
@@ -123,7 +122,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the largest of them, several times over in one trace. */
+/* The largest of them, repeated several times in one trace. */
 static void report_reading(struct vs_snapshot *s)
 {
     static const char *const names[] = {"stored", "columns"};

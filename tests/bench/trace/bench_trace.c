@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What recording and reading cost, in one run: ns per event without a stack, with
- * about 20 native frames from eight call sites and with 15 Python frames as well, by one,
- * two and four threads at once, median and best of 200 slices; bytes per event of
- * recorded PyTorch runs, packing and reading; a minute out of a large trace.
+ * Cost of recording and reading, in one run: ns per event without a stack, with about 20 native
+ * frames from eight call sites and with 15 Python frames as well, by one, two and four threads at
+ * the same time, median and best of 200 slices; bytes per event of recorded PyTorch runs, packing
+ * and reading; a minute out of a large trace.
  *
  *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
  *
- * --window: events of the large trace, 0 leaves it out. --size-at-most measures sizes
- * alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
+ * --window: events of the large trace, 0 omits it. --size-at-most measures sizes only, and fails
+ * above the limit. scripts/bench-trace compares with heaptrack and memray. */
 #define _GNU_SOURCE
 #include "bench_trace.h"
 
@@ -41,7 +41,7 @@ struct vs_recorder *bench_open(unsigned compression, unsigned depth, bool python
     return r;
 }
 
-/* The sizes of a layer's tensors, again and again. */
+/* The sizes of a layer's tensors, repeated. */
 static uint64_t size_of(uint64_t i)
 {
     static const uint64_t sizes[] = {2097152, 524288, 8192, 6291456, 512, 2097152, 1024, 8388608};
@@ -126,7 +126,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* One slice by *count* threads; gives ns per event. */
+/* One slice by *count* threads; returns ns per event. */
 static double slice(struct worker *worker, int count)
 {
     pthread_t threads[THREADS_MAX];

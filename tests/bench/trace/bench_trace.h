@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of bench_trace share. */
+ * Shared by the parts of bench_trace. */
 #ifndef VS_BENCH_TRACE_H
 #define VS_BENCH_TRACE_H
 
@@ -11,35 +11,35 @@
 
 #define BENCH_SLICES 200
 
-/* bench_open: a recorder into the bench's one file; ends the program when it cannot.
- * *python*: Python's frames too. */
+/* bench_open: a recorder for the benchmark's one file; ends the program on failure. *python*:
+ * Python's frames too. */
 struct vs_recorder *bench_open(unsigned compression, unsigned depth, bool python);
 extern char bench_path[256];
 
-/* bench_record: *events* allocations and frees in the sizes and order of a training step;
+/* bench_record: records *events* allocations and frees in the sizes and order of a training step;
  * *stack*: from one of eight call sites, about 20 native frames deep. */
 void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2], bool stack);
 
-/* Of *slices*: the median and the best, ns an event. Sorts them. */
+/* Of *slices*: the median and the best, ns per event. Sorts them. */
 struct bench_figure {
     double median, best;
 };
 struct bench_figure bench_figure(double *slices, unsigned count);
 
-/* bench_python: the same under 15 frames of Python, in an interpreter of this process.
- * False when there is no libpython here. */
+/* bench_python: the same under 15 frames of Python, in an interpreter of this process. Returns
+ * false without libpython. */
 bool bench_python(uint64_t events, struct bench_figure *figure);
 
-/* bench_snapshots: bytes an event of recorded PyTorch runs (files of snapshot_to_stacks.py),
- * what packing and reading them costs. False when a run takes more than *limit* bytes an
- * event in all (0: no limit). */
+/* bench_snapshots: bytes per event of recorded PyTorch runs (files of snapshot_to_stacks.py), and
+ * the cost of packing and reading. Returns false if a run takes more than *limit* bytes per event
+ * in all (0: no limit). */
 bool bench_snapshots(char **paths, int count, double limit);
 
-/* bench_read: millions of events a second read from the bench's file. */
+/* bench_read: millions of events per second read from the benchmark's file. */
 double bench_read(void);
 
-/* bench_window: a trace of *events* over two hours of its own time, and how long opening
- * it and a minute in its middle takes. */
+/* bench_window: writes a trace of *events* over two hours of its own time, and measures opening it
+ * and a minute in its middle. */
 void bench_window(uint64_t events);
 
 #endif

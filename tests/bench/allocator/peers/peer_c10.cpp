@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's own caching allocator under the benchmark: libc10_cuda as the torch wheel
-// has it, called as torch's C++ code calls it, on whatever CUDA runtime is loaded.
-// There is one per process: opening another empties its cache.
+// PyTorch's own caching allocator in the benchmark: libc10_cuda from the torch wheel, called as
+// torch's C++ code calls it, on the loaded CUDA runtime. There is one per process: opening another
+// empties its cache.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/PeerToPeerAccess.h>
 #include <cuda.h>

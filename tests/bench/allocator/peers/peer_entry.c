@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope's entry points for PyTorch's pluggable allocator under the benchmark:
- * libvramscope opened by the program, as PyTorch opens it, on whatever CUDA runtime
- * is loaded. Against `ours` it shows what stands between those entry points and the
- * allocator. VRAMSCOPE_RECORD=off: without a trace; VRAMSCOPE_POLICY: by which rules. */
+ * vramscope's entry points for PyTorch's pluggable allocator in the benchmark: libvramscope opened
+ * by the program, as PyTorch opens it, on the loaded CUDA runtime. The difference to `ours` is the
+ * cost of the entry points. VRAMSCOPE_RECORD=off: without a trace; VRAMSCOPE_POLICY: the policy. */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RMM's pool resource over cudaMalloc under the benchmark: the headers of the librmm
-// wheel, on whatever CUDA runtime is loaded. Each free records an event of its stream;
-// that is part of RMM's design, and here costs what the runtime's event costs.
+// RMM's pool resource over cudaMalloc in the benchmark: the headers of the librmm wheel, on the
+// loaded CUDA runtime. Each free records an event of its stream, by RMM's design; its cost here is
+// that of the runtime's event.
 #include <rmm/cuda_stream_view.hpp>
 #include <rmm/mr/device/cuda_memory_resource.hpp>
 #include <rmm/mr/device/pool_memory_resource.hpp>
@@ -21,7 +21,7 @@ static constexpr std::size_t set_aside[] = {std::size_t{64} << 30, std::size_t{4
 static cudaStream_t streams[BENCH_STREAMS];
 static rmm::mr::cuda_memory_resource device_memory;
 
-// The smaller one where address space is short, as under valgrind; it then grows.
+// A smaller pool if address space is limited, as under valgrind; it then grows.
 static void *open()
 {
     for (auto bytes : set_aside) {
