@@ -1,7 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-//
-// Known call chains of a C++ program: where exceptions are caught, thrown again and
-// unwound, templates and lambdas.
+// Known call chains of a C++ program: exceptions caught, rethrown and unwound, templates and
+// lambdas.
 #include "chain_victim.h"
 
 #include <stdexcept>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Libraries within known chains. INNER and ROOM differ between two libraries that are loaded at the
- * same address one after the other: the same return address with another frame. */
+ * Libraries in a known call chain. INNER and ROOM differ between two that use the same addresses
+ * one after the other: the same return address with another frame. */
 #include "chain_victim.h"
 
 #ifdef INNER

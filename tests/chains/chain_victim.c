@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program whose call chains are known because this file defines them; see the header. Built by
- * several compilers and options; the build defines what depends on these (WITHOUT_TABLE: the
- * program's unwind information has no search table). */
+ * A program whose call chains are known because this file makes them; see the header. Built by
+ * several compilers and options; the build defines macros for chains that depend on them
+ * (WITHOUT_TABLE: the program's unwind information has no search table). */
 #define _GNU_SOURCE
 #include "chain_victim.h"
 
@@ -23,7 +23,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-static const char *folder; /* of the libraries to open */
+static const char *folder; /* folder of the libraries to load */
 
 APART void take(unsigned long bytes)
 {
@@ -39,7 +39,7 @@ void expect(unsigned long bytes, const char *chain)
     printf("chain %lu take < %s\n", bytes, chain);
 }
 
-/* --- plain, inlined, called as the last thing --- */
+/* --- plain, inlined, tail calls --- */
 
 APART static void plain_c(void)
 {
@@ -97,8 +97,8 @@ APART static void tail_jumper(int unused)
 APART static void tail_start(void)
 {
 #if defined(__OPTIMIZE__) || defined(__clang__)
-    /* the function in between has made a jump and left no frame */
-    expect(1003, "tail_last < tail_start" FROM_MAIN);
+    expect(1003, "tail_last < tail_start" FROM_MAIN); /* the function in between is missing because
+                                                       * of a jump */
 #else
     expect(1003, "tail_last < tail_jumper < tail_start" FROM_MAIN);
 #endif
@@ -313,7 +313,7 @@ APART static void contexts(void)
     munmap(stack, 65536);
 }
 
-/* A stack of our own, entered by a call; no rule leads to its caller. */
+/* A separate stack, entered by a call; it does not store where it was called from. */
 void call_on(void *top, void (*f)(void));
 __asm__(".text\n.p2align 4\n.globl call_on\n.type call_on, @function\ncall_on:\n"
         ".cfi_startproc\npushq %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
@@ -331,7 +331,7 @@ static void on_a_stack_of_its_own(void)
 APART static void own_stacks(void)
 {
     char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    /* its frame says where the old stack is */
+    /* its frame stores where the old stack is */
     expect(1093, "on_a_stack_of_its_own < call_on < own_stacks" FROM_MAIN);
     call_on(stack + 65536, on_a_stack_of_its_own);
     munmap(stack, 65536);
@@ -380,7 +380,7 @@ static void on_fault(int number)
     siglongjmp(after_fault, 1);
 }
 
-/* The very first instruction faults: the address before it belongs to another function. */
+/* The very first instruction faults: the code before it belongs to another function. */
 void faults_at_once(void *p);
 __asm__(".text\n.p2align 4\n.type before_the_fault, @function\nbefore_the_fault:\n"
         ".cfi_startproc\npushq %rbp\n.cfi_def_cfa_offset 16\nnop\nnop\nnop\nnop\nnop\nnop\n"
@@ -446,7 +446,7 @@ static void find_vdso(void)
         fclose(maps);
 }
 
-/* A signal that interrupts code of the kernel's vDSO. */
+/* A signal while the program runs code of the kernel (vDSO). */
 APART static void in_the_vdso(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
@@ -472,7 +472,7 @@ __asm__(".text\n.p2align 4\n.globl with_no_rules\n.type with_no_rules, @function
         "pushq %rbx\npushq %r12\nsubq $40, %rsp\ncall *%rdi\naddq $40, %rsp\npopq %r12\n"
         "popq %rbx\nret\n.size with_no_rules, .-with_no_rules\n");
 
-/* As compilers would not do it: another register holds the frame. */
+/* Unlike compiled code: another register holds the frame address. */
 void with_rules_by_hand(void (*f)(void));
 __asm__(".text\n.p2align 4\n.globl with_rules_by_hand\n.type with_rules_by_hand, @function\n"
         "with_rules_by_hand:\n.cfi_startproc\npushq %rbx\n.cfi_def_cfa_offset 16\n"
@@ -501,7 +501,7 @@ static void from_new_code(void)
 
 APART static void assembly(void)
 {
-#ifdef WITHOUT_TABLE /* only libunwind can find out whether there are rules */
+#ifdef WITHOUT_TABLE /* only libunwind can find the rules */
     expect(1130, "from_no_rules < with_no_rules");
 #else
     expect(1130, "from_no_rules < with_no_rules < (caller unknown)");
@@ -569,10 +569,10 @@ APART static void *open_library(const char *name)
 }
 
 static unsigned long replacements = 1160;
-static const char *outside; /* of replaced_libraries */
+static const char *outside; /* of the function replaced_libraries */
 
-/* The same addresses hold libraries one after the other, with the same return addresses:
- * two with the same frames, one whose frames are larger. */
+/* The same addresses hold different libraries one after the other, with the same return addresses:
+ * two with the same frames, one with larger frames. */
 APART static void replaced_libraries(void)
 {
     static const char *const names[] = {"first", "second", "large"};
@@ -600,13 +600,13 @@ APART static void replacing(void)
 {
     outside = " < replacing";
     replaced_libraries();
-    /* below a frame that only libunwind can unwind */
+    /* below a frame that only libunwind can walk */
     outside = " < with_rules_by_hand < replacing";
     with_rules_by_hand(replaced_libraries);
     NO_TAIL_CALL();
 }
 
-/* A second name space: the library's own copy of everything it needs. */
+/* A second namespace: the library's own copy of all its dependencies. */
 APART static void another_name_space(void)
 {
     char path[4096];
@@ -617,7 +617,7 @@ APART static void another_name_space(void)
         printf("wrong %s\n", dlerror());
         return;
     }
-#ifdef WITHOUT_TABLE /* libunwind is used, which supports one name space */
+#ifdef WITHOUT_TABLE /* libunwind is used, which sees only one namespace */
     expect(1190, "from_library < first_inner < (caller unknown)");
 #else
     expect(1190, "from_library < first_inner < library_call < another_name_space" FROM_MAIN);
@@ -626,7 +626,7 @@ APART static void another_name_space(void)
     dlclose(library);
 }
 
-/* main's own frame is the last that is known, and calls follow each other in it. */
+/* main's own frame is the last known one, and several calls are made from it. */
 int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : ".";
@@ -645,7 +645,7 @@ int main(int argc, char **argv)
     in_the_vdso();
     assembly();
     new_code();
-    expect(1140, "deep... < (more frames)"); /* as many as fit; the check counts them */
+    expect(1140, "deep... < (more frames)"); /* up to the recorded depth; the check counts them */
     deep(300);
     through_a_plt();
     replacing();

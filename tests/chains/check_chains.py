@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the victims with known call chains under the library on the simulated GPU and
-compares every recorded chain, frame by frame, with the one that the victim names.
+"""Runs the victims with known call chains under the library on the simulated GPU and compares every
+recorded chain, frame by frame, with the one that the victim prints.
 
-  check_chains.py SIMULATOR LIBRARY DUMP_CHAINS LIBRARIES PROGRAM..."""
+check_chains.py SIMULATOR LIBRARY DUMP_CHAINS LIBRARIES PROGRAM..."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-DEPTH = 128  # frames recorded
+DEPTH = 128  # recorded depth
 DEEP = 1140  # the case that is deeper
 
 
@@ -47,7 +47,7 @@ def recorded(dump, trace):
 
 
 def raw(dump, trace):
-    """The frames of each allocation as they lie in the trace."""
+    """The frames of each allocation as stored in the trace."""
     text = subprocess.run([dump, "-r", trace], capture_output=True, text=True, check=True).stdout
     return {int(size): chain.split(" < ") for size, _, chain in
             (line.partition(" ") for line in text.splitlines())}

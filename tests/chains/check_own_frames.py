@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No frame of the recording library stands in a recorded stack, whichever way the calls
-came: linked functions, the driver's, pointers asked for, reports of PyTorch, its pluggable
-allocator, a library that the program brings itself, injection.
+"""Recorded stacks contain no frame of the recording library, for every kind of call: linked
+functions, the driver's, function pointers from the driver, PyTorch's reports, its pluggable
+allocator, a library of the program, injection.
 
-  check_own_frames.py SIMULATOR LIBRARY DUMP_CHAINS WAY:PROGRAM[:ARGUMENT]..."""
+check_own_frames.py SIMULATOR LIBRARY DUMP_CHAINS WAY:PROGRAM[:ARGUMENT]..."""
 
 import glob
 import os

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The complete call chain of every device allocation of a trace, one line each:
- * "BYTES function < function[i] < ...", in the words of chain_victim.h. With -r the
- * frames as they lie in the trace: module+offset. With -o how many stacks there are in
- * events of all kinds, and each of them that has frames of the library that records. */
+ * Prints the complete call chain of every device allocation of a trace, one line each: "BYTES
+ * function < function[i] < ...", in the format of chain_victim.h. With -r the frames as stored in
+ * the trace: module+offset. With -o the number of stacks in events of all kinds, and each of them
+ * that has frames of the recording library. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,9 +16,10 @@
 #define FRAMES 256
 #define INLINES 32
 
-static const char *last; /* group written last, in this line */
+static const char *last; /* the group written last on this line */
 
-/* Frames of others, of which any number counts as one; NULL for the program's own. */
+/* The group of a frame outside the program, of which any number counts as one; NULL for the
+ * program's own. */
 static const char *group_of(const struct vs_symbol *s)
 {
     static const struct {

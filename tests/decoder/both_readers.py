@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace's text by the C reader beside the decoder's: what check_decoder.py and
-check_checkpoints.py count and say alike."""
+"""Compares a trace's text by the C reader with the Python decoder's: counting and reporting shared
+by check_decoder.py and check_checkpoints.py."""
 
 import subprocess
 
 
 def read_by_c(tool, paths, remark=None):
-    """{path: lines} that *tool* writes, but those that begin with *remark*."""
+    """Returns {path: lines} printed by *tool*, without lines that begin with *remark*."""
     done = subprocess.run([tool], input="".join(p + "\n" for p in paths), capture_output=True,
                           text=True, timeout=600, check=True)
     texts, lines = {}, None
@@ -19,13 +19,13 @@ def read_by_c(tool, paths, remark=None):
 
 
 class Comparison:
-    """Traces compared so far: how many, how many of each kind, and what is wrong."""
+    """Traces compared so far: their number, the number of each kind, and the errors."""
 
     def __init__(self, tool):
         self.tool, self.traces, self.kinds, self.wrong = tool, 0, {}, []
 
     def compare(self, name, kind, theirs, ours):
-        """Both readers give one text."""
+        """Checks that both readers give the same text."""
         self.traces += 1
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         for i, (a, b) in enumerate(zip(theirs + ["(end)"], ours + ["(end)"])):
@@ -35,12 +35,12 @@ class Comparison:
                 break
 
     def expect(self, kinds):
-        """A comparison without one of *kinds* has not tried much."""
+        """A comparison without one of *kinds* has not tested enough."""
         if not kinds <= self.kinds.keys():
             self.wrong.append(f"only {sorted(self.kinds)} among them")
 
     def close(self, counted):
-        """Says what was compared, *counted* of it; gives the exit status."""
+        """Prints the number of traces and *counted*; returns the exit status."""
         print(f"{self.traces} traces, {counted}:",
               ", ".join(f"{n} {c}" for c, n in sorted(self.kinds.items())))
         print(*self.wrong[:20], sep="\n")

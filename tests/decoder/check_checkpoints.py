@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints (docs/trace-format.md §2.8): the decoder in Python against the C reader, record
-by record, and both against what the events before each checkpoint say.
+"""Checkpoints (docs/trace-format.md §2.8): compares the decoder in Python with the C reader, record
+by record, and both with the state computed from the events before each checkpoint.
 
-  check_checkpoints.py CHECKPOINT_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
-      golden, random, changed and damaged checkpoints"""
+check_checkpoints.py CHECKPOINT_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]] golden, random,
+changed and damaged checkpoints"""
 
 import glob
 import json
@@ -29,7 +29,7 @@ TABLE, STATE, DEFINITIONS = checkpoint.TABLE, checkpoint.STATE, checkpoint.DEFIN
 
 
 def add_checkpoints(tool, path, every):
-    """Into the trace at *path*, one at every *every*th event."""
+    """Adds checkpoints to the trace at *path*, one at every *every*th event."""
     subprocess.run([tool, str(every)], input=path + "\n", stdout=subprocess.DEVNULL, text=True,
                    check=True, timeout=120)
 
@@ -64,13 +64,13 @@ class Comparison(both_readers.Comparison):
             try:
                 states[c.events] = c.state()
             except Damage:
-                if sensible:  # others may have sums beyond 64 bits
+                if sensible:  # others may have sums that exceed 64 bits
                     self.wrong.append(f"{name}: the state before {c.sequence} does not fit")
         return states
 
     def judge(self, path, name, sensible=True):
-        """Each state is what the events before it say, each definition the trace's, and the
-        events behind each checkpoint are those of the trace."""
+        """Checks that each state follows from the events before it, that each definition is the
+        trace's, and that the events after each checkpoint are those of the trace."""
         with vst.open(path) as trace:
             found = list(trace.checkpoints())
             states, model, events = self._states(found, name, sensible), Model(), []
@@ -122,7 +122,7 @@ def put(at, form, value):
 
 
 def totals_cut(payload):
-    """With the first 20 fields of the totals, which come first, alone."""
+    """Keeps only the first 20 fields of the totals, the first record."""
     tag, size = payload[8], payload[9]
     assert tag == 1 and size < 128
     at = 10
@@ -169,7 +169,7 @@ def variants(data):
 
 
 def in_trace(data, get):
-    """What get(trace) says of the trace that *data* is."""
+    """Returns get(trace) of the trace with the bytes *data*."""
     with tempfile.NamedTemporaryFile(suffix=".vst") as file:
         file.write(data)
         file.flush()
@@ -194,7 +194,8 @@ def write(folder, name, data):
 
 
 def check_command(comparison, path):
-    """python3 -m vramscope.vst --checkpoints: the table, then each checkpoint with its state."""
+    """python3 -m vramscope.vst --checkpoints: prints the table, then each checkpoint with its
+    state."""
     done = subprocess.run([sys.executable, "-m", "vramscope.vst", "--checkpoints", path],
                           capture_output=True, timeout=120, check=False,
                           env=dict(os.environ, PYTHONPATH=sys.path[0]))
@@ -218,7 +219,7 @@ def check_variants(comparison, folder, data):
 
 
 def check_random(comparison, folder, generator, rng):
-    """Random traces with checkpoints; the smallest one's path."""
+    """Random traces with checkpoints; returns the smallest one's path."""
     for i, (events, compression, every) in enumerate((
             (2500, 1, 300), (700, 0, 90), (700, 3, 200), (100, 3, 20))):
         path = os.path.join(folder, f"random.{i}.vst")
@@ -231,7 +232,7 @@ def check_random(comparison, folder, generator, rng):
 
 
 def check_golden(comparison, folder, files):
-    """As they are, and with checkpoints made now before every frame."""
+    """Unchanged, and with new checkpoints before every frame."""
     comparison.check(files, "golden")
     for path in files:
         name = os.path.basename(path)
@@ -272,7 +273,7 @@ def main():
 
 
 def signed(loose, rng):
-    """With changes in the checkpoints' frames or the directory, their checksums right."""
+    """With changes in the checkpoints' frames or the directory, and correct checksums."""
     types = (checkpoint.FRAME_TYPE,) if rng.random() < 0.8 else (checkpoint.FRAME_TYPE,
                                                                  vst.DIRECTORY)
     return signed_again(changed(loose, rng, rng.random() < 0.1, types))

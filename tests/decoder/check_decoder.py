@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The decoder in Python against the C reader, record by record: both give one text, and
-name the same condition, for every trace there is.
+"""Compares the decoder in Python with the C reader, record by record: both give the same text and
+the same condition for every trace.
 
   check_decoder.py formats TRACE_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
-      golden, random, killed, cut and damaged traces
+      golden, random, killed, truncated and damaged traces
   check_decoder.py programs TRACE_TEXT CHECKPOINT_TEXT VRAMSCOPE PROGRAM...
-      what programs on the simulated GPU record, killed ones too; then with checkpoints. PROGRAM is
-      PATH[,ARGUMENT...]; an argument --run=X is the command's,
-      --symbolize has it write names into the trace, kill=S kills all after S seconds, full=K lets
-      no file grow beyond K KiB, and ends=TEXT is how a trace of it must end"""
+      traces of programs on the simulated GPU, also killed ones; then with checkpoints. PROGRAM is
+      PATH[,ARGUMENT...]; an argument --run=X is passed to `vramscope run`,
+      --symbolize makes it add names to the trace, kill=S kills all after S seconds, full=K limits
+      files to K KiB, and ends=TEXT is how its trace must end"""
 
 import glob
 import os
@@ -32,7 +32,7 @@ from vramscope.xxh64 import xxh64, xxh64_python  # noqa: E402
 
 
 def decoded(path):
-    """The trace as the decoder has it, in the words of trace_text.c."""
+    """The decoder's text of the trace, in the format of trace_text.c."""
     try:
         trace = vst.open(path)
     except vst.Error:
@@ -62,10 +62,10 @@ class Comparison(both_readers.Comparison):
         return self.close(f"{self.events:,} events compared")
 
 
-# --- cut and damaged ---
+# --- truncated and damaged ---
 
 def damaged(folder, data, live, rng, rounds, counts):
-    """(file, live) in many states of disrepair; paths of what was written."""
+    """Writes (file, live) in many damaged states; returns the paths."""
     loose = opened(data)
     for i in range(rounds):
         file, window = rng.choice((data, loose)), live
@@ -109,7 +109,8 @@ def contents(path):
 
 
 def check_statuses(folder, golden, comparison):
-    """The command's exit status, and that it ends quietly when nobody reads on."""
+    """Checks the command's exit status, and that it ends without a message when its output is
+    closed."""
     whole = sorted(glob.glob(os.path.join(golden, "*.vst")), key=os.path.getsize)[-1]
     cut = os.path.join(folder, "cut.vst")
     with open(cut, "wb") as out:
@@ -131,7 +132,7 @@ def check_statuses(folder, golden, comparison):
 
 
 def with_outcomes(folder, path, rng):
-    """FILE.live says what became of the process, or something that cannot be."""
+    """Writes the outcome of the process to FILE.live, or an invalid one."""
     file, live = contents(path), contents(path + ".live")
     for outcome, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
                          (2, rng.randrange(1 << 32))]:
@@ -180,7 +181,7 @@ class CountVariants:
             struct.pack_into("<Q", live, at + 8, max(0, reach - rng.choice((0, 0, 1))))
         for at in rng.sample(copies, rng.choice((0, 1, 1, 2))):
             struct.pack_into("<Q", live, at + 8, max(0, reach + rng.choice((-2, 1, 2))))
-        if rng.random() < 0.2:  # of another moment than the header
+        if rng.random() < 0.2:  # of another time than the header
             what, by = rng.choice((1096, 1104, rng.choice(copies))), rng.choice((-1, 1))
             version, = struct.unpack_from("<Q", live, what)
             struct.pack_into("<Q", live, what, version + by & (1 << 64) - 1)
@@ -246,13 +247,13 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     return comparison.finish()
 
 
-# --- what programs record ---
+# --- traces of programs ---
 
-JUDGED_MAX = 50000  # events: of longer traces checkpoints are not looked at, for time
+JUDGED_MAX = 50000  # events: checkpoints of longer traces are not compared, to save time
 
 
 def fill(kib):
-    """As on a disk with so much room for each file."""
+    """Like a disk with this much room for each file."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, kib << 10))
 
@@ -266,7 +267,7 @@ def run_program(folder, tool, options, program, arguments, kill_after=None, full
                                preexec_fn=(lambda: fill(full)) if full else None)
     deadline = time.time() + 60
     if kill_after is not None:
-        # once it records; both the command and the program
+        # once it records; kills both the command and the program
         while time.time() < deadline and process.poll() is None and not glob.glob(folder + "/*.live"):
             time.sleep(0.02)
         time.sleep(kill_after)
@@ -283,7 +284,7 @@ def run_program(folder, tool, options, program, arguments, kill_after=None, full
 
 
 def with_checkpoints(comparison, checkpoints, path, entry):
-    """The trace at *path* gets checkpoints: it says what it said, and they what it says."""
+    """Adds checkpoints to the trace at *path*: its text stays the same, and they must match it."""
     with vst.open(path) as trace:
         if sum(1 for _ in trace) > JUDGED_MAX:
             return

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of events in the three places that name them: src/trace/format/event_table.h, the table
-in docs/trace-format.md, and the decoder's; and what the document says of the kinds' properties in
-prose. Usage: check_kinds.py ROOT"""
+"""Compares the kinds of events in the three places that list them: src/trace/format/event_table.h,
+the table in docs/trace-format.md, and the decoder's; and the document's sentences about the
+kinds' properties. Usage: check_kinds.py ROOT"""
 
 import os
 import re
@@ -19,7 +19,7 @@ def in_source(root):
 
 
 def in_document(root):
-    """Names alone: codecs are told in prose (*Codecs*), which fields() reads."""
+    """Names only: codecs are described in prose (*Codecs*), which fields() reads."""
     text = open(os.path.join(root, "docs/trace-format.md"), encoding="utf-8").read()
     kinds, section = {}, text[text.index("### 3.4"):text.index("### 3.5")]
     for code, name, cell in re.findall(r"^\| (\d+) \| (\w+) \| (.*) \|$", section, flags=re.M):
@@ -36,7 +36,7 @@ def codecs_of_document(text, code, names):
     for part in rule.split("; "):
         wanted, codec = re.match(r"(.*) (?:is|are) (\w+)$", part).groups()
         for name, low, high in re.findall(r"`(\w+)`(?: of (\d+)(?:–(\d+))?)?", wanted):
-            # "`start_ns` and `end_ns` of 32–35": the range is of both
+            # "`start_ns` and `end_ns` of 32–35": the range applies to both
             if "–" in wanted:
                 low, high = re.search(r"of (\d+)–(\d+)", wanted).groups()
             if name in found and (not low or int(low) <= code <= int(high or low)):

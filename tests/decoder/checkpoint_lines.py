@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace's checkpoints as the decoder has them, in the words of checkpoint_print.c."""
+"""A trace's checkpoints by the decoder, in the text format of checkpoint_print.c."""
 
 from vramscope.checkpoint_state import COUNTS, nothing
 from vramscope.records import KINDS, Damage
@@ -20,7 +20,7 @@ def quoted(data):
 
 
 def flat(value):
-    """The numbers of a record, in its order; before a list its length."""
+    """The numbers of a record, in order; a list is preceded by its length."""
     if isinstance(value, dict):
         for part in value.values():
             yield from flat(part)
@@ -35,7 +35,7 @@ def flat(value):
 
 
 class Retained:
-    """The events of the past that still matter (tag 14)."""
+    """The earlier events that still matter (tag 14)."""
 
     def __init__(self):
         self.items, self.lines = [], dict.fromkeys(LINES, 0)
@@ -51,7 +51,7 @@ class Retained:
             self.items.append((name, event))
 
     def take(self, event):
-        """*event* as in a state, with all fields that are known."""
+        """*event* as stored in a state, with all known fields."""
         name, names, _ = KINDS[event["kind"]]
         fields = dict(zip(names, event["fields"]))
         if name == "process":
@@ -91,7 +91,7 @@ class Retained:
 
 
 def known_fields(event):
-    """The event with all fields of its kind, and no others."""
+    """The event with exactly the fields of its kind."""
     count = len(KINDS[event["kind"]][1])
     return dict(event, fields=(event["fields"] + [0] * count)[:count])
 
@@ -101,7 +101,7 @@ def _filled(items, name, count):
 
 
 def normal(state):
-    """The state with what is missing in it, in the order in which it is compared."""
+    """The state with missing fields filled in, in the order of comparison."""
     out = dict(state)
     totals = dict(state["totals"])
     for name in ("process", "end"):
@@ -148,7 +148,7 @@ def state_lines(state):
 
 
 def defined_up_to(found, texts, nodes, after=(0, 0)):
-    """The texts and stack nodes up to these numbers, from behind *after*."""
+    """The texts and stack nodes up to these numbers, starting after *after*."""
     for text_id in range(after[0] + 1, texts + 1):
         yield "string " + quoted(found.string(text_id))
     for number in range(after[1] + 1, nodes + 1):
@@ -157,7 +157,7 @@ def defined_up_to(found, texts, nodes, after=(0, 0)):
 
 
 def definition_lines(found, texts, nodes):
-    """What was defined behind the first *texts* and *nodes*, and all modules."""
+    """The definitions after the first *texts* and *nodes*, and all modules."""
     yield from defined_up_to(found, *found.counts(), (texts, nodes))
     yield from module_lines(found)
 

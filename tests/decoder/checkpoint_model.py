@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a checkpoint's state must say, worked out from the events before it by the meanings in
-docs/trace-format.md alone (§3.4 to §3.6), apart from the C replay: what is live, segments,
-every device's and the host's numbers and peaks, call sites, failures, kernels and
-copies, and the events that still matter.
+"""The expected state of a checkpoint, computed from the events before it by docs/trace-format.md
+alone (§3.4 to §3.6), independently of the C replay: live allocations, segments, every device's
+and the host's numbers and peaks, call sites, failures, kernels and copies, and the events that
+still matter.
 
-    model.take(event) for each event, then model.differences(state): lines of text, none when
-    the state is right."""
+model.take(event) for each event, then model.differences(state): lines of text, none when the
+state is correct."""
 from checkpoint_lines import Retained, known_fields
 from checkpoint_parts import DESCRIBED, FAMILIES, GRAPH, MASK, PEAKS, Account, Segments, raw
 from phase_model import OUTSIDE, Phases
@@ -13,7 +13,7 @@ from vramscope.records import KINDS
 
 HOST, HOST_FAMILIES, ASYNC, IPC, DEVICE = 64, (3, 8), 1, 6, 0
 DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 64, 256, 11
-# what the format gives no meaning where segments overlap
+# undefined by the format where segments overlap
 UNCERTAIN = ("unmatched_frees reserved segment_bytes segments segments_allocated segments_freed "
              "block_bytes live failures").split()
 
@@ -78,7 +78,7 @@ class Model:
         account = self.host if host else self.account(f["device"])
         if not account:
             return
-        if f["addr"] in self.live:  # its free was not seen
+        if f["addr"] in self.live:  # its free was not recorded
             self.unmatched += 1
             self._drop(self.live[f["addr"]], True)
         segment = self.segments.at(f["addr"]) if f["family"] == DEVICE else None
@@ -123,7 +123,7 @@ class Model:
                 account.n[name] = max(account.n[name], size)
 
     def _hold(self, item, account, sign):
-        """Bytes that are counted, or no longer."""
+        """Bytes that are counted, or no longer counted."""
         if not item["counted"]:
             return
         account.add(sign, allocated=item["size"], requested=item["requested"])
@@ -194,7 +194,7 @@ class Model:
     # --- segments ---
 
     def _forget(self, segment, freed):
-        """A whole segment goes."""
+        """Removes a whole segment."""
         self.segments.take(segment["addr"])
         if not segment["is_view"]:
             segment["account"].add(-1, segment_bytes=segment["size"], reserved=segment["size"],
@@ -259,12 +259,12 @@ class Model:
 
     @staticmethod
     def _alike(a, b):
-        """One with the other; a second mapping of the same memory stays for itself."""
+        """Whether one joins the other; a second mapping of the same memory stays separate."""
         return a["mapped"] and not a["is_view"] and not b["is_view"] and all(
             a[name] == b[name] for name in ("account", "context", "stream", "pool"))
 
     def _unmap(self, addr, size):
-        """The account of something that was mapped there; None when nothing was."""
+        """The account of the memory mapped there; None when there was none."""
         whose = None
         for segment in self.segments.overlap(addr, size) if size else ():
             if not segment["mapped"]:
@@ -288,7 +288,7 @@ class Model:
         else:
             self.unmatched += 1
 
-    # --- the rest of memory ---
+    # --- other memory ---
 
     def _context(self, f, _):
         account = self.account(f["device"]) if f["context"] else None
@@ -348,7 +348,7 @@ class Model:
     def _unrecorded(self, *_):
         self.all_recorded = False
 
-    # --- what the device did, ranges ---
+    # --- device activity, ranges ---
 
     def _kernel(self, f, event):
         row = self.activities.get(f["device"])
@@ -371,7 +371,7 @@ class Model:
         for i, value in enumerate((1, f.get("bytes", 0), length)):
             sums[i] = (sums[i] + value) & MASK
         if event.kind == "kernel":
-            key = f["name"], f["device"] & 255  # more devices than that are not told apart
+            key = f["name"], f["device"] & 255  # more devices than that are not distinguished
             one = self.kernels.setdefault(key, [0, 0, MASK, 0])
             one[:] = one[0] + 1, (one[1] + length) & MASK, min(one[2], length), max(one[3], length)
 
@@ -442,7 +442,7 @@ class Model:
                  if name in ("process", "end") else said[name])
 
     def _account(self, same, account, said):
-        """Where not everything has events, only what is counted from events."""
+        """Where not every change has an event, only the fields counted from events."""
         if not self.all_recorded:
             return
         for name, value in account.n.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model of a checkpoint keeps (checkpoint_model.py): numbers of a device or of the
+"""Data structures of the checkpoint model (checkpoint_model.py): numbers of a device or of the
 host, and segments by address."""
 import bisect
 
@@ -19,7 +19,7 @@ COUNTED = ("allocated requested reserved segment_bytes segments segments_allocat
 
 
 def raw(event):
-    """The event's fields by name, as numbers; those that are missing are 0."""
+    """The event's fields by name, as numbers; missing ones are 0."""
     found = dict.fromkeys(KINDS[event.code][1], 0)
     for name, value, codec in zip(event.layout.names, event.raw, event.layout.codecs):
         found[name] = value - (value >> 63 << 64) if codec == S else value
@@ -47,8 +47,8 @@ class Account:
             self.n[name] = (self.n[name] + change * number) & MASK
 
     def raised(self, *when):
-        """The peaks once an allocation, segment or the driver's mark has raised the numbers;
-        *when*: event, time, place."""
+        """Updates the peaks after an allocation, segment or the driver's mark has increased the
+        numbers; *when*: event, time, place."""
         now = self.n
         for name in ("allocated", "requested"):
             if now[name] > self.peaks[name][0]:
@@ -70,7 +70,7 @@ class Account:
 
 
 class Segments:
-    """What is mapped or was taken, by address; what is mapped in a row counts as one."""
+    """Mapped or allocated memory by address; adjacent mapped memory counts as one."""
 
     def __init__(self):
         self.addrs, self.by_addr = [], {}
@@ -92,7 +92,7 @@ class Segments:
         return found if found and addr < found["addr"] + found["size"] else None
 
     def overlap(self, addr, size):
-        """Those that lie in [addr, addr + size), in part or whole."""
+        """Those that overlap [addr, addr + size)."""
         i = bisect.bisect_right(self.addrs, addr)
         first = self.at(addr)
         found = [first] if first else []

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. Written from the document and the structs, independently of moment_fields.c, so
- * that exchanged fields are detected. */
+ * that a field that is confused with another there is found. */
 #include "decoder/checkpoint_print.h"
 
 #include <inttypes.h>
@@ -200,7 +200,7 @@ static int by_first(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The content of a map, as pairs by key; malloc'ed, *count* of them. */
+/* The contents of a map, as pairs by key; malloc'ed, *count* of them. */
 static uint64_t (*pairs_of(const struct vs_map *map, size_t *count))[2]
 {
     uint64_t (*pairs)[2] = malloc((map->count + 1) * sizeof *pairs);

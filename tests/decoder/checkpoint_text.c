@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C side of check_checkpoints.py: for every path on standard input a line "# PATH" and
- * the trace's checkpoints as text, or "!!" for what is no trace. With an argument N, it first
- * puts checkpoints into the traces, one at every Nth event. */
+ * The C side of check_checkpoints.py: prints for every path on standard input a line "# PATH" and
+ * the trace's checkpoints as text, or "!!" if it is not a trace. With an argument N, it first adds
+ * checkpoints to the traces, one at every Nth event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

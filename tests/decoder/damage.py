@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking traces apart and making them fit again, for tests that damage them."""
+"""Takes traces apart and makes them consistent again, for tests that damage them."""
 
 import struct
 
@@ -18,7 +18,7 @@ def frames(data):
 
 
 def signed_again(data):
-    """With right checksums, so that what lies behind them is compared."""
+    """Corrects the checksums, so that the contents are compared."""
     data = bytearray(data)
     struct.pack_into("<Q", data, 56, xxh64(bytes(data[:56])))
     for at, header_bytes, stored in frames(data):
@@ -29,7 +29,7 @@ def signed_again(data):
 
 
 def changed(data, rng, header, types=None):
-    """One to three bytes changed, in payloads mostly; *types*: of such frames alone."""
+    """Changes one to three bytes, mostly in payloads; *types*: only of frames of these types."""
     data = bytearray(data)
     places = [p for p in frames(data) if types is None or data[p[0] + 4] in types]
     for _ in range(rng.randint(1, 3) if places else 0):
@@ -41,7 +41,7 @@ def changed(data, rng, header, types=None):
 
 
 def as_zstd(data):
-    """A zstd frame of raw blocks: what is inside can be changed and stays readable."""
+    """A zstd frame of raw blocks: its contents can be changed and stay readable."""
     out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
     pieces = [data[i:i + 100000] for i in range(0, len(data), 100000)] or [b""]
     for i, piece in enumerate(pieces):
@@ -50,7 +50,7 @@ def as_zstd(data):
 
 
 def rebuilt(data, change):
-    """The same trace with what change(type, codec, raw_bytes, stored payload) says of each frame:
+    """The same trace with each frame replaced by change(type, codec, raw_bytes, stored payload):
     (codec, raw_bytes, stored payload)."""
     out, moved, at, size = bytearray(data[:64]), {}, 64, 0
     for at, header_bytes, stored in frames(data):

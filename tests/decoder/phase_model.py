@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phases, steps and open ranges as docs/trace-format.md §2.8 has them, from the events of
-ranges: what a checkpoint's state must say of them."""
+"""Phases, steps and open ranges by docs/trace-format.md §2.8, computed from range events: the
+expected contents of a checkpoint's state."""
 import re
 
 STEP_WORDS = ("profilerstep", "training_iteration", "training iteration", "training_step",
@@ -12,8 +12,8 @@ OUTSIDE = (0, 0, 0)
 
 
 def step_name(name):
-    """(length of its word, length before the number, number or None) of a step's name; None
-    when it is no such name."""
+    """(length of its word, length before the number, number or None) of a step's name; None for any
+    other name."""
     word = next((w for w in STEP_WORDS if name[:len(w)].lower() == w), None)
     if word is None:
         return None
@@ -45,7 +45,7 @@ class Phases:
                     allocations=0, bytes=0, peaks={})
 
     def thread(self, tid):
-        """Its open ranges, outermost first; and how many there are, deeper ones with them."""
+        """Its open ranges, outermost first; and their number, including deeper ones."""
         return self.threads.setdefault(tid, [[], 0])
 
     def place(self, tid):
@@ -97,7 +97,7 @@ class Phases:
         steps.update(open=0, total=steps["total"] + length, done=steps["done"] + 1)
 
     def push(self, tid, name, domain, time):
-        """The place of the thread then."""
+        """The thread's present place."""
         thread = self.thread(tid)
         ranges = thread[0]
         thread[1] += 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes a trace of random events of every kind with extreme field values, texts of any
- * bytes, stacks and modules that come and go, in frames of any size. Usage:
+ * Writes a trace of random events of every kind with extreme field values, texts of any bytes,
+ * stacks and modules that come and go, in frames of any size. Usage:
  *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave|stopped|count]
  * leave: ends without closing the trace, as a killed process does; stopped: the recording stopped
- * early; count: as leave, and allocations are left out by their size, of which some are only
- * counted by then, in three cells at least. */
+ * early; count: as leave, and small allocations have no events; some of them are then only counted,
+ * in at least three cells. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #include "trace/record/recorder_internal.h"
 
-#define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
+#define START_NS UINT64_C(9000000000000000000) /* later than any boot: stored unchanged */
 #define MODULES 24u
 
 static uint64_t state;
@@ -47,7 +47,7 @@ static uint64_t random_string(struct vs_recorder *r)
     static char text[5000];
     uint64_t how = next_random() % 20;
     size_t length = how == 0 ? next_random() % sizeof text : next_random() % 12;
-    if (how == 19) { /* ranges called like this are steps */
+    if (how == 19) { /* ranges with such names are steps */
         static const char *const steps[] = {"Step %u", "batch#%u/9", "iter", "step %u x", "step:=%u of "};
         unsigned number = (unsigned)(next_random() % 100);
         snprintf(text, sizeof text, steps[number % 5], number);
@@ -79,7 +79,7 @@ static uint64_t random_stack(struct vs_recorder *r)
     return id;
 }
 
-/* A module as in the list of loaded objects: one address, one index. */
+/* Adds a module as the list of loaded objects would: one place, one index. */
 static void put_module(struct vs_recorder *r, uint32_t index)
 {
     struct vs_event e = {.kind = VS_EVENT_module};
@@ -126,7 +126,7 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
 #define SLOTS 64u
 #define LEFT_CELLS 3u
 
-static uint64_t change_state; /* separate: the other random values do not depend on it */
+static uint64_t change_state; /* separate, so that the other random values do not change */
 static struct slot {
     struct vs_change change;
     uint64_t addr;
@@ -134,7 +134,7 @@ static struct slot {
 } slots[SLOTS];
 static struct vs_book book;
 
-/* Memory that is allocated is freed, and the other way round; most of it has no event. */
+/* Allocated memory is freed, and freed memory allocated again; most changes have no event. */
 static void put_change(struct vs_recorder *r)
 {
     uint64_t kept = state, random;
@@ -170,7 +170,7 @@ static void put_change(struct vs_recorder *r)
     vs_recorder_change(r, &book, change, selected, &event);
 }
 
-/* The process is killed with some allocations in no event. */
+/* The process is killed while some changes have no event. */
 static _Noreturn void leave_counting(struct vs_recorder *r)
 {
     unsigned changes = 0, cells;
@@ -179,7 +179,7 @@ static _Noreturn void leave_counting(struct vs_recorder *r)
         vs_recorder_acquire(r);
         cells = r->selection.cell_count;
         if (++changes >= 20 && cells >= LEFT_CELLS)
-            _exit(0); /* under the lock: they are never recorded */
+            _exit(0); /* under the lock, so that no thread records them */
         vs_recorder_release(r);
     } while (changes < 10000);
     _exit(1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C reader's side of check_decoder.py: for every path on standard input a line
- * "# PATH", the text of vs_trace_dump, and "== CONDITION EVENTS RECOVERED", or "!!" for
- * what is no trace. */
+ * The C reader's side of check_decoder.py: prints for every path on standard input a line "# PATH",
+ * the text of vs_trace_dump, and "== CONDITION EVENTS RECOVERED", or "!!" if it is not a trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +52,8 @@ static void put_symbols(const struct vs_reader *reader)
     vs_symbol_set_free(&set);
 }
 
-/* How the recording ended: the first words of the condition. That a trace still is recorded, or
- * may be, only the C reader looks for. */
+/* How the recording ended: the first words of the condition. Only the C reader checks whether a
+ * trace is still being recorded. */
 static void put_ending(const struct vs_reader *reader)
 {
     static const char unknown[] = "the trace has no end", recorded[] = "the trace is still being";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libFuzzer entry for the text of PYTORCH_ALLOC_CONF. Any bytes either give a
- * configuration that an allocator can be made of, or a message; the same bytes
- * always give the same. */
+ * libFuzzer entry for the text of PYTORCH_ALLOC_CONF. Any bytes give either a configuration that an
+ * allocator can be created with, or a message; the same bytes always give the same result. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static void count_warning(void *ctx, const char *message)
     ++*(size_t *)ctx;
 }
 
-/* A device that is never asked: only the configuration matters. */
+/* A device that is never called: only the configuration matters. */
 static enum vs_err no_alloc(void *ctx, size_t bytes, uint64_t *addr)
 {
     (void)ctx, (void)bytes, (void)addr;
@@ -76,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1); /* exact: a byte too far is noticed */
+    char *text = malloc(size + 1); /* exact size: a read beyond it is detected */
     check(text != NULL);
     if (size)
         memcpy(text, data, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What checkpoints hold, as any bytes: the first byte of the input says whether the rest is a
- * state, definitions, or a table with frames of both before it. Whatever is taken in must do
- * for what is done with it afterwards. */
+ * The contents of checkpoints, as any bytes: the first byte of the input selects whether the rest
+ * is a state, definitions, or a table with frames of both before it. Accepted input must be valid
+ * for all later uses. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static enum vs_err count(void *context, const unsigned char *bytes, size_t n)
     return VS_OK;
 }
 
-/* Go on from a state that was taken for good: end everything that lives in it. */
+/* Continues from an accepted state: ends everything live in it. */
 static void go_on(struct vs_moment *m)
 {
     size_t saved = 0;

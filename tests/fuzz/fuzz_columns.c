@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns of a frame (codec 2) on any bytes, without zstd in front. Input: a 32-bit size
- * of the rows, the rest is the columns. What joins has to split and join again into the
- * same rows, where the splitter takes them. */
+ * Columns of a frame (codec 2) on any bytes, without zstd. Input: a 32-bit size of the rows, the
+ * rest is the columns. Joined rows must split and join again into the same rows, if the splitter
+ * accepts them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void join_again(struct vs_joiner *joiner, const unsigned char *rows, size
         abort();
     size_t total = vs_splitter_split(splitter, rows, bytes, &columns, parts, &count);
     if (!total)
-        return; /* kinds that this build does not know, varints longer than they need be */
+        return; /* kinds unknown to this build, varints longer than necessary */
     unsigned char *again = malloc(bytes + VS_JOIN_ROOM);
     if (!again || !vs_joiner_join(joiner, columns, total, again, bytes) ||
         memcmp(again, rows, bytes) != 0)

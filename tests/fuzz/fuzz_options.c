@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of options and of the limit. Input: a byte that names the option, the rest is its
- * value. It is taken, and gives the same again; or there is a sentence and nothing changed. */
+ * Values of options and of the limit. Input: a byte that selects the option, the rest is its value.
+ * It is either accepted, and its text gives the same value again; or there is a message and nothing
+ * changed. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char expanded[256];
     if (!size)
         return 0;
-    char *text = malloc(size); /* exact: a byte too far is noticed */
+    char *text = malloc(size); /* exact size: a read beyond it is detected */
     check(text != NULL);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plan reader and the follower on any bytes. Input: a byte of flags, a byte of
- * seed, the rest is the file. Flag 1 makes length and checksum right first, so that
- * what lies behind them is reached. An accepted plan is followed by its own
- * requests with deviations drawn from the seed. */
+ * The plan reader and the follower on any bytes. Input: a byte of flags, a byte of seed, the rest
+ * is the file. Flag 1 first corrects length and checksum, so that the code after these checks is
+ * reached. An accepted plan is followed with its own requests and deviations drawn from the seed.
+ * */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace reader on any bytes: as a file, and as a file with a live window.
- * Input: see trace_input.h. Everything a consumer may do is done with every event,
- * and twice, to see that a rewind changes nothing. */
+ * The trace reader on any bytes: as a file, and as a file with a live window. Input: see
+ * trace_input.h. All reader functions are called for every event, in two passes, to check that a
+ * rewind changes nothing. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void check(bool right)
         abort();
 }
 
-/* Ids a consumer may index with, texts it may print. */
+/* Ids used as indexes, texts that are printed. */
 static void use_event(const struct vs_reader *r, const struct vs_event *event)
 {
     const struct vs_event_info *info = vs_event_describe(event->kind);
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         vs_reader_condition(r, text);
         check(!vs_reader_rewind(r));
         check(read_all(r, &second) == events && first == second);
-        texts = r->table.text.bytes_mapped; /* not from the heap */
+        texts = r->table.text.bytes_mapped; /* from mmap, not from the heap */
         vs_reader_close(r);
     }
     check(texts < trace_input_budget(&in));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as a trace that is written anew, and its directory. Input: see trace_input.h.
- * What the new trace holds has to be what was read from the old one; then it is complete,
- * and the frame that was added is in its directory. */
+ * Any bytes as a trace that is rewritten, and its directory. Input: see trace_input.h. The new
+ * trace must have the events read from the old one; then it is complete, and the added frame is in
+ * its directory. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -65,7 +65,7 @@ static void put_file(const char *path, const void *bytes, size_t size)
     close(fd);
 }
 
-/* Events of the trace at *path* up to EVENTS_MAX; *last* is the last one's kind. */
+/* Counts the events of the trace at *path* up to EVENTS_MAX; *last* is the last one's kind. */
 static uint64_t count_events(const char *path, uint32_t *last, enum vs_condition *condition)
 {
     struct vs_reader *r = NULL;
@@ -112,9 +112,9 @@ static void check_new(void)
     uint64_t old = count_events(old_path, &last_old, &before);
     uint64_t now = count_events(new_path, &last_new, &after);
     if (now < EVENTS_MAX) {
-        /* one with an end is copied as it is, whatever its records are */
+        /* a trace with an end is copied unchanged, whatever its records are */
         check(after == VS_TRACE_COMPLETE || (after == before && now == old));
-        /* kinds that this build does not know are not counted; an end may have been put in */
+        /* unknown kinds are not counted; an end may have been added */
         check(now == old || (now == old + 1 && last_new == VS_EVENT_end));
     }
     int fd = open(new_path, O_RDONLY | O_CLOEXEC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names from any bytes: as the payload of a symbols frame, and as a file of the symbol
- * cache. Input: a byte of flags, then the bytes. Flag 1: a file of the cache, and flag 2
- * makes its checksum right first; else a payload. What was decoded is used, encoded and
- * decoded again: the same names must come back. */
+ * Names from any bytes: as the payload of a symbols frame, and as a file of the symbol cache.
+ * Input: a byte of flags, then the bytes. Flag 1: a file of the cache, and flag 2 first corrects
+ * its checksum; otherwise a payload. Decoded names are used, encoded and decoded again: the same
+ * names must result. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void use(struct vs_symbol_set *set)
     }
     while (next < set->count) {
         if (vs_symbol_set_encode(set, &next, payload, sizeof payload, &bytes))
-            break; /* one place with all too long names */
+            break; /* one place with names that are all too long */
         check(bytes <= sizeof payload);
         check(!vs_symbol_set_decode(&again, payload, bytes));
     }

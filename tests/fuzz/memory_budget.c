@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The hooks are the sanitizer runtime's, found at link time where there
- * is one. Single-threaded, like the fuzzers. */
+ * See the header. The hooks are the sanitizer runtime's, found at link time if there is one.
+ * Single-threaded, like the fuzzers. */
 #include "fuzz/memory_budget.h"
 
 #include <stdbool.h>

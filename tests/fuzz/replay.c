@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a fuzzer's entry on every file of the given folders and files: how the
- * corpus is replayed where there is no libFuzzer. Fails when there was nothing
- * to run. */
+ * Runs a fuzzer's entry on every file of the given folders and files: replays the corpus in builds
+ * without libFuzzer. Fails when there are no files. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

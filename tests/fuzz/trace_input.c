@@ -41,7 +41,7 @@ static void put_header_right(struct trace_input *in, struct vs_file_header *h)
         memcpy(in->live + offsetof(struct vs_live_header, uuid), h->uuid, sizeof h->uuid);
 }
 
-/* What a mutation of the payload alone would have broken. */
+/* Restores the fields that a mutation of the payload alone would have broken. */
 static void put_frame_in_order(struct vs_frame_header *frame, size_t left, uint64_t *sequence)
 {
     if (frame->type == VS_FRAME_EVENTS)
@@ -54,7 +54,7 @@ static void put_frame_in_order(struct vs_frame_header *frame, size_t left, uint6
         frame->raw_bytes = frame->stored_bytes;
 }
 
-/* Final index and trailer at *at*, where END_BYTES_MAX bytes of room are. */
+/* Writes final index and trailer at *at*, where there is room for END_BYTES_MAX bytes. */
 static size_t put_end(uint8_t *file, size_t at, const struct vs_index_entry *entries,
                       uint32_t count, uint64_t directory)
 {
@@ -140,7 +140,7 @@ int trace_input_make(const uint8_t *data, size_t size, struct trace_input *out)
         memcpy(out->file, data + live_bytes, file_bytes);
     if (flags & TRACE_INPUT_RIGHT)
         put_right(out);
-    /* exactly as large as it is: a byte too far is noticed */
+    /* exact size: a read beyond it is detected */
     uint8_t *exact = realloc(out->file, out->file_bytes ? out->file_bytes : 1);
     out->file = exact ? exact : out->file;
     return 1;

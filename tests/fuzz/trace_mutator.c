@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How libFuzzer changes a trace (see trace_input.h): a frame's payload with its length,
- * whole frames (twice, gone, exchanged), one record put in, FILE.live alone, or any
- * bytes. Left alone, libFuzzer breaks the first length and sees nothing behind it. */
+ * libFuzzer's mutations of a trace (see trace_input.h): a frame's payload with its length, whole
+ * frames (duplicated, removed, exchanged), one record inserted, FILE.live alone, or any bytes.
+ * Without this, libFuzzer breaks the first length and reaches nothing after it. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static size_t find_frames(const uint8_t *data, size_t size, struct place *places
     return count;
 }
 
-/* The payload of *p* becomes *bytes* long; what it holds is the caller's. */
+/* Resizes the payload of *p* to *bytes*; the caller fills it. */
 static size_t resize_payload(uint8_t *data, size_t size, struct place p, size_t bytes)
 {
     size_t end = p.at + p.header + p.payload;
@@ -158,7 +158,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         return copy_frame(data, size, max_size, p, other);
     case 3:
         return remove_frame(data, size, p);
-    case 4: /* the frame's header, and what a minor version appends to it */
+    case 4: /* the frame's header, and the fields that a minor version appends to it */
         LLVMFuzzerMutate(data + p.at, p.header, p.header);
         return size;
     case 5:

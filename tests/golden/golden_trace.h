@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the programs that make golden traces share: a recorder whose modules and stacks are
- * given instead of found, so that every run writes the same. Header-only; each of them is
- * one file. */
+ * Shared by the programs that make golden traces: a recorder whose modules and stacks are given
+ * instead of found, so that every run writes the same bytes. Header-only; each program is one file.
+ * */
 #ifndef VS_GOLDEN_TRACE_H
 #define VS_GOLDEN_TRACE_H
 
@@ -10,10 +10,10 @@
 #include "trace/read/rewrite.h"
 #include "trace/symbols/symbol_set.h"
 
-#define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
+#define START_NS UINT64_C(9000000000000000000) /* later than any boot: stored unchanged */
 #define MODULES_MAX 256
 
-/* Starts a recording into *path* that writes when it is told to; false when it cannot. */
+/* Starts a recording to *path* that writes only on request; false when it cannot. */
 static bool open_recorder(const char *path, struct vs_recorder **out)
 {
     struct vs_recorder_config config = {.path = path, .compression = 3, .flush_ms = 60000};
@@ -26,7 +26,7 @@ static bool open_recorder(const char *path, struct vs_recorder **out)
     return r->modules != NULL;
 }
 
-/* Module *index*, of an event that was put, is at *base* from now on. */
+/* Module *index*, of an event already recorded, is at *base* from now on. */
 static void place_module(struct vs_recorder *r, uint32_t index, uint64_t base)
 {
     r->modules[index] = (struct vs_loaded_module){base, base, base + 0x10000, index, index};
@@ -41,8 +41,8 @@ static uint64_t put_stack(struct vs_recorder *r, void *const *pcs, size_t count)
     return id;
 }
 
-/* The names in *set*, which is freed, into the trace, as `vramscope symbolize` adds them;
- * 0 when they are there. */
+/* Adds the names in *set*, which is freed, to the trace, as `vramscope symbolize` does; returns 0
+ * on success. */
 static int add_names(const char *trace, struct vs_symbol_set *set)
 {
     struct vs_rewrite *rewrite = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the golden trace of the present format version: every event kind with
- * fixed fields, texts, stacks in two modules, several frames. Run once per format
- * version by hand (target make_golden); the file it wrote is kept for good, so
- * that every later reader is held to it. Usage: make_golden OUT.vst OUT.txt */
+ * Writes the golden trace of the present format version: every event kind with fixed fields, texts,
+ * stacks in two modules, several frames. Run once per format version by hand (target make_golden);
+ * the file is never replaced, so that every later reader is tested with it. Usage: make_golden
+ * OUT.vst OUT.txt */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void put_module(struct vs_recorder *r, uint32_t index, uint64_t base, con
     e.module.path = vs_recorder_string(r, path, SIZE_MAX);
     e.module.build_id = vs_recorder_string(r, build_id, SIZE_MAX);
     e.module.alive = 1;
-    if (!base) /* a function of Python: offsets are lines */
+    if (!base) /* a Python function: offsets are lines */
         e.module.function = vs_recorder_string(r, "Trainer.step", SIZE_MAX);
     vs_recorder_event(r, &e);
     if (!base)
@@ -70,7 +70,7 @@ static int add_symbols(const char *trace)
            vs_symbol_set_put(&set, 1, 0x320, VS_LEVEL_TABLE, &plain, 1) || add_names(trace, &set);
 }
 
-/* The trace as text, beside it. */
+/* The trace as text, in a file beside it. */
 static int write_dump(const char *trace, const char *text)
 {
     struct vs_reader *reader = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the golden trace with checkpoints and symbols (frames of types 3, 4 and 5): the
- * life of a small training program, so that every record of a state has something to say,
- * in many frames, with a checkpoint before every other one. Run once per version of the
- * checkpoints by hand; the files it wrote are kept for good.
- * Usage: make_golden_checkpoints OUT.vst OUT.txt OUT.checkpoints.txt */
+ * Writes the golden trace with checkpoints and symbols (frames of types 3, 4 and 5): a small
+ * training program, so that every record of a state is used, in many frames, with a checkpoint
+ * before every other one. Run once per version of the checkpoints by hand; the files are never
+ * replaced. Usage: make_golden_checkpoints OUT.vst OUT.txt OUT.checkpoints.txt */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +112,7 @@ static void put_activity(uint64_t step)
     PUT(MAIN, sync, start, start + 900, 0, 1, 0, 1);
 }
 
-/* What each step keeps grows, as a leak does; two threads allocate. */
+/* The memory live after each step grows, as in a leak; two threads allocate. */
 static void put_step(uint64_t step)
 {
     char name[32];
@@ -176,7 +175,7 @@ static int add_symbols(const char *trace)
     return vs_symbol_set_put(&set, 0, 0x1000, VS_LEVEL_LINES, inlined, 2) || add_names(trace, &set);
 }
 
-/* The trace and its checkpoints as text, beside it. */
+/* The trace and its checkpoints as text, in files beside it. */
 static int write_texts(char **argv)
 {
     const struct vs_checkpoint_options options = {.interval = 6, .share = 100000};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces of every format version so far give the events they always gave:
- * tests/golden/vN.vst against its dump vN.txt. Neither is ever regenerated. */
+ * Traces of every format version so far are read as before: tests/golden/vN.vst against its dump
+ * vN.txt. Neither is ever regenerated. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/read/trace_dump.h"
 
-/* Both files of version *name* from the folder in VS_GOLDEN_DIR. */
+/* Reads both files of version *name* from the folder in VS_GOLDEN_DIR. */
 static void check_version(const char *name)
 {
     char path[512], *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The golden trace with checkpoints: they are restored as they always were, to the last
- * field, and a report of a moment is the same with them and without. Never regenerated. */
+ * The golden trace with checkpoints: they are restored as before, to the last field, and a report
+ * of a moment is the same with them and without. Never regenerated. */
 #include "unit/trace/trace_test.h"
 
 #include "analysis/checkpoint/moment.h"
@@ -68,8 +68,8 @@ static void a_moment_is_the_same_with_them_and_without(void **state)
     vs_reader_close(without);
 }
 
-/* *needle* in the first definition frame becomes *other*, and the frame ends in what is no
- * record: definitions that do not fit, under a right checksum. */
+/* Changes *needle* in the first definition frame to *other*, and ends the frame in an invalid
+ * record: inconsistent definitions with a correct checksum. */
 static void spoil(unsigned char *payload, size_t *bytes, const char *needle, const char *other)
 {
     unsigned char *at = memmem(payload, *bytes, needle, strlen(needle));
@@ -108,7 +108,7 @@ static void write_spoiled(const char *path)
     vs_reader_close(reader);
 }
 
-/* What a refused checkpoint defined once stayed in the tables, and events had its texts. */
+/* Regression: definitions of a rejected checkpoint stayed in the tables, and events had its texts. */
 static void definitions_that_do_not_fit_leave_nothing_behind(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs python_embed, a program that loads and unloads libpython by itself, under vramscope:
-# it has to end as it does alone, and what a script of it allocated has its Python frames.
+# Runs python_embed, a program that loads and unloads libpython at run time, under vramscope: it
+# must end as it does alone, and its script's allocations must have their Python frames.
 import argparse
 import os
 import subprocess
@@ -21,7 +21,7 @@ def say(text):
 
 
 def libpythons():
-    """The library of the interpreter that runs this, and the system's."""
+    """The library of the interpreter that runs this script, and the system's."""
     question = "import sysconfig as s; print(s.get_config_var('LIBDIR'), s.get_config_var('INSTSONAME'))"
     found = [(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"), sys.prefix)]
     try:

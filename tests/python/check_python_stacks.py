@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a victim under an interpreter and vramscope, and compares the Python frames of each
-# stack in each process' trace with what that interpreter said of it; and where native frames
-# stand between them, in the cases where that is known.
+# Runs a victim under an interpreter and vramscope, and compares the Python frames of each stack in
+# each process's trace with those that the interpreter reported; and the positions of native frames
+# between them, where these are known.
 import argparse
 import collections
 import json
@@ -20,11 +20,11 @@ DEPTH = 128
 TEXT_MAX = 1024  # VS_PYTHON_TEXT_MAX
 SKIPPED = 77
 NAMELESS = "<nameless>"  # a function whose name is empty
-# where code in no object stands between Python's frames, or the interpreter's own frames
-# below those of another interpreter
+# where code outside any object lies between Python's frames, or the interpreter's own frames below
+# those of another interpreter
 OTHERS = ("trampoline", "interpreter")
-# a letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library, m
-# another module of Python's in C; a last p* stands for any number of them
+# one letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library, m another
+# Python module in C; p* at the end stands for any number of Python frames
 NATIVE = {
     "extension": "eepp*",
     "extension, GIL released": "eepp*",
@@ -55,7 +55,7 @@ def letter(frame):
         return "p"
     name = os.path.basename(frame.module.path) if frame.module else "?"
     for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c"),
-                        ("libasan", "c"), ("_greenlet.", "g")):  # which stands in front of the C library
+                        ("libasan", "c"), ("_greenlet.", "g")):  # it precedes the C library
         if name.startswith(start):
             return sign
     if frame.module and ("lib-dynload" in frame.module.path or "gevent" in frame.module.path):
@@ -64,7 +64,7 @@ def letter(frame):
 
 
 def shape(stack):
-    """As in NATIVE: runs of f and c are one; the runtime's own frames are left out."""
+    """As in NATIVE: runs of f and c count as one; the runtime's own frames are omitted."""
     text = ""
     for frame in stack:
         sign = letter(frame)
@@ -82,7 +82,7 @@ def has_shape(text, want):
 
 
 def as_read(text):
-    """A name as a trace has it: cut, and what is no UTF-8 is replaced."""
+    """A name as stored in a trace: truncated, with invalid UTF-8 replaced."""
     data = b""
     for character in text:
         if len(data) + 4 > TEXT_MAX:
@@ -103,7 +103,7 @@ def show(case, want, got):
 
 
 def load(folder):
-    """What each process wrote down: by its number."""
+    """The output of each process, by pid."""
     processes = {}
     for name in os.listdir(folder):
         if name.startswith("reported."):
@@ -129,7 +129,7 @@ def check(trace_path, reported, stacks):
             stack = stack[:-1]
         got = python_frames(stack)
         want = [[as_read(f[0]) or NAMELESS, as_read(f[1]), f[2] or 0] for f in one["frames"]]
-        # a stack that is full ends early
+        # a stack of the maximum depth ends early
         if got != want and not (cut and len(stack) == DEPTH and got == want[:len(got)] and len(got) > 50):
             wrong += 1
             if wrong <= 20:
@@ -139,7 +139,7 @@ def check(trace_path, reported, stacks):
             say("case %r: native frames in %s" % (one["case"], shape(stack)))
         elif stacks == "both" and not any(o in one["case"] for o in OTHERS) and (
                 set(shape(stack)) - set("pefcmg") or shape(stack).endswith("g")):
-            wrong += 1  # the interpreter's own frames, or an object that has no business there
+            wrong += 1  # the interpreter's own frames, or an object that should not be there
             say("case %r: %s" % (one["case"], shape(stack)))
         elif stacks == "both" and not has_shape(shape(stack), NATIVE.get(one["case"], shape(stack))):
             wrong += 1
@@ -166,14 +166,14 @@ def check_all(folder, options):
 
 
 def command(options, folder):
-    """What to put before the interpreter, and the environment for it."""
+    """The command prefix and the environment for the interpreter."""
     settings = {"stacks": options.stacks, "stack-depth": str(DEPTH),
                 "output": os.path.join(folder, "t.%p.vst")}
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     if not options.preload:
         return [options.vramscope, "run", "--quiet", "--simulate=h100-80g"] + [
             "--%s=%s" % one for one in settings.items()] + ["--"], environment
-    # a sanitizer's runtime has to be the first library
+    # a sanitizer's runtime must be the first library
     environment.update(LD_PRELOAD=options.preload,
                        LD_LIBRARY_PATH=os.path.dirname(options.runtime),
                        ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0")

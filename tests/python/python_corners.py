@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Allocations from the rarer places of Python code: code objects that say odd things of
-# themselves, other interpreters in the process, other ways into the eval loop, collections
-# in between, threads that C began. Runs under Python 3.9 and later.
-# Arguments: see python_report.py, and the extension's path.
+# Allocations from unusual places of Python code: code objects with unusual contents, other
+# interpreters in the process, other entries into the eval loop, garbage collections in between,
+# threads started by C code. Runs under Python 3.9 and later. Arguments: see python_report.py, and
+# the extension's path.
 import asyncio
 import contextlib
 import contextvars
@@ -25,10 +25,10 @@ def recurse(depth, then):
 
 
 def odd_names():
-    """Files and functions of any length and any characters."""
+    """Names of files and functions of any length and any characters."""
     for name in ("", "a\nb\tc", "x" * 10000, "ä" * 600, "日" * 400, "\U0001f40d" * 300, "nul\0nul",
                  "\ud800alone", "/" * 1025, "y" * 1020 + "é", "y" * 1021, "\x1b[31m"):
-        with contextlib.suppress(ValueError):  # of a null, in some versions
+        with contextlib.suppress(ValueError):  # null characters, in some versions
             exec(compile("plain('odd file')", name, "exec"), {"plain": plain})
         code = (lambda: plain("odd name")).__code__
         more = {"co_qualname": name} if hasattr(code, "co_qualname") else {}
@@ -60,7 +60,7 @@ def big_code():
 
 
 def short_lived():
-    """Others take the places of code objects again and again."""
+    """The addresses of code objects are reused repeatedly."""
     for i in range(200):
         source = "def f():\n%s  return plain('short %d')\nf()" % ("  0\n" * (i % 5), i % 3)
         exec(compile(source, "<short %d>" % (i % 7), "exec"), {"plain": plain})
@@ -69,7 +69,7 @@ def short_lived():
 
 
 def collected():
-    """What the collector calls, wherever it happens to run."""
+    """Functions called by the garbage collector, wherever it runs."""
     class Node:
         def __del__(self):
             plain("__del__ in a collection")
@@ -149,7 +149,7 @@ async def tasks():
     await left.aclose()
     forgotten = ticks()
     await forgotten.__anext__()
-    del forgotten  # its end is another task's
+    del forgotten  # another task frees it
     await asyncio.sleep(0)
     task = asyncio.ensure_future(nap(2))
     await asyncio.sleep(0)
@@ -206,7 +206,7 @@ def watched():
 
 
 def trampolines():
-    """Code of the interpreter's own making between its runs."""
+    """Trampoline code of the interpreter's own between its runs."""
     if not hasattr(sys, "activate_stack_trampoline"):
         return
     try:
@@ -224,7 +224,7 @@ def trampolines():
 
 
 def hot():
-    """Long enough for what the interpreter makes quicker in time."""
+    """Long enough for code that the interpreter specialises after a while."""
     def inner(i):
         if i % 1000 == 0:
             plain("hot")
@@ -238,7 +238,7 @@ def hot():
 
 
 def c_threads():
-    """A thread that Python did not begin, which calls it again and again."""
+    """A thread that Python did not start, which calls Python repeatedly."""
     start = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
     libc = ctypes.CDLL(None)
 
@@ -254,7 +254,7 @@ def c_threads():
 
 
 def crowd():
-    """Threads that make functions, run them and lose them, all at the same time."""
+    """Threads that create functions, run them and drop them, all at the same time."""
     def made(n, i):
         source = "def made_%d():\n%s  return plain('crowd')\nmade_%d()" % (n, "  0\n" * (i % 9), n)
         exec(compile(source, "<crowd %d>" % n, "exec"), {"plain": plain})
@@ -318,10 +318,10 @@ def interpreters():
     module = interpreter_module()
     if not module:
         return
-    for i in range(6):  # one after the other: at the same places
+    for i in range(6):  # one after the other: at the same addresses
         run_in_interpreter(module, "name_%d" % i)
         plain("between interpreters")
-    if sys.version_info >= (3, 13):  # before that _ctypes is not for several locks
+    if sys.version_info >= (3, 13):  # earlier _ctypes does not support several locks
         for i in range(3):
             run_in_interpreter(module, "isolated_%d" % i, True)
         threads = [threading.Thread(target=run_in_interpreter, args=(module, "thread_%d" % i, True))
@@ -337,7 +337,7 @@ def extension(path):
     spec = importlib.util.spec_from_file_location("victim_ext", path)
     ext = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(ext)
-    ext.evaluate(True)  # each frame by a function of the extension, as compilers of code do
+    ext.evaluate(True)  # each frame is run by a function of the extension, as in JIT compilers
     try:
         plain("own eval")
         recurse(6, lambda: plain("own eval, deep"))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that loads Python by itself: `python_embed RUNTIME LIBPYTHON MODE`.
- * unload: uses it, shuts it down, unloads it, and goes on allocating. twice: all of that
- * twice. load: other threads allocate from stacks never seen before while it is loaded.
- * late: it is loaded long before it begins. */
+ * A program that loads Python at run time: `python_embed RUNTIME LIBPYTHON MODE`. unload: uses it,
+ * shuts it down, unloads it, and continues to allocate. twice: all of that twice. load: other
+ * threads allocate from new stacks while it is being loaded. late: it is loaded long before it is
+ * initialised. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ static void alloc(size_t bytes)
     need(!cuda_malloc(&memory, bytes), "cudaMalloc");
 }
 
-/* What a script calls: a new stack each time by *bits*. */
+/* Called by a script: each value of *bits* gives a new stack. */
 static __attribute__((noinline)) void embed_alloc(unsigned bits, int depth)
 {
     if (!depth) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Allocations from greenlets: each has frames of its own, in C as in Python, and those of all
-# of them take turns on one stack. Arguments: see python_report.py.
+# Allocations from greenlets: each has its own frames, in C as in Python, and all of them take turns
+# on one stack. Arguments: see python_report.py.
 import ctypes
 import gc
 import sys
@@ -25,7 +25,7 @@ def through_c(depth, then):
 
 
 def ping_pong():
-    """Two that give way to each other from many depths; the one's stack lies on the other's."""
+    """Two greenlets that switch to each other at many depths; one's stack lies on the other's."""
     def left(n):
         for i in range(n):
             plain("left %d" % i)
@@ -116,7 +116,7 @@ def generators():
 
 
 def in_callbacks():
-    """Switches within a run of Python that C code called."""
+    """Switches within Python code that C code called."""
     compare_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     sort = ctypes.CDLL(None).qsort
 

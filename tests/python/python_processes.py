@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Allocations in the children of a Python program, however they begin: each has a trace and a
-# file of its own. CUDA does not work in a child that was forked after its parent had used it,
+# Allocations in the child processes of a Python program, started in every way: each has its own
+# trace and output file. CUDA does not work in a child that was forked after its parent had used it,
 # so those come first. Arguments: see python_report.py.
 import concurrent.futures
 import multiprocessing
@@ -26,7 +26,7 @@ def work(case):
 
 
 def serve(tasks, results, case):
-    """As a loader's worker does: until there is nothing more to do."""
+    """Like a data loader's worker: until the queue is empty."""
     for task in iter(tasks.get, None):
         recurse(task, case)
         results.put(task)
@@ -49,7 +49,7 @@ def a_loader(context, case, used):
 
 
 def forked_beside_threads():
-    """The threads are not in the child, but what Python knows of them is."""
+    """The threads do not exist in the child, but Python's data about them does."""
     stop = threading.Event()
     threads = [threading.Thread(target=stop.wait) for _ in range(3)]
     for thread in threads:
@@ -97,5 +97,5 @@ def main():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # newer versions advise against forks beside threads
+    warnings.simplefilter("ignore")  # newer versions warn about forks with threads
     main()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the victims allocate with: each time they write down what Python itself says of the
-# stack, a JSON line with the bytes asked for, which no two allocations of a process share,
-# and the frames, innermost first. Every process has a file of its own, with its number in
-# the name. Arguments: the CUDA runtime, and how the files' names begin.
+# The victims' allocation function: after each allocation it writes Python's own view of the stack,
+# a JSON line with the size, which is unique within a process, and the frames, innermost first.
+# Every process writes its own file, with its pid in the name. Arguments: the CUDA runtime, and the
+# prefix of the file names.
 import ctypes
 import itertools
 import json
@@ -11,7 +11,7 @@ import os
 import sys
 
 runtime = ctypes.CDLL(sys.argv[1])
-runtime_locked = ctypes.PyDLL(sys.argv[1])  # keeps the GIL
+runtime_locked = ctypes.PyDLL(sys.argv[1])  # holds the GIL
 reported = None
 sizes = itertools.count(4097)
 
@@ -21,7 +21,7 @@ def report_path():
 
 
 def begin():
-    """Here, and in every child that begins as a copy."""
+    """Called here, and in every forked child."""
     global reported
     reported = os.open(report_path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
@@ -45,7 +45,7 @@ def take_size():
 
 
 def report_line(line):
-    """At once and without a lock, as a collection on the way may bring us here again."""
+    """At once and without a lock, because a garbage collection may call this function recursively."""
     os.write(reported, (json.dumps(line) + "\n").encode())
 
 
@@ -54,7 +54,7 @@ def report(size, case, depth=1):
 
 
 def malloc(size, library=runtime, case=None):
-    """The allocation and its report share a line."""
+    """The allocation and its report are on one line."""
     pointer = ctypes.c_void_p()
     library.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), case and report(size, case)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program that allocates from everywhere Python code can be, see python_report.py. Runs under
-# Python 3.9 and later. Arguments: the CUDA runtime, the file for the lines, and the
-# extension's path if there is one.
+# A program that allocates from every kind of Python code, see python_report.py. Runs under Python
+# 3.9 and later. Arguments: the CUDA runtime, the file for the lines, and the extension's path if
+# there is one.
 import atexit
 import asyncio
 import ctypes
@@ -20,7 +20,7 @@ def simple_cases():
     plain("plain")
     plain("gil held", runtime_locked)
     for i in range(3):
-        plain("loop %d" % i)  # the same line again and again
+        plain("loop %d" % i)  # the same line repeatedly
         plain("loop, next line")
     (lambda: plain("lambda"))()
     [plain("list comprehension %d" % i) for i in range(2)]
@@ -115,7 +115,7 @@ def classes():
     list(a)
     a(1, x=2)
     Inner.Innermost().method()
-    for _ in range(20):  # the interpreter makes the call quicker after a while
+    for _ in range(20):  # the interpreter specialises the call after a while
         Inner()
     del a
     decorated_function(1)
@@ -189,7 +189,7 @@ async def several():
 def executed():
     exec("plain('exec')\n\n\nplain('exec, line 4')", globals())
     eval("plain('eval')", globals())
-    # the same shape with other names: code objects at the same addresses
+    # the same structure with other names: code objects at the same addresses
     for i in range(30):
         source = "def generated_%02d():\n%s    plain('generated %d')\ngenerated_%02d()\n" % (
             i, "\n" * (i % 7), i, i)
@@ -344,7 +344,7 @@ def deeper(depth, size):
 deeper(3, %d)
 """
         try:
-            which = module.create(isolated=False)  # before 3.13 _ctypes wants that
+            which = module.create(isolated=False)  # required by _ctypes before 3.13
         except TypeError:
             which = module.create()
         run = getattr(module, "run_string", None) or module.exec

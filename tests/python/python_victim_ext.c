@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C extension that allocates with the GIL and without it, calls back into Python, runs
- * Python in a thread of its own, and frames by a function of its own. Python's headers need
- * not be there: what is used of them is declared here, nearly all of it the stable interface
- * since 3.2. */
+ * A C extension that allocates with the GIL and without it, calls back into Python, runs Python in
+ * its own thread, and evaluates frames with its own function. Python's headers are not needed: the
+ * declarations used are here, nearly all of them from the stable ABI of 3.2. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,21 +20,21 @@ struct method {
 #define API_VERSION 3
 
 struct module {
-    void *init, *index, *copy; /* behind the object's head */
+    void *init, *index, *copy; /* after the object header */
     const char *name, *doc;
     intptr_t size;
     struct method *methods;
     void *slots, *traverse, *clear, *free;
 };
 
-/* As PyModuleDef_HEAD_INIT leaves it. */
+/* As PyModuleDef_HEAD_INIT initialises it. */
 struct gil_module {
     intptr_t refcount;
     void *type;
     struct module rest;
 };
 
-/* Likewise, for a build without GIL. */
+/* Likewise, for a free-threaded build. */
 struct free_module {
     uintptr_t owner;
     uint32_t flags, local_count;
@@ -46,14 +45,14 @@ struct free_module {
 
 int cudaMalloc(void **pointer, size_t bytes);
 PyObject *PyModule_Create2(void *module, int version);
-__attribute__((weak)) int PyUnstable_Module_SetGIL(PyObject *module, void *gil); /* no GIL: there */
+__attribute__((weak)) int PyUnstable_Module_SetGIL(PyObject *module, void *gil); /* free-threaded builds only */
 size_t PyLong_AsSize_t(PyObject *number);
 PyObject *PyObject_CallObject(PyObject *callable, PyObject *arguments);
 PyObject *PyLong_FromLong(long value);
 void Py_DecRef(PyObject *object);
 void *PyThreadState_Get(void);
 void *PyThreadState_GetInterpreter(void *state); /* 3.9 */
-/* the stable interface has no such, but the function's form has stayed since 3.9 */
+/* not in the stable ABI, but its signature is unchanged since 3.9 */
 typedef PyObject *(*eval_function)(void *state, void *frame, int thrown);
 void _PyInterpreterState_SetEvalFrameFunc(void *interpreter, eval_function function);
 PyObject *_PyEval_EvalFrameDefault(void *state, void *frame, int thrown);
@@ -100,7 +99,7 @@ static PyObject *evaluate_frame(void *state, void *frame, int thrown)
     return result;
 }
 
-/* Whether frames go through evaluate_frame. */
+/* Sets whether frames are evaluated by evaluate_frame. */
 static PyObject *evaluate(PyObject *self, PyObject *argument)
 {
     (void)self;
@@ -148,6 +147,6 @@ PyObject *PyInit_victim_ext(void)
         return PyModule_Create2(&with_gil, API_VERSION);
     PyObject *module = PyModule_Create2(&without_gil, API_VERSION);
     if (module)
-        PyUnstable_Module_SetGIL(module, (void *)1); /* it needs none */
+        PyUnstable_Module_SetGIL(module, (void *)1); /* it does not need the GIL */
     return module;
 }

@@ -1,22 +1,18 @@
-// SPDX-License-Identifier: Apache-2.0
+// Compares our allocator with PyTorch's own library, step by step: random requests, frees, uses on
+// other streams, private pools, releases. PyTorch's allocator works on the simulated GPU; ours
+// receives the same calls and the same device memory, so that every event (kind, address, size,
+// stream) and every statistic must be equal after each step. Both read the same PYTORCH_ALLOC_CONF.
 //
-// Our allocator beside PyTorch's own library, step by step: random requests, frees,
-// uses on other streams, private pools, releases. PyTorch's allocator works on the
-// simulated GPU; ours is told the same and gets what PyTorch got from it, so that
-// every event (kind, address, size, stream) and every statistic has to be equal after
-// each step. Both read the same PYTORCH_ALLOC_CONF.
-//
-// Of equally large free blocks PyTorch took the lowest address, and takes
-// one of the oldest segment in 2.15. Our device
-// therefore gives addresses that rise with the age of a segment, at which both rules
-// say the same; events are compared in those addresses.
+// Of equally large free blocks PyTorch used the lowest address, and since 2.15 uses one of the
+// oldest segment. Our device therefore returns addresses that increase with the age of a segment,
+// for which both rules give the same result; events are compared in those addresses.
 //
 //   c10_differential SEED STEPS [tight|pools]
 //
-// tight: little memory, so that requests fail and caches are given up; streams are
-// never busy then, because PyTorch would wait for them. pools: private pools come and
-// go, without uses on other streams: 2.15 takes only a stream's own capture for one,
-// where we go by the pools being allocated to. Exit 0: all equal; 1: not.
+// tight: little memory, so that requests fail and caches are released; streams are never busy then,
+// because PyTorch would wait for them. pools: private pools are created and removed, without uses
+// on other streams: 2.15 counts only a stream's own capture, our allocator the active pools. Exit
+// 0: all equal; 1: not.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/cuda/PeerToPeerAccess.h>
@@ -56,7 +52,7 @@ struct Event {
 
 static std::vector<Event> theirs, ours;
 
-// Where PyTorch's segments and ranges are, and where ours are said to be.
+// Addresses of PyTorch's segments and ranges, and the addresses of ours.
 struct Place {
     uint64_t bytes, ours;
 };
@@ -83,8 +79,8 @@ static void new_place(uint64_t addr, uint64_t bytes)
     places.insert_or_assign(addr, Place{bytes, next_place});
     next_place += bytes + (UINT64_C(64) << 20); // ours are rounded up to a handle
 }
-static uint64_t range_bytes; // address space of a range, but for the last handle
-static bool undecidable; // what PyTorch's device did cannot be known from its events
+static uint64_t range_bytes; // address space of a range, without the last handle
+static bool undecidable; // the result of PyTorch's device cannot be determined from its events
 
 static const char *name_of(int kind)
 {
@@ -124,7 +120,7 @@ static void note_ours(void *, const struct vs_allocator_event *e)
     ours.push_back({e->kind, e->addr, block ? e->requested : e->size, e->stream});
 }
 
-// --- our device: it does what PyTorch's did ---
+// --- our device: repeats the results of PyTorch's ---
 
 static const Event *next_theirs()
 {
@@ -183,13 +179,13 @@ static enum vs_err memory_info(void *, uint64_t *free_bytes, uint64_t *total)
     return VS_OK;
 }
 
-// --- streams: the last one is used by blocks of the others, and may be busy ---
+// --- streams: the last one uses blocks of the others, and may be busy ---
 
 #define STREAMS 4
 static cudaStream_t streams[STREAMS];
 static std::atomic<bool> gate;
 static bool busy;
-static uint64_t busy_turn; // how often it was made busy
+static uint64_t busy_turn; // number of times it was made busy
 
 static void wait_at_gate(void *)
 {
@@ -289,7 +285,7 @@ static void print_events(const char *whose, const std::vector<Event> &events)
                     e.stream);
 }
 
-// Several pools without users are released in the order of a hash in PyTorch.
+// PyTorch releases several pools without users in hash order.
 static void sort_releases(std::vector<Event> &events)
 {
     auto release = [](const Event &e) {

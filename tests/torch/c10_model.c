@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reference model against PyTorch's own allocator: the same random steps as in
- * test_allocator_differential, as far as PyTorch defines them. One configuration in
- * each process, since PyTorch's options are the process's:
+ * Compares the reference model with PyTorch's own allocator: the same random steps as in
+ * test_allocator_differential, as far as PyTorch defines them. One configuration per process,
+ * because PyTorch's options apply to the whole process:
  *   c10_model STEPS SEED CONFIGURATION */
 #include "unit/allocator/allocator_test.h"
 #include "unit/allocator/differential/differential.h"

@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
-// Uses PyTorch's own CUDA allocator as torch does, in several sizes and two streams,
-// runs out of memory once, and prints the allocator's memory_stats as JSON. It knows
-// nothing of vramscope. Only libc10 and libc10_cuda are linked, none of torch itself.
+// Uses PyTorch's own CUDA allocator as torch does, with several sizes and two streams, runs out of
+// memory once, and prints the allocator's memory_stats as JSON. Independent of vramscope. Links
+// only libc10 and libc10_cuda, not torch itself.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/cuda/PeerToPeerAccess.h>
@@ -25,7 +23,7 @@ static bool has_primary_context(c10::DeviceIndex index)
     return cuDevicePrimaryCtxGetState(index, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-// As a training loop: blocks of all size classes live for some steps.
+// Like a training loop: blocks of all size classes live for some steps.
 static void allocate_and_free(c10::cuda::CUDAStream side, bool reuse)
 {
     static const size_t sizes[] = {16,      512,      1000,     70000,   900000,
@@ -46,7 +44,7 @@ static void allocate_and_free(c10::cuda::CUDAStream side, bool reuse)
         allocator::raw_delete(live[i]);
 }
 
-// A block of one stream used in the other: given back when that one is done with it.
+// A block of one stream used in the other: reusable when that one has finished with it.
 static void use_in_two_streams(c10::cuda::CUDAStream side)
 {
     c10::DataPtr data = allocator::get()->allocate(5 << 20);
@@ -69,7 +67,7 @@ static bool runs_out_of_memory()
 
 template <class Stats> static void print(const char *name, const Stats &all)
 {
-    const auto &s = all[0]; // of both pools together
+    const auto &s = all[0]; // both pools together
     std::printf("\"%s\": {\"current\": %ld, \"peak\": %ld, \"allocated\": %ld, \"freed\": %ld},\n",
                 name, long(s.current), long(s.peak), long(s.allocated), long(s.freed));
 }
@@ -102,7 +100,7 @@ int main()
     allocate_and_free(side, true);
     allocate_and_free(side, false);
     use_in_two_streams(side);
-    bool out_of_memory = runs_out_of_memory(); // empties the cache on the way
+    bool out_of_memory = runs_out_of_memory(); // empties the cache as well
     allocate_and_free(side, false);
     cudaDeviceSynchronize();
     print_stats(out_of_memory);

@@ -1,10 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
-// PyTorch's own allocator behind the functions of allocator.h, as far as it has them,
-// so that the reference model can be held against it. Its CUDA calls for memory,
-// events and waiting are defined here and end at the fake device that the test gives;
-// everything else goes to the CUDA runtime it is run with. Each allocator is a device
-// of its own, for PyTorch's allocators live as long as the process.
+// PyTorch's own allocator behind the functions of allocator.h, as far as it has them, to compare it
+// with the reference model. Its CUDA calls for memory, events and waiting are defined here and use
+// the test's fake device; all others go to the CUDA runtime that is loaded. Each allocator is a
+// separate device, because PyTorch's allocators live as long as the process.
 #include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAAllocatorConfig.h>
@@ -66,12 +63,12 @@ static uint64_t number(const void *stream)
     return reinterpret_cast<uintptr_t>(stream) >> 12;
 }
 
-static cudaStream_t handle(uint64_t stream) // PyTorch takes aligned ones for foreign
+static cudaStream_t handle(uint64_t stream) // PyTorch takes aligned values for foreign streams
 {
     return reinterpret_cast<cudaStream_t>(stream << 12);
 }
 
-// --- the CUDA runtime, as far as memory goes ---
+// --- the CUDA runtime's memory functions ---
 
 extern "C" {
 
@@ -396,8 +393,8 @@ extern "C" enum vs_err vs_allocator_create(const struct vs_allocator_config *con
     return VS_OK;
 }
 
-// Leaves nothing behind: PyTorch empties the caches of all devices at once, and here
-// all devices have the same addresses.
+// Releases everything: PyTorch empties the caches of all devices at once, and here all devices have
+// the same addresses.
 extern "C" void vs_allocator_destroy(struct vs_allocator *a)
 {
     if (!a)
@@ -558,7 +555,7 @@ extern "C" void vs_allocator_snapshot(struct vs_allocator *a,
     }
 }
 
-// --- private pools; what PyTorch asserts is looked at before ---
+// --- private pools; PyTorch's assertions are checked first ---
 
 extern "C" enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id id,
                                                 const struct vs_pool_source *)
@@ -569,7 +566,7 @@ extern "C" enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct v
     try {
         users = caching::getPoolUseCount(a->index, id_of(id));
     } catch (const c10::Error &) {
-        pool = {}; // not there, or not any more
+        pool = {}; // it does not exist, or no longer
     }
     if (!users)
         return VS_ERR_STATE;
@@ -607,7 +604,7 @@ extern "C" enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs
         vs_allocator_capture_begin(a);
     if (!there)
         pool.on_oom = false;
-    caching::setUseOnOOM(a->index, id_of(id), false); // it cannot be searched while begun
+    caching::setUseOnOOM(a->index, id_of(id), false); // a pool that is begun cannot be searched
     pool.begun = true;
     return VS_OK;
 }
@@ -644,7 +641,7 @@ extern "C" enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_p
     uint64_t users;
     enum vs_err err = vs_allocator_pool_users(a, id, &users);
     Pool &pool = a->pools[id_of(id)];
-    if (!err && users) // it asserts that a pool it looks into has users
+    if (!err && users) // it asserts that a searched pool has users
         pool.on_oom = flags & VS_POOL_USE_ON_OOM;
     if (!err && users && !pool.begun)
         caching::setUseOnOOM(a->index, id_of(id), pool.on_oom);
@@ -677,7 +674,7 @@ extern "C" enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
     return VS_OK;
 }
 
-// --- what PyTorch has nothing of, and the test does not ask for ---
+// --- functions that PyTorch does not have and the test does not call ---
 
 extern "C" enum vs_err vs_allocator_check(struct vs_allocator *) { return VS_OK; }
 extern "C" void vs_allocator_abandon(struct vs_allocator *) {}

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own allocator library on the simulated GPU.
 
-Takes libc10, libc10_cuda and their headers out of a torch wheel (given, or fetched by
-pip without its dependencies), builds c10_program.cpp against them in a scratch folder,
-runs it plainly and under `vramscope run --simulate`, and compares the allocator's
-memory_stats with what was recorded, at the device's level and at the framework's.
-Exit 77: nothing was asked for. Needs Python's pip, a C++20 compiler, the CUDA headers.
+Takes libc10, libc10_cuda and their headers from a torch wheel (given, or downloaded by pip
+without its dependencies), builds c10_program.cpp with them in a scratch folder, runs it alone
+and under `vramscope run --simulate`, and compares the allocator's memory_stats with the
+recording, at the device's level and at the framework's. Exit 77: no wheel was requested. Needs
+Python's pip, a C++20 compiler, the CUDA headers.
 """
 import argparse
 import json
@@ -65,7 +65,7 @@ def compile_program(args, scratch, simulator):
 
 
 def compile_nvml(args, scratch):
-    """Expandable segments ask NVML, which a machine without a driver has not."""
+    """Expandable segments call NVML, which a machine without a driver does not have."""
     folder = scratch / "nvml"
     folder.mkdir(exist_ok=True)
     source = pathlib.Path(__file__).parent / "nvml_without_fabric.c"
@@ -114,13 +114,13 @@ def compare(name, family, stats, report):
     compare_framework(c, stats, device["framework"])
     if family == "device":
         compare_segments(c, stats, device["families"]["device"])
-    else:  # what is mapped piece by piece is not recorded at the device's level yet
+    else:  # memory mapped in pieces is not recorded at the device's level yet
         c.same("families", {}, device["families"])
     return c
 
 
 def compare_framework(c, stats, level):
-    """Every block, as libc10_cuda reports it."""
+    """Every block, as reported by libc10_cuda."""
     reserved, allocated, blocks = (stats[k] for k in ("reserved_bytes", "allocated_bytes",
                                                       "allocation"))
     c.same("blocks allocated", blocks["allocated"], level["allocations"])
@@ -132,7 +132,7 @@ def compare_framework(c, stats, level):
 
 
 def compare_segments(c, stats, memory):
-    """Every segment, as cudaMalloc and cudaFree saw it."""
+    """Every segment, from cudaMalloc and cudaFree."""
     reserved = stats["reserved_bytes"]
     c.same("segments allocated", stats["num_device_alloc"], memory["allocations"])
     c.same("segments freed", stats["num_device_free"], memory["frees"])
@@ -144,8 +144,8 @@ def compare_segments(c, stats, memory):
 
 
 def compare_async(c, stats, memory):
-    """Here memory_stats are the pool's own figures, which round each block up to 512
-    bytes; torch reports nothing else of this backend."""
+    """Here memory_stats are the pool's own figures, which round each block up to 512 bytes; torch
+    reports no others for this backend."""
     for what, recorded, count in (("current", "live_bytes", memory["live_count"]),
                                   ("peak", "peak_bytes", memory["allocations"])):
         rounding = stats["allocated_bytes"][what] - memory[recorded]
@@ -179,7 +179,7 @@ def main():
         plain = run_plain(program, simulator, scratch, config)
         stats, report = run_recorded(args, program, scratch, config)
         c = compare(name, family, stats, report)
-        if family == "async":  # how far the pool grows depends on what has been passed when
+        if family == "async":  # the pool's growth depends on the timing of the GPU's work
             plain.pop("reserved_bytes"), stats.pop("reserved_bytes")
         c.same("the same run without vramscope", plain, stats)
         wrong += c.wrong

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Our allocator against PyTorch's own library, step by step.
+"""Compares our allocator with PyTorch's own library, step by step.
 
-Builds c10_differential.cpp against the libc10_cuda of a torch wheel and our static
-libraries, and runs it on the simulated GPU with many option strings, with much and
-with little memory, and with private pools. Exit 77: no wheel was asked for.
+Builds c10_differential.cpp with the libc10_cuda of a torch wheel and our static libraries, and
+runs it on the simulated GPU with many option strings, with much and with little memory, and with
+private pools. Exit 77: no wheel was requested.
 """
 import os
 import pathlib

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The allocator's reference model against PyTorch's own allocator library.
+"""Compares the allocator's reference model with PyTorch's own allocator library.
 
-Takes libc10 and libc10_cuda out of a torch wheel as check_c10.py does, puts PyTorch's
-allocator behind the functions of allocator.h (c10_subject.cpp), and runs the same random
-steps through it and through the model: equal addresses, blocks, statistics, events and
-device memory after each step. Exit 77: nothing was asked for. The model is also what
-test_allocator_differential holds src/allocator against.
+Takes libc10 and libc10_cuda from a torch wheel as check_c10.py does, puts PyTorch's allocator
+behind the functions of allocator.h (c10_subject.cpp), and runs the same random steps through it
+and through the model: equal addresses, blocks, statistics, events and device memory after each
+step. Exit 77: no wheel was requested. test_allocator_differential compares src/allocator with
+the same model.
 """
 import os
 import pathlib

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What PyTorch's expandable segments ask of NVML before the first one is mapped: is
- * the device part of a multi-node fabric? This one knows every device and says no.
- * Without any libnvidia-ml.so.1 torch 2.15 calls a null pointer there. */
+ * The NVML query of PyTorch's expandable segments before the first mapping: whether the device is
+ * part of a multi-node fabric. This library answers no for every device. Without any
+ * libnvidia-ml.so.1 torch 2.15 calls a null pointer there. */
 enum { SUCCESS = 0, NOT_SUPPORTED = 3 };
 
 int nvmlInit_v2(void) { return SUCCESS; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Speed of the allocator beside others in the same run: for each number of threads, pairs served
+ * Measures the allocator beside others in the same run: for each number of threads, pairs served
  * from the cache, blocks freed by another thread, and single calls; then our policies beside each
  * other. */
 #include <dlfcn.h>
@@ -28,7 +28,7 @@ static const struct {
              {"256 MiB", 256 * MIB}, {"1 GiB", 1024 * MIB}};
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
-/* NULL, with a line on standard error, if it is not available. */
+/* NULL, with a line on standard error, when it is not available. */
 static const struct bench_contender *load_contender(const char *path)
 {
     void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -69,8 +69,8 @@ static bool wanted(const struct bench_load *load)
     return !only || strstr(load->name, only);
 }
 
-/* Rounds of one thread are short, so that most fit between two interruptions; those of several are
- * long, so that the threads run concurrently most of the time. */
+/* Rounds of one thread are short, so that most are not interrupted; those of several are long, so
+ * that the threads run side by side in most of each. */
 static void tables(int threads, bool stream_each)
 {
     struct bench_table table = contest;
@@ -171,7 +171,7 @@ static const struct bench_contender *find_contender(const char *name)
     return NULL;
 }
 
-/* Runs laps of one load, for a tool that counts instructions: no clock, no thread. */
+/* Runs *laps* of one load, for a tool that counts instructions: no clock, no thread. */
 static int laps_only(const char *contender, const char *load, size_t laps)
 {
     const struct bench_contender *chosen = find_contender(contender);
@@ -207,8 +207,7 @@ static void usage(FILE *to)
           to);
 }
 
-/* *ours*: NULL for the one built in. Returns false if that is not available; an unavailable peer is
- * left out. */
+/* *ours*: NULL for the one built in. False when that is not available; a missing peer is skipped. */
 static bool gather(const char *ours, const char *const *peers, int count)
 {
     const struct bench_contender *chosen = ours ? load_contender(ours) : &bench_ours;

@@ -113,12 +113,12 @@ void bench_load_working_set(struct bench_load *load)
 
 #define RUNNING 32
 #define STEPS 1500
-#define GROUPS 4          /* tensors of cache a sequence has */
+#define GROUPS 4          /* cache tensors per sequence */
 #define TOKEN (8 * KIB)   /* bytes of a token in each of them */
 #define WIDTH (4 * KIB)   /* bytes of a token's activation */
 
 struct sequence {
-    uint64_t tokens, last, room; /* room: tokens the cache holds before it has to grow */
+    uint64_t tokens, last, room; /* room: tokens that the cache holds before it must grow */
     uint64_t cache[GROUPS];
 };
 
@@ -256,7 +256,7 @@ void bench_load_lengths(struct bench_load *load)
         give(load, weights[i]);
 }
 
-/* The end of a program whose blocks are still live. */
+/* Frees the remaining blocks at the end of a program. */
 static void give_rest(struct bench_load *load)
 {
     char *held = calloc(load->slots + 1, 1);

@@ -18,7 +18,7 @@
 #include <x86intrin.h>
 #endif
 
-#define QUEUE 256         /* blocks on their way to another thread */
+#define QUEUE 256         /* blocks queued for another thread */
 
 /* Counts of clock readings: FINE of one tick each, then as many of COARSE ticks, up to
  * milliseconds; the last takes all longer ones. */
@@ -30,7 +30,7 @@ struct block {
     uint64_t addr, bytes;
 };
 
-struct queue { /* one thread puts, one takes; counters on lines of their own */
+struct queue { /* one producer, one consumer; counters on separate cache lines */
     _Alignas(64) _Atomic size_t put;
     _Alignas(64) _Atomic size_t taken;
     _Alignas(64) struct block blocks[QUEUE];
@@ -42,7 +42,7 @@ struct worker {
     int index;
     struct block *held; /* by slot */
     uint64_t start_ns, end_ns, cpu_ns;
-    uint32_t *take_ticks, *give_ticks; /* how many calls took so long */
+    uint32_t *take_ticks, *give_ticks; /* histogram of call durations */
 };
 
 static struct crew {
@@ -150,7 +150,7 @@ static void run_handoff(struct worker *w)
         }
     }
     atomic_fetch_add_explicit(&crew.putting, -1, memory_order_release);
-    for (;;) { /* until the others are done too, since they wait while the queue is full */
+    for (;;) { /* until the others are done too, because they wait when the queue is full */
         bool last = !atomic_load_explicit(&crew.putting, memory_order_acquire);
         while (give_next(w))
             ;
@@ -256,8 +256,8 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* Thread n stays on the nth of our processors, since a busy scheduler may put threads that are
- * meant to run concurrently on one. */
+/* Pins thread n to the nth of the available processors: a busy scheduler could otherwise run
+ * threads one after the other that should run together. */
 static void pin(pthread_t thread, int n)
 {
     cpu_set_t allowed, one;
@@ -269,8 +269,7 @@ static void pin(pthread_t thread, int n)
             continue;
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
-        /* if it fails, the thread is not pinned */
-        pthread_setaffinity_np(thread, sizeof one, &one);
+        pthread_setaffinity_np(thread, sizeof one, &one); /* pinning is optional */
         return;
     }
 }
@@ -299,8 +298,8 @@ static void prepare(struct worker *w, bool calls)
         fail("the benchmark", "calloc");
 }
 
-/* Returns ns from the first start to the last end; of a single thread its CPU time,
- * which other programs on the machine do not lengthen. */
+/* Returns ns from the first start to the last end; for a single thread its CPU time, which other
+ * programs on the machine do not affect. */
 static uint64_t run(void (*work)(struct worker *w))
 {
     int n = crew.setup.threads;

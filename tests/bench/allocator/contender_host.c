@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A general-purpose allocator of the host as the floor: mimalloc, loaded so that it serves only its
- * own column, or the C library's. */
+ * A general-purpose allocator of the host as the floor: mimalloc, loaded so that only its own
+ * column uses it, or the C library's. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ static void ours_give(void *self, uint64_t addr, uint64_t bytes, unsigned stream
     struct ours *o = self;
     (void)bytes, (void)stream;
     if (vs_allocator_free(o->allocator, addr))
-        abort(); /* the benchmark frees each block once */
+        abort(); /* the benchmark frees each block exactly once */
 }
 
 #define VS_POLICY(ID, row, option)                                                             \

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Holds so many allocations and prints what the process then takes of the host's
- * memory, in KiB: Pss and Private_Dirty. Knows nothing of vramscope;
- * bench_footprint.sh runs it without and with the library in front.
- * Usage: bench_live COUNT [BYTES [DEPTH]]
- * Blocks come from one of eight call sites in no fixed order, DEPTH frames down. A
- * COUNT of 0 makes one allocation and frees it, so that all that is made once is made. */
+ * Holds a number of live allocations and prints the process's host memory in KiB: Pss and
+ * Private_Dirty. Independent of vramscope; bench_footprint.sh runs it without and with the library
+ * preloaded. Usage: bench_live COUNT [BYTES [DEPTH]] Blocks come from one of eight call sites in no
+ * fixed order, DEPTH frames deep. A COUNT of 0 makes one allocation and frees it, so that one-time
+ * allocations are included. */
 #include <cuda.h>
 #include <stdint.h>
 #include <stdio.h>

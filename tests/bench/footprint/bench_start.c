@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long a program takes from its start to its end, alone and with a library
- * preloaded, turn by turn: prints the medians and best of each, and the median of the
- * differences of neighbouring runs, in microseconds.
- * Usage: bench_start COUNT LIBRARY PROGRAM [ARGUMENTS] */
+ * Measures the time of a program from start to end, alone and with a library preloaded, in
+ * alternation: prints the medians and minimum of each, and the median of the differences of
+ * adjacent runs, in microseconds. Usage: bench_start COUNT LIBRARY PROGRAM [ARGUMENTS] */
 #define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Peak of reserved memory of each policy, relative to the peak of live memory: recorded traces
+ * The peak of reserved memory of each policy, relative to the peak of live memory: recorded traces
  * given as arguments (converted by snapshot_to_events.py) and the generated programs. `recorded` is
- * the traced program's own reserved memory; it began before its trace, all others begin with it.
+ * the traced program's own peak; it started before its trace, all others start with it.
  *
  *   bench_policies [-s SEED] [-w NAME] [-e SHARE] [TRACE.events ...]
  *
- * With -e the device has only SHARE times the peak of live memory, and the table says which
+ * With -e the device has only SHARE times the peak of live memory, and the table shows which
  * policies complete, or how far they get. */
 #include <getopt.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *name_of(int p)
     return p < VS_POLICY_COUNT ? vs_policies[p]->name : "+ plan";
 }
 
-/* Peak of the recorded allocator's reserved memory. */
+/* The recorded allocator's peak of reserved memory. */
 static uint64_t recorded_peak(const char *path)
 {
     struct replay_log text;
@@ -71,7 +71,7 @@ static enum vs_err run_one(const struct request_log *log, int p, uint64_t capaci
     return policy_run(log, &config, capacity, planned ? use_plan : NULL, plan, result);
 }
 
-/* Which policies complete with so much device memory? */
+/* Whether each policy completes with this much device memory. */
 static void edge_row(const char *name, const struct request_log *log, struct plan_log *plan,
                      double share)
 {
@@ -118,7 +118,7 @@ static void row(const char *name, const struct request_log *log, struct plan_log
     printf("\n");
 }
 
-/* The row of a program; *edge*: 0, or the capacity relative to the peak of live memory. */
+/* The row of a program; *edge*: 0, or the capacity as a share of the peak of live memory. */
 static void program(const char *name, const struct request_log *log, uint64_t recorded,
                     double edge)
 {

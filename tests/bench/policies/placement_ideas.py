@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to place blocks, compared by the memory they need: peak reserved / peak live.
+"""Experiments with placement rules, compared by their memory: peak reserved / peak live.
 
 Usage: placement_ideas.py TRACE...
 
-TRACE is what snapshot_to_events.py or `workload NAME` prints. One stream is assumed,
-device calls are only counted. The allocator has its own rules in C; this is where
-they were chosen, and bench_policies measures them as shipped. Sizes are in granules
-of 512 bytes.
+TRACE is the output of snapshot_to_events.py or `workload NAME`. One stream is assumed, device
+calls are only counted. The allocator has its own rules in C; they were chosen with this script,
+and bench_policies measures the shipped ones. Sizes are in granules of 512 bytes.
 """
 import bisect
 import os
@@ -18,7 +17,7 @@ SMALL = 2048  # largest request of PyTorch's small pool
 
 
 def read(path):
-    """(alloc?, id, bytes) in order; what is alive at the start is requested first"""
+    """(alloc?, id, bytes) in order; blocks live at the start are requested first"""
     events, live, count, address = [], {}, 0, 0
     for line in open(path, encoding="ascii"):
         word, *rest = line.split()
@@ -99,7 +98,7 @@ class Holes:
 
 
 class Segments:
-    """PyTorch's rules: segments of their own, split, merged, never moved."""
+    """PyTorch's rules: separate segments, split, merged, never moved."""
 
     def __init__(self):
         self.holes = {False: Holes(), True: Holes()}
@@ -113,7 +112,7 @@ class Segments:
         if i == len(holes.order):
             grow = PAGE if small else 10 * PAGE if size < 5 * PAGE else -(-size // PAGE) * PAGE
             holes.insert(self.end, grow)
-            self.end += grow + PAGE  # segments never touch
+            self.end += grow + PAGE  # segments are never adjacent
             self.reserved += grow
             self.calls += 1
             i = bisect.bisect_left(holes.order, (size, 0))
@@ -184,9 +183,9 @@ class Ranges:
 
 
 class Views(Ranges):
-    """One range; when no hole suffices, pages that lie apart are mapped side by side.
-    *edges*: the first and the last page may be entered or left in the middle.
-    *align*: large blocks begin a page. *dormant_first*: a view before a hole."""
+    """One range; when no hole suffices, separate pages are mapped side by side. *edges*: the first
+    and the last page may be used in part. *align*: large blocks start at a page.
+    *dormant_first*: a view before a hole."""
 
     def __init__(self, split=0, edges=True, align=False, dormant_first=False, extents=64):
         super().__init__(split=split)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times allocate-and-free pairs of a driver program and prints two figures in ns: the
- * best of many short rounds, and their median. Knows nothing of vramscope;
- * bench_preload.sh runs it without and with the library in front.
- * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES [BLOCKS [ROUNDS]]]]]
+ * Times allocate-and-free pairs of a driver program and prints two figures in ns: the best of many
+ * short rounds, and their median. Independent of vramscope; bench_preload.sh runs it without and
+ * with the library preloaded. Usage: bench_pairs HOW [DEPTH [THREADS [BYTES [BLOCKS [ROUNDS]]]]]
  *   malloc   the C library's pair of 512 bytes: a floor
  *   calls    the chain of calls alone
- *   resync   one block, freed and asked for again at once: with a cache, every pair
- *            needs a synchronisation of the device before the block is handed out
+ *   resync   one block, freed and allocated again at once: with a cache, every pair
+ *            needs a synchronisation of the device before the block is reused
  *   hit      a working set; the program synchronises between the rounds, untimed, so
- *            that a cache has no need to
- *   entry    the same through vramscope_torch_alloc and _free, on a stream of its own
+ *            that a cache need not
+ *   entry    the same through vramscope_torch_alloc and _free, on a separate stream
  *            for each thread; only where the library is preloaded
- * DEPTH: frames between the allocation and its thread's start, which go through one
- * of eight call sites in no fixed order. More threads: wall time over all pairs. ROUNDS:
- * for who counts instructions (scripts/bench-instructions) or looks where time goes. */
+ * DEPTH: frames between the allocation and its thread's start, which go through one of eight call
+ * sites in no fixed order. More threads: wall time over all pairs. ROUNDS: for counting
+ * instructions (scripts/bench-instructions) or profiling. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
@@ -81,7 +80,7 @@ __attribute__((noinline)) static void at_depth(int left, CUdeviceptr *p)
     __asm__ volatile("" ::: "memory"); /* no tail call */
 }
 
-/* Two frames beside those of the chain: this one and take. */
+/* Two frames in addition to the chain: this one and take. */
 static void from_site(unsigned site, CUdeviceptr *p)
 {
     int left = depth - 3;
@@ -108,7 +107,7 @@ static unsigned set_of_malloc(void **set)
     return REPEATS * blocks;
 }
 
-/* One round; gives how many pairs it made. */
+/* One round; returns its number of pairs. */
 static unsigned run_round(CUdeviceptr *set)
 {
     if (how == HOW_MALLOC)

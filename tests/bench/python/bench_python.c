@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A recorder in a Python process: called from a number of Python frames, it records pairs of
+ * A recorder within a Python process: called from any number of Python frames, it records pairs of
  * allocation and free, the allocations with stacks of native frames (bench_chain) below those, and
  * returns the ns per event of the best of many slices. */
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void record(struct vs_recorder *r, chain_function chain, int depth, uint6
 }
 
 /* *depth* below 0: no stacks. *bytes*: of the file, per event. *frames*: stack nodes in it. Returns
- * a value below 0 if no trace can be written to *path*. */
+ * below 0 when the trace cannot be created at *path*. */
 EXPORTED double bench_record(const char *path, chain_function chain, int depth, int python,
                              uint64_t events, double *bytes, uint64_t *frames)
 {

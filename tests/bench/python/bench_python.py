@@ -2,7 +2,7 @@
 #
 # bench_python.py BUILD/tests [EVENTS]: ns per recorded event in a Python program, half of the
 # events with a stack: without stacks, with the native frames alone, and with 20 native and 15
-# Python frames in their places. Runs under any Python from 3.9 on.
+# Python frames merged. Runs under any Python from 3.9 on.
 import ctypes
 import os
 import sys

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cost of the simulated GPU itself, with simulated time off: launches, copies, events, allocations,
- * graphs. Beside each figure a basic operation of the same kind in the same run: calls passed to a
- * thread through a queue, the C library's malloc and free, memcpy; and for memory of whole pages
- * the two system calls that make a use after free fault. Medians of five rounds. */
+ * The cost of the simulated GPU itself, with simulated time off: launches, copies, events,
+ * allocations, graphs. Beside each figure a simple operation of the same kind in the same run:
+ * calls passed to a thread through a queue, the C library's malloc and free, memcpy; and for memory
+ * of whole pages the two system calls that make a use after free fault. Medians of five rounds. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@
 
 #define ROUNDS 5
 #define MILLION 1000000
-#define FENCED 100000 /* pairs that cost system calls */
+#define FENCED 100000 /* pairs with system calls */
 #define LIVE 100000
 #define GRAPH_KERNELS 8
 
@@ -56,7 +56,7 @@ static double measure(void (*work)(long count), long count)
     return ns[ROUNDS / 2];
 }
 
-/* ---- the plain things ---- */
+/* ---- the simple operations ---- */
 
 #define QUEUE 1024
 
@@ -135,8 +135,8 @@ static void host_pairs(long count)
     }
 }
 
-/* The system calls that make an address readable and remove access again, which any allocator needs
- * that detects a use after free. */
+/* Makes an address readable and removes that again, the minimum cost of making a use after free
+ * fault. */
 static void fenced_pairs(long count)
 {
     static char *at;

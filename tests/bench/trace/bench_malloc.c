@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A loop of malloc and free for the profilers of host memory: like bench_trace's loop of events,
- * 256 live, in no fixed order, from eight call sites about 20 frames deep. A library, so that
- * memray's Python can call it; bench_malloc_main.c runs it alone. */
+ * A loop of malloc and free for profilers of host memory: like bench_trace's loop on events, 256
+ * live, in no fixed order, from eight call sites about 20 frames deep. A library, so that memray's
+ * Python can call it; bench_malloc_main.c runs it alone. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -42,7 +42,7 @@ __attribute__((noinline)) static void *allocate(size_t bytes)
     return p;
 }
 
-/* ns per pair of an allocation and a free. */
+/* Returns ns per pair of an allocation and a free. */
 __attribute__((visibility("default"))) double bench_malloc_loop(uint64_t pairs)
 {
     static void *live[LIVE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Recording from Python: an interpreter in this process calls a function 15 deep, which calls the
- * same loop as the other rows, from C. The Python frames do not change while the loop runs, as in a
- * training step whose kernels allocate. libpython is found by name and called through dlsym, so
+ * same loop as the other rows, from C. The Python frames do not change while the loop runs, as
+ * while a training step's kernels allocate. libpython is found by name and called through dlsym, so
  * that the benchmark needs no headers. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

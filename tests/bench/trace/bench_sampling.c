@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cost of an allocation and its free if recorded, and if only counted, in one run, as ratios: all
- * recorded, one of N for several N, all below the smallest size; recorded ones with a stack of
- * about 20 native frames, from eight sites and in the sizes of a training step, and with 256 blocks
- * live. Then the bytes of the trace per pair. bench_sampling [PAIRS [CASE]]: with a case (0-6) only
- * that one, once, for callgrind. */
+ * The cost of recorded allocations and frees compared with those that are only counted, in one run,
+ * as ratios: all recorded, one of N recorded for several N, all below the minimum size; recorded
+ * ones with a stack of about 20 native frames, from eight sites and in the sizes of a training
+ * step, and with 256 blocks live. Then the bytes of the trace per pair. bench_sampling [PAIRS
+ * [CASE]]: with a case (0-6) only that one, once, for callgrind. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Recorded PyTorch runs through the recorder: their size in the file, with every function's name
- * and every stack; and the cost of packing and reading. Each is recorded twice: with the original
- * times, whole microseconds, and with three random digits more, like this machine's clock. */
+ * and every stack; and the cost of packing and reading. Each is recorded twice: with unchanged
+ * times, in whole microseconds, and with three random digits added, as from this machine's clock.
+ * */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ double bench_read(void)
     return (double)events / took / 1e6;
 }
 
-/* Size of the file after recording *s*. */
+/* Records *s*; returns the file's size in bytes. */
 static uint64_t record(struct vs_snapshot *s, unsigned compression, bool digits)
 {
     struct stat st;
@@ -92,7 +93,7 @@ static void pack_frames(struct vs_packer *packer, const unsigned char *file, siz
     free(out);
 }
 
-/* By processor time: the other processor may be busy. */
+/* By CPU time: other programs may use the other processor. */
 static void report_packing(struct vs_snapshot **snapshots, int count)
 {
     vs_compress_load();

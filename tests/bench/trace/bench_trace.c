@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cost of recording and reading, in one run: ns per event without a stack, with about 20 native
+ * The cost of recording and reading, in one run: ns per event without a stack, with about 20 native
  * frames from eight call sites and with 15 Python frames as well, by one, two and four threads at
- * the same time, median and best of 200 slices; bytes per event of recorded PyTorch runs, packing
- * and reading; a minute out of a large trace.
+ * once, median and best of 200 slices; bytes per event of recorded PyTorch runs, packing and
+ * reading; a minute out of a large trace.
  *
  *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
  *
- * --window: events of the large trace, 0 omits it. --size-at-most measures sizes only, and fails
- * above the limit. scripts/bench-trace compares with heaptrack and memray. */
+ * --window: events of the large trace, 0 skips it. --size-at-most measures only sizes, and fails
+ * above this limit. scripts/bench-trace compares heaptrack and memray with this. */
 #define _GNU_SOURCE
 #include "bench_trace.h"
 

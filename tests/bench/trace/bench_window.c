@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace like that of a long run, written by the recorder: events spread over two hours of its own
- * time; then the time to open it and to read a minute from its middle. */
+ * A trace like that of a long run, directly through the recorder: events spread over two hours of
+ * its own time; then measures opening it and reading a minute from its middle. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static uint64_t generate(uint64_t events)
     return start;
 }
 
-/* Milliseconds to open the trace and read all events of the minute; *read*: their number. */
+/* Milliseconds to open the trace and read all events of the minute; *read*: how many. */
 static double open_window(uint64_t from_ns, uint64_t *read)
 {
     struct vs_reader *reader = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The times of a snapshot lie in the past of this machine's clock; they
- * are moved so that the first is the present. */
+ * See the header. The times of a snapshot are in the past of this machine's clock; they are shifted
+ * so that the first is the present. */
 #define _GNU_SOURCE
 #include "snapshot_feed.h"
 

@@ -25,7 +25,7 @@ class DataOnly(pickle.Unpickler):
 
 
 class Tree:
-    """Functions and stack nodes, written out when they are met for the first time."""
+    """Functions and stack nodes, written when they first occur."""
 
     def __init__(self, out):
         self.out, self.functions, self.nodes = out, {}, {}

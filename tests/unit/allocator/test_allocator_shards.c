@@ -153,7 +153,7 @@ static void serials_of_one_stream_rise_by_one(void **state)
     fixture_stop(&f);
 }
 
-/* --- what live blocks cost --- */
+/* --- memory per live block --- */
 
 static uint64_t metadata_bytes(const struct vs_allocator *a)
 {

@@ -143,7 +143,7 @@ static void what_is_not_known_is_said(void **state)
            "    imported from other processes and counted there: 8.0 MiB\n");
 }
 
-/* Of a sampled trace: what is off is off by the pages of what has no event, not counted twice. */
+/* A sampled trace: the error is the pages of allocations without events, not double counting. */
 static void rounding_of_recorded_allocations_alone_is_said(void **state)
 {
     (void)state;

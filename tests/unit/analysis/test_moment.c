@@ -437,7 +437,7 @@ static off_t bytes_of(const char *path)
     return st.st_size;
 }
 
-/* Checkpoints that the trace has. */
+/* The number of checkpoints in the trace. */
 static size_t count_of(const char *path)
 {
     struct vs_reader *reader = open_trace(path);

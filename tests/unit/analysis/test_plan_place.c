@@ -339,7 +339,7 @@ static void replay(const struct request_log *log, struct vs_planner *planner)
     }
 }
 
-/* *permille* more or less: where other streams' work ends at other moments. */
+/* Tolerance *permille*: work of other streams ends at other times. */
 static void needs_are_those_on_a_device(const char *name, uint64_t permille)
 {
     struct request_log log;

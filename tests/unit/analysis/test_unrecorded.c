@@ -246,7 +246,7 @@ static void name_of(char *path, size_t bytes, const char *name)
     snprintf(path, bytes, "%s/%s.vst", dir, name);
 }
 
-/* Record the program as *config* says; the replay of its trace. */
+/* Records the program with *config*; returns the replay of its trace. */
 static struct vs_replay *recorded(const char *name, struct vs_recorder_config config, uint64_t seed,
                                   unsigned steps, bool with_steps, struct vs_reader **reader)
 {
@@ -287,8 +287,8 @@ static void totals_and_peaks_are_those_of_the_whole_trace(void **state)
 
 /* --- estimates --- */
 
-/* Two sites by turns, one of them seldom: a rhythm that a fixed distance would meet
- * always or never. */
+/* Two sites in turn, one of them rarely: a pattern that a fixed sampling distance would hit always
+ * or never. */
 static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, uint64_t *truth)
 {
     for (unsigned i = 0; i < count; i++) {

@@ -87,7 +87,7 @@ static int fresh(void **state)
     return 0;
 }
 
-/* Every one was searched for from the start: hundreds of millions of slots. */
+/* Regression: every one was searched for from the start: hundreds of millions of slots. */
 static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
 {
     (void)state;

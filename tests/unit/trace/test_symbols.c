@@ -216,7 +216,7 @@ static void plt_stubs_are_called_by_what_they_lead_to(void **state)
     dlclose(handle);
 }
 
-/* What the place *after* symbol *name* of FILE in the scratch folder is called. */
+/* The name of the place *after* symbol *name* of FILE in the scratch folder. */
 static void name_at(const char *file, const char *name, int after, char *out, size_t room)
 {
     struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];

@@ -118,7 +118,7 @@ static _Noreturn void run(const struct vs_recorder_config *config, struct shared
     record_for_ever(&p);
 }
 
-/* *shared*: of each thread. */
+/* *shared*: one per thread. */
 static _Noreturn void run_threads(const struct vs_recorder_config *config, struct shared *shared,
                                   uint64_t seed, unsigned steps)
 {
@@ -147,7 +147,7 @@ static bool are_ready(struct shared *shared, unsigned threads)
     return ready;
 }
 
-/* *threads* of them, which *runs* starts. */
+/* *threads* of them, started by *runs*. */
 static void kill_one(const struct vs_recorder_config *config, struct shared *shared,
                      unsigned threads, run_fn *runs, uint64_t seed, unsigned steps)
 {
@@ -165,7 +165,7 @@ static void kill_one(const struct vs_recorder_config *config, struct shared *sha
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* --- what is left of it --- */
+/* --- the remaining trace --- */
 
 struct totals_read {
     struct state state;
@@ -306,7 +306,7 @@ static void assert_truth_of_thread(const struct totals_read *t, const struct sha
     differs(t, &shared[i], 0);
 }
 
-/* Windows are small, so that often one waits for room while the other counts and tells. */
+/* Windows are small, so that often one thread waits for room while the other counts and records. */
 static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
     munmap(shared, bytes);
 }
 
-/* What the background thread does just then is waited for. */
+/* Waits for the present work of the background thread. */
 static struct totals_read read_quiet(const char *path)
 {
     uint64_t until = vs_clock_ns() + UINT64_C(60000000000);
@@ -337,7 +337,7 @@ static struct totals_read read_quiet(const char *path)
     return t;
 }
 
-/* Nobody else changes anything meanwhile, so that after each step it is exactly this state; at
+/* No other thread changes anything meanwhile, so that after each step it is exactly this state; at
  * first every other step is a new peak. */
 static void after_every_step(struct vs_recorder_config config, uint64_t seed)
 {

@@ -18,7 +18,7 @@ struct recording {
 
 static struct vs_book book;
 
-/* The background thread would write what is counted whenever it looks: it is kept out. */
+/* The background thread would write pending counts whenever it runs: it is kept waiting. */
 static struct recording begin_locked(size_t window_bytes)
 {
     struct recording t;
@@ -43,7 +43,7 @@ static void mark_locked(const struct recording *t)
     vs_recorder_event_locked(t->recorder, &event);
 }
 
-/* *then*: called where the event that it gets, if any, is about to be recorded. */
+/* *then*: called when the change's event, if any, is about to be recorded. */
 static bool change_locked(const struct recording *t, unsigned device, uint64_t addr, int64_t by,
                           void (*then)(const struct vs_recorder *))
 {
@@ -65,7 +65,7 @@ static bool change_locked(const struct recording *t, unsigned device, uint64_t a
     return keeps;
 }
 
-/* --- a copy of what there is, with changes --- */
+/* --- a modified copy of the files --- */
 
 static void copy_file(const char *from, const char *to)
 {
@@ -158,7 +158,7 @@ static uint64_t version(const struct vs_live_cell *cell, unsigned k)
 
 /* --- cases --- */
 
-/* Pages of a mapping reach the disk each in its own time. */
+/* Pages of a mapping reach the disk independently. */
 static void cells_that_were_lost_are_not_nothing(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void cells_that_were_lost_are_not_nothing(void **state)
     end_locked(&t);
 }
 
-/* Of two cells the first is told; what the second is told as is its state before the telling. */
+/* Of two cells the first is recorded; the second one's values are those before the recording. */
 static void cells_hold_as_of_the_event_before_they_are_recorded(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void cells_hold_as_of_the_event_before_they_are_recorded(void **state)
     end_locked(&t);
 }
 
-/* It was taken back, or the recorder of an exec'ed program goes on. */
+/* The end was taken back, or the recorder of an exec'ed program continues. */
 static void counts_behind_an_end_and_another_event_are_brought(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void assert_room(const struct vs_recorder *r)
     assert_true((size_t)(r->limit - r->cursor) >= VS_EVENT_BYTES_MAX);
 }
 
-/* Else others come in between, and it is another event than the copies say. */
+/* Otherwise other events come in between, and it is another event than the copies refer to. */
 static void an_event_has_its_room_before_counts_wait_for_it(void **state)
 {
     (void)state;

@@ -337,7 +337,7 @@ static void modules_are_taken_in_order_and_odd_indexes_change_nothing(void **sta
     vs_reader_close(reader);
 }
 
-/* The final index of *file* (*bytes*) compressed, all else as it was; into *out*. */
+/* Compresses the final index of *file* (*bytes*), leaving the rest unchanged; into *out*. */
 static size_t compress_index(const unsigned char *file, size_t bytes, unsigned char *out)
 {
     struct vs_trailer trailer;
@@ -366,7 +366,8 @@ static size_t compress_index(const unsigned char *file, size_t bytes, unsigned c
     return trailer.file_bytes;
 }
 
-/* Few bytes could say many entries: an index is stored, or the frames are gone through. */
+/* A few compressed bytes could claim many entries: an index must be stored, otherwise the frames
+ * are scanned. */
 static void a_compressed_index_is_not_believed(void **state)
 {
     (void)state;

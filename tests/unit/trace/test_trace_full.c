@@ -67,7 +67,7 @@ static void record_some(struct vs_recorder *r, uint64_t events)
     }
 }
 
-/* The events in order; the rest of what an `end` says goes to *status*, -1 without one. */
+/* Reads the events in order; *status* receives the rest of an `end` event, -1 without one. */
 static uint64_t read_events(const char *path, enum vs_condition condition, int *status, char *text)
 {
     struct vs_reader *reader = open_reader(path);
@@ -91,7 +91,7 @@ static uint64_t read_events(const char *path, enum vs_condition condition, int *
     return n;
 }
 
-/* *body* in a child whose words go to *said*. */
+/* Runs *body* in a child whose output goes to *said*. */
 static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
 {
     char log[520];
@@ -194,7 +194,7 @@ static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(v
     assert_int_equal(access(live, F_OK), -1);
 }
 
-/* --- disks that do not answer --- */
+/* --- disks that do not respond --- */
 
 static int wait_for_a_disk(const char *path)
 {
@@ -224,7 +224,7 @@ static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void
     assert_non_null(strstr(text, "recording stopped early (the disk did not respond"));
 }
 
-/* Wait until the background thread is in a write that does not return. */
+/* Waits until the background thread is in a write that does not return. */
 static bool wait_held(void)
 {
     for (unsigned i = 0; i < 60000 && !held; i++)
@@ -242,7 +242,7 @@ static unsigned free_windows(struct vs_recorder *r)
     return n;
 }
 
-/* All windows wait to be written, but for a few bytes of the last. */
+/* All windows wait to be written, except a few bytes of the last. */
 static bool fill_windows(struct vs_recorder *r)
 {
     failing_after = 0;
@@ -265,7 +265,7 @@ static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
     return vs_recorder_open(&config, &r) ? NULL : r;
 }
 
-/* Without an event of its own. */
+/* A change without an event of its own. */
 static bool count_one(struct vs_recorder *r)
 {
     static struct vs_book book;
@@ -277,7 +277,7 @@ static bool count_one(struct vs_recorder *r)
     return counted;
 }
 
-/* Then exec fails, and the disk answers. */
+/* Then exec fails, and the disk responds. */
 static int exec_from_a_stuck_disk(const char *path)
 {
     struct vs_recorder *r = open_selective(path, 60000);
@@ -293,8 +293,8 @@ static int exec_from_a_stuck_disk(const char *path)
     return ready ? 4 : stopped ? 5 : 0;
 }
 
-/* The wait of an end is the only one: what was counted asks for no second, nor for the long one
- * that stops the recording. */
+/* The wait of an end is the only one: pending counts cause no second wait, nor the long one that
+ * stops the recording. */
 static void an_end_waits_once_for_a_disk_and_what_was_counted_stays(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void an_end_waits_once_for_a_disk_and_what_was_counted_stays(void **state
     assert_int_equal(counted, 512);
 }
 
-/* What pthread_exit in the main thread does. */
+/* As pthread_exit does in the main thread. */
 static int dismiss_from_a_stuck_disk(const char *path)
 {
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
@@ -355,7 +355,7 @@ static void a_thread_that_cannot_be_dismissed_keeps_its_work(void **state)
 
 static _Atomic unsigned long pages_free; /* of every file system; 0: as it is */
 
-/* In place of the C library's, too. */
+/* Also replaces the C library's function. */
 int fstatvfs(int fd, struct statvfs *fs)
 {
     struct statfs real;
@@ -379,7 +379,7 @@ static size_t window_bytes_with(uint64_t min_size)
     return bytes;
 }
 
-/* A quarter of the space holds the windows and the page before them, but not the counts too. */
+/* A quarter of the space holds the windows and the page before them, but not also the counts. */
 static void all_of_the_live_file_counts_where_space_is_short(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void all_of_the_live_file_counts_where_space_is_short(void **state)
 
 static unsigned disk_kib;
 
-/* In a separate namespace, so that the mount goes with the process: the trace is copied out. */
+/* In a separate namespace, so that the mount ends with the process: the trace is copied out. */
 static int fill_a_disk(const char *path)
 {
     char disk[520], trace[540], live[550], command[2200], size[32];
@@ -440,7 +440,7 @@ static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
     }
 }
 
-/* --- files that go --- */
+/* --- files that disappear --- */
 
 static int lose_the_live_file(const char *path)
 {

@@ -58,7 +58,7 @@ static uint64_t size_of(const char *path)
     return stat(path, &st) ? 0 : (uint64_t)st.st_size;
 }
 
-/* Both files: never more than *limit*. */
+/* Both files together: never more than *limit*. */
 static void assert_within(const char *path, uint64_t limit)
 {
     char live[512];
@@ -73,7 +73,7 @@ static bool is_totals(struct vs_recorder *r)
     return !vs_recorder_selects(r, VS_LEVEL_DEVICE, 512);
 }
 
-/* Until nothing is recorded by itself any more, and a while longer. */
+/* Records until only totals are recorded, and a while longer. */
 static void record(const char *path, struct vs_recorder_config config, bool easy)
 {
     struct load *l = calloc(1, sizeof *l);
@@ -97,8 +97,8 @@ static void record(const char *path, struct vs_recorder_config config, bool easy
     free(l);
 }
 
-/* Each stage by itself and in order: kernels until the first of them, allocations until the
- * last. An event that a stage made way for still follows it. */
+/* The stages come one by one and in order: kernels until the first of them, allocations until the
+ * last. An event that started a stage still follows it. */
 static void assert_stages(const char *path)
 {
     struct vs_reader *reader = open_reader(path);
@@ -144,7 +144,7 @@ static void a_limit_is_used_well_and_stages_come_in_order(void **state)
     }
 }
 
-/* The last stage, and what happened by events and sums. */
+/* The last stage, and the totals of events and sums. */
 static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees)
 {
     struct vs_reader *reader = open_reader(path);
@@ -166,8 +166,8 @@ static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees
     return stage;
 }
 
-/* Sums are written before an event where they have to be; the window for them may be the one with
- * which the last stage begins. The event, decided before, was left out then and not counted. */
+/* Sums are written before an event that requires them; the window for them may be the one that
+ * starts the last stage. Regression: the event, selected before, was then dropped and not counted. */
 static void nothing_is_lost_where_sums_and_an_event_meet_the_last_stage(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static void builds_without_description_are_left_alone(void **state)
     assert_false(vs_python_layout(13, runtime_words, &layout, &why));
 }
 
-/* As the headers of 3.13 and 3.14 lay things out with Py_GIL_DISABLED. */
+/* The layouts in the headers of 3.13 and 3.14 with Py_GIL_DISABLED. */
 static void builds_without_gil_have_more_before_each_object(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void builds_without_gil_have_more_before_each_object(void **state)
     assert_false(vs_python_layout(14, runtime_words, &layout, &why));
 }
 
-/* A thread state, a frame and a code object of 3.12's shape, and nothing behind them. */
+/* A thread state, a frame and a code object in 3.12's layout, with no memory after them. */
 struct fake {
     uint64_t thread[32], cframe[4], frame[16], entry[16], code[32], name[8], table[8];
     struct vs_python python;
@@ -191,7 +191,7 @@ static void another_code_object_at_the_same_address_is_another_key(void **state)
     assert_int_not_equal(vs_python_key(steps, steps_of(&f, steps)), before);
 }
 
-/* Each numbers its code objects from the same number on, and is given the same memory. */
+/* Each interpreter numbers its code objects from the same number on, and gets the same memory. */
 static void code_of_another_interpreter_is_another_key(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void an_interpreter_that_is_not_running_has_no_thread(void **state)
     assert_null(vs_python_thread(&f.python));
 }
 
-/* --- an interpreter that runs --- */
+/* --- a running interpreter --- */
 
 static _Thread_local struct fake *running; /* what the calling thread runs */
 
@@ -287,8 +287,7 @@ static int initialized(void)
     return 1;
 }
 
-/* Of a version that does not say itself where it keeps things; of one whose states have the
- * thread's id. */
+/* Of a version that does not publish its offsets; of one whose states have the thread's id. */
 static void begin(struct fake *f, unsigned minor)
 {
     const char *why;
@@ -303,7 +302,7 @@ static void begin(struct fake *f, unsigned minor)
     running = f;
 }
 
-/* A build that lays its structs out in another way has something else where the id should be. */
+/* A build with another layout has another value at the id's offset. */
 static void a_state_that_is_not_this_threads_is_not_believed(void **state)
 {
     (void)state;
@@ -327,7 +326,7 @@ static void a_state_that_is_not_this_threads_is_not_believed(void **state)
     running = NULL;
 }
 
-/* --- bounds --- */
+/* --- limits --- */
 
 #define BOUND 16u
 
@@ -342,7 +341,8 @@ static struct vs_recorder *open_python(const char *path, size_t window_bytes, un
     return r;
 }
 
-/* The code number *version* runs the function of that name; its id, 0 when it has no stack. */
+/* The code number *version* runs the function of that name; returns its stack id, 0 when it has no
+ * stack. */
 static uint64_t stack_of(struct vs_recorder *r, struct fake *f, uint32_t version, const char *name)
 {
     struct vs_walk_owner owner = {r->number, 0};
@@ -361,7 +361,7 @@ static void *read_to_the_end(struct vs_reader *reader)
     return reader;
 }
 
-/* The name in the trace of the one function of the stack; "" for none. */
+/* The recorded name of the stack's only function; "" for none. */
 static const char *name_of(struct vs_reader *reader, uint64_t id)
 {
     struct vs_frame frames[4];
@@ -373,7 +373,7 @@ static const char *name_of(struct vs_reader *reader, uint64_t id)
     return frames[0].pc == 5 ? module->function : "another line";
 }
 
-/* Code that is compiled anew each time: the same function at new places without end. */
+/* Code that is compiled again each time: the same function at ever new places. */
 static void more_places_than_are_kept_change_nothing(void **state)
 {
     (void)state;
@@ -449,8 +449,8 @@ static void functions_beyond_the_last_have_no_name_which_is_said_once(void **sta
     free(text);
 }
 
-/* Threads that meet new places and drop what is known of the old ones meanwhile, while
- * all wait for room in the trace again and again: no stack loses its names. */
+/* Threads with new places discard the cached old ones meanwhile, while all wait repeatedly for room
+ * in the trace: no stack loses its names. */
 #define WORKERS 4u
 #define STACKS 4000u
 

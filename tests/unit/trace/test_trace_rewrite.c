@@ -35,7 +35,7 @@ static void make_trace(const char *path)
     vs_recorder_close(r, VS_END_EXIT, 7);
 }
 
-/* Everything of each event but `end`, whose number is given back. */
+/* A digest of each event except `end`, whose number is returned. */
 static unsigned digest(const char *path, uint64_t *sum, enum vs_condition condition, uint64_t *reason)
 {
     struct vs_reader *r = open_reader(path);
@@ -172,7 +172,7 @@ static void test_killed_trace_becomes_whole(void **state)
     }
 }
 
-/* In place; *path* stays as it is, byte by byte. */
+/* In place; *path* stays unchanged, byte by byte. */
 static void assert_refused(const char *path, enum vs_err expected, const char *part)
 {
     char why[VS_READER_WHY_MAX] = "";
@@ -431,7 +431,7 @@ static void test_owner_stays(void **state)
     assert_int_equal(st.st_gid, 23456);
 }
 
-/* --- damaged and foreign directories --- */
+/* --- damaged directories --- */
 
 static uint64_t directory_at(const char *path, size_t *count)
 {

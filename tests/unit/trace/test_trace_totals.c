@@ -61,7 +61,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* What the trace says of each. */
+/* The totals in the trace. */
 static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
 {
     struct vs_reader *reader = open_reader(path);

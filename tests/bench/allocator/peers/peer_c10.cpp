@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // PyTorch's own caching allocator in the benchmark: libc10_cuda from the torch wheel, called as
 // torch's C++ code calls it, on the loaded CUDA runtime. There is one per process: opening another
 // empties its cache.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope's entry points for PyTorch's pluggable allocator in the benchmark: libvramscope opened
- * by the program, as PyTorch opens it, on the loaded CUDA runtime. The difference to `ours` is the
- * cost of the entry points. VRAMSCOPE_RECORD=off: without a trace; VRAMSCOPE_POLICY: the policy. */
+ * by the program, as PyTorch opens it, on the loaded CUDA runtime. Compared with `ours` it shows
+ * the cost of the entry points themselves. VRAMSCOPE_RECORD=off: without a trace; VRAMSCOPE_POLICY:
+ * the policy. */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // RMM's pool resource over cudaMalloc in the benchmark: the headers of the librmm wheel, on the
-// loaded CUDA runtime. Each free records an event of its stream, by RMM's design; its cost here is
-// that of the runtime's event.
+// loaded CUDA runtime. Each free records an event of its stream; that is part of RMM's design, and
+// costs as much as the runtime's event.
 #include <rmm/cuda_stream_view.hpp>
 #include <rmm/mr/device/cuda_memory_resource.hpp>
 #include <rmm/mr/device/pool_memory_resource.hpp>
@@ -21,7 +19,7 @@ static constexpr std::size_t set_aside[] = {std::size_t{64} << 30, std::size_t{4
 static cudaStream_t streams[BENCH_STREAMS];
 static rmm::mr::cuda_memory_resource device_memory;
 
-// A smaller pool if address space is limited, as under valgrind; it then grows.
+// The smaller size where address space is limited, as under valgrind; it then grows.
 static void *open()
 {
     for (auto bytes : set_aside) {

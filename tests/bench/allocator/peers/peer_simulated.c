@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope's allocator in the benchmark on the loaded CUDA runtime: the same device as the peers',
- * so that the ratio compares allocators alone. */
+ * so that the ratio to them compares only the allocators. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void give(void *self, uint64_t addr, uint64_t bytes, unsigned stream)
 {
     (void)bytes, (void)stream;
     if (vs_allocator_free(self, addr))
-        abort(); /* the benchmark frees each block once */
+        abort(); /* the benchmark frees each block exactly once */
 }
 
 const struct bench_contender *bench_contender(void)
