@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs random programs on the simulated GPU under its checker:
-run_safety.py clean|caught SEEDS PROGRAM [ARG...] [VARIABLE=VALUE...]
+run_safety.py clean|caught FIRST LAST PROGRAM [ARG...] [VARIABLE=VALUE...]
 
-The program is given a first seed and a count, a few hundred seeds a process. clean: none may report,
-find its data changed or fail. caught: an allocator with a planted bug; within SEEDS
-seeds the checker or the data must show it. A value that begins with @/ names a file in a
+Runs the seeds FIRST to LAST, a hundred in one process. clean: no seed may give a report,
+find its data changed or fail. caught: an allocator with a planted bug, which the checker
+or the data must show with one of the seeds. A value that begins with @/ names a file in a
 temporary folder."""
 import os
 import subprocess
@@ -28,14 +28,14 @@ def run(program, first, count, env):
 
 
 def main():
-    if len(sys.argv) < 4 or sys.argv[1] not in ("clean", "caught"):
+    if len(sys.argv) < 5 or sys.argv[1] not in ("clean", "caught"):
         print(__doc__, file=sys.stderr)
         return 2
-    want, seeds = sys.argv[1], int(os.environ.get("SAFETY_SEEDS", sys.argv[2]))
-    program = [a for a in sys.argv[3:] if "=" not in a]
-    env = dict(a.split("=", 1) for a in sys.argv[3:] if "=" in a)
-    for first in range(1, seeds + 1, AT_A_TIME):
-        count = min(AT_A_TIME, seeds + 1 - first)
+    want, begin, last = sys.argv[1], int(sys.argv[2]), int(os.environ.get("SAFETY_SEEDS", sys.argv[3]))
+    program = [a for a in sys.argv[4:] if "=" not in a]
+    env = dict(a.split("=", 1) for a in sys.argv[4:] if "=" in a)
+    for first in range(begin, last + 1, AT_A_TIME):
+        count = min(AT_A_TIME, last + 1 - first)
         code, caught, text = run(program, first, count, env)
         if want == "caught" and caught:
             print(f"caught within seeds {first} to {first + count - 1}:\n{text[:2000]}")
@@ -43,7 +43,7 @@ def main():
         if code or "vramscope checker:" in text:
             print(f"seeds {first} to {first + count - 1}: status {code}\n{text[:8000]}")
             return 1
-    print(f"{seeds} seeds: {'no report, no data changed' if want == 'clean' else 'NOT caught'}")
+    print(f"seeds {begin} to {last}: {'no report, no data changed' if want == 'clean' else 'NOT caught'}")
     return 0 if want == "clean" else 1
 
 
