@@ -3,9 +3,16 @@
 // receives the same calls and the same device memory, so that every event (kind, address, size,
 // stream) and every statistic must be equal after each step. Both read the same PYTORCH_ALLOC_CONF.
 //
-// Of equally large free blocks PyTorch used the lowest address, and since 2.15 uses one of the
-// oldest segment. Our device therefore returns addresses that increase with the age of a segment,
-// for which both rules give the same result; events are compared in those addresses.
+// Our allocator beside PyTorch's own library, step by step: random requests, frees,
+// uses on other streams, private pools, releases. PyTorch's allocator works on the
+// simulated GPU; ours gets the same calls and the addresses that PyTorch got, so that
+// every event (kind, address, size, stream) and every statistic has to be equal after
+// each step. Both read the same PYTORCH_ALLOC_CONF.
+//
+// Of equally large free blocks PyTorch took the lowest address, and takes
+// one of the oldest segment in 2.15. Our device
+// therefore gives addresses that rise with the age of a segment, at which both rules
+// say the same; events are compared in those addresses.
 //
 //   c10_differential SEED STEPS [tight|pools]
 //

@@ -348,7 +348,7 @@ static std::string settings(const vs_allocator_config &c)
     return text;
 }
 
-static void told(vs_allocator *a, const Trace &entry)
+static void on_trace_entry(vs_allocator *a, const Trace &entry)
 {
     static const std::map<int, vs_allocator_event_kind> kinds = {
         {Trace::ALLOC, VS_ALLOCATOR_ALLOC},
@@ -386,7 +386,7 @@ extern "C" enum vs_err vs_allocator_create(const struct vs_allocator_config *con
     if (a->index == 0)
         c10::cuda::detail::init_p2p_access_cache(DEVICES);
     caching::init(made);
-    caching::attachAllocatorTraceTracker([a](const Trace &entry) { told(a, entry); });
+    caching::attachAllocatorTraceTracker([a](const Trace &entry) { on_trace_entry(a, entry); });
     if (config->memory_fraction > 0 && config->memory_fraction < 1)
         caching::setMemoryFraction(config->memory_fraction, a->index);
     *out = a;

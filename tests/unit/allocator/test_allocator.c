@@ -139,10 +139,10 @@ static void a_double_free_is_a_state_error_and_changes_nothing(void **state)
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
     give(&f, b);
-    size_t told = f.event_count;
+    size_t events_before = f.event_count;
     assert_int_equal(vs_allocator_free(f.allocator, b), VS_ERR_STATE);
     assert_int_equal(vs_allocator_record_stream(f.allocator, b, 1), VS_ERR_STATE);
-    assert_int_equal(f.event_count, told);
+    assert_int_equal(f.event_count, events_before);
     assert_int_equal(stats_of(&f).allocation[VS_STAT_ALL].current, 1);
     give(&f, a);
     fixture_stop(&f);
@@ -384,11 +384,11 @@ static void abandon_forgets_everything_without_touching_the_device(void **state)
     uint64_t a = take(&f, 512), b = take(&f, 30 * MIB);
     give(&f, b);
     assert_int_equal(vs_allocator_record_stream(f.allocator, a, 3), VS_OK);
-    size_t told = f.event_count;
+    size_t events_before = f.event_count;
     vs_allocator_abandon(f.allocator);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     assert_int_equal(f.device.frees, 0);
-    assert_int_equal(f.event_count, told);
+    assert_int_equal(f.event_count, events_before);
     assert_int_equal(vs_allocator_free(f.allocator, a), VS_ERR_FOREIGN);
     struct vs_allocator_stats s = stats_of(&f);
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0);

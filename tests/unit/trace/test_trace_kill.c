@@ -243,10 +243,10 @@ static bool check_trace(struct round *round)
         return false;
     uint64_t with_stack = 0;
     for (int i = 0; i < THREADS; i++) {
-        uint64_t told = round->tally->recorded[i];
+        uint64_t counted = round->tally->recorded[i];
         with_stack += round->tally->with_stack[i];
-        if (round->found[i] < told || round->found[i] > told + 1)
-            wrong(round, "found of those told", round->found[i], told);
+        if (round->found[i] < counted || round->found[i] > counted + 1)
+            wrong(round, "found of those in the tally", round->found[i], counted);
     }
     return round->good && with_stack > 0;
 }

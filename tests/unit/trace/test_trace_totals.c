@@ -101,7 +101,7 @@ static void what_threads_count_while_others_wait_is_recorded_once(void **state)
     struct vs_recorder_config config = {.path = path, .compression = 19, .flush_ms = 1000,
                                         .window_bytes = 1, .min_size = UINT64_C(1) << 40};
     struct worker *workers = calloc(WORKERS, sizeof *workers);
-    struct total truth[DEVICES][FAMILIES] = {0}, told[DEVICES][FAMILIES] = {0};
+    struct total truth[DEVICES][FAMILIES] = {0}, recorded[DEVICES][FAMILIES] = {0};
     struct vs_recorder *r = NULL;
     assert_non_null(workers);
     assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
@@ -126,8 +126,8 @@ static void what_threads_count_while_others_wait_is_recorded_once(void **state)
             }
         }
     }
-    sum_up(path, told);
-    assert_memory_equal(told, truth, sizeof told);
+    sum_up(path, recorded);
+    assert_memory_equal(recorded, truth, sizeof recorded);
     free(workers);
 }
 
