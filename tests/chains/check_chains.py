@@ -3,7 +3,7 @@
 """Runs the victims with known call chains under the library on the simulated GPU and compares every
 recorded chain, frame by frame, with the one that the victim prints.
 
-check_chains.py SIMULATOR LIBRARY DUMP_CHAINS LIBRARIES PROGRAM..."""
+  check_chains.py SIMULATOR LIBRARY DUMP_CHAINS LIBRARIES PROGRAM..."""
 
 import glob
 import os

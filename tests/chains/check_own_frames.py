@@ -4,7 +4,7 @@
 functions, the driver's, function pointers from the driver, PyTorch's reports, its pluggable
 allocator, a library of the program, injection.
 
-check_own_frames.py SIMULATOR LIBRARY DUMP_CHAINS WAY:PROGRAM[:ARGUMENT]..."""
+  check_own_frames.py SIMULATOR LIBRARY DUMP_CHAINS WAY:PROGRAM[:ARGUMENT]..."""
 
 import glob
 import os

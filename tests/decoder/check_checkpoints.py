@@ -3,8 +3,8 @@
 """Checkpoints (docs/trace-format.md §2.8): compares the decoder in Python with the C reader, record
 by record, and both with the state computed from the events before each checkpoint.
 
-check_checkpoints.py CHECKPOINT_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]] golden, random,
-changed and damaged checkpoints"""
+  check_checkpoints.py CHECKPOINT_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
+      golden, random, changed and damaged checkpoints"""
 
 import glob
 import json
