@@ -2,9 +2,12 @@
  *
  * Holds a number of live allocations and prints the process's host memory in KiB: Pss and
  * Private_Dirty. Independent of vramscope; bench_footprint.sh runs it without and with the library
- * preloaded. Usage: bench_live COUNT [BYTES [DEPTH]] Blocks come from one of eight call sites in no
- * fixed order, DEPTH frames deep. A COUNT of 0 makes one allocation and frees it, so that one-time
- * allocations are included. */
+ * preloaded.
+ *
+ *   bench_live COUNT [BYTES [DEPTH]]
+ *
+ * Blocks come from one of eight call sites in no fixed order, DEPTH frames deep. A COUNT of 0 makes
+ * one allocation and frees it, so that one-time allocations are included. */
 #include <cuda.h>
 #include <stdint.h>
 #include <stdio.h>
