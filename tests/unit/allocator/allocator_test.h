@@ -54,7 +54,7 @@ static inline void fixture_stop(struct fixture *f)
     assert_int_equal(f->device.memory.range_count, 0);
     assert_int_equal(f->device.memory.mapping_count, 0);
     if (f->device.memory.next_range)
-        assert_int_equal(f->device.used, 0); /* no handle was forgotten */
+        assert_int_equal(f->device.used, 0); /* no handle was leaked */
     fake_device_free(&f->device);
 }
 

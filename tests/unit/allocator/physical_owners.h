@@ -15,8 +15,8 @@
 #define GRANULES (VS_PAGE_BYTES / GRANULE)
 
 struct physical_page {
-    uint32_t owner[GRANULES]; /* 0: nobody's */
-    uint32_t freed[GRANULES]; /* device.syncs + 1 when it was; 0: never */
+    uint32_t owner[GRANULES]; /* 0: none */
+    uint32_t freed[GRANULES]; /* device.syncs + 1 at the free; 0: never */
 };
 
 struct physical_owners {
@@ -26,7 +26,7 @@ struct physical_owners {
     size_t count;
     uint32_t blocks;
     uint64_t live; /* bytes */
-    uint64_t reserved; /* by the events */
+    uint64_t reserved; /* according to the events */
 };
 
 static inline struct physical_page *physical_page(struct physical_owners *o, uint64_t addr,

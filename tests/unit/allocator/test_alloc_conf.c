@@ -135,11 +135,11 @@ static void the_list_of_divisions_fills_the_slots_as_pytorch_does(void **state)
     (void)state;
     assert_slots("roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
                  (uint32_t[16]){1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
-    /* slots between two bounds are not filled */
+    /* slots between two bounds are not set */
     assert_slots("roundup_power2_divisions:[64:8,256:4]",
                  (uint32_t[16]){8, 8, 8, 8, 8, 8, 8, 0, 4});
     assert_slots("roundup_power2_divisions:[1:2,65536:16]",
-                 (uint32_t[16]){2, [15] = 16}); /* larger bounds mean the last slot */
+                 (uint32_t[16]){2, [15] = 16}); /* larger bounds use the last slot */
     assert_slots("roundup_power2_divisions:[>:8]",
                  (uint32_t[16]){0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8});
     assert_slots("roundup_power2_divisions:[2:0,4:2,]", (uint32_t[16]){0, 0, 2});
@@ -254,7 +254,7 @@ static void numbers_are_read_as_pytorch_reads_them(void **state)
     p = accept_warning("garbage_collection_threshold:0.5.5",
                        "garbage_collection_threshold: '0.5.5' is read up to the end of the number");
     assert_true(p.conf.config.garbage_collection_threshold == 0.5);
-    /* a share of nothing allows nothing */
+    /* a share of 0 forbids all allocations */
     p = accept("per_process_memory_fraction:0");
     assert_true(p.conf.config.memory_fraction > 0 && p.conf.config.memory_fraction < 1e-20);
 }

@@ -78,7 +78,7 @@ static void freed_neighbours_become_one_block(void **state)
     give(&f, c);
     struct vs_allocation found;
     bool live;
-    give(&f, b); /* joins both sides */
+    give(&f, b); /* merges with both sides */
     assert_int_equal(vs_allocator_find(f.allocator, b, &found, &live), VS_OK);
     assert_false(live);
     assert_int_equal(found.addr, a);
@@ -215,7 +215,7 @@ static void a_request_the_device_cannot_hold_fails_with_device_oom(void **state)
     refuse(&f, VS_ALLOCATOR_REQUEST_MAX, VS_ERR_DEVICE_OOM);
     struct vs_allocator_stats s = stats_of(&f);
     assert_int_equal(s.num_ooms, 3);
-    assert_int_equal(s.num_alloc_retries, 2); /* the absurd one never reached the device */
+    assert_int_equal(s.num_alloc_retries, 2); /* the oversized request made no device call */
     take(&f, 20 * MIB);
     fixture_stop(&f);
 }
@@ -302,7 +302,7 @@ static void statistics_of_a_split_and_a_merge_are_pytorchs(void **state)
     assert_stat(s.allocated_bytes[VS_STAT_ALL], 512, 1536, 1536, 1024);
     assert_stat(s.requested_bytes[VS_STAT_ALL], 512, 1512, 1512, 1000);
     assert_stat(s.inactive_split[VS_STAT_ALL], 2, 2, 2, 0);
-    give(&f, b); /* all of it one whole segment: nothing is split any more, in one step */
+    give(&f, b); /* all of it is one whole segment: nothing is split any more, in one step */
     s = stats_of(&f);
     assert_stat(s.inactive_split[VS_STAT_ALL], 0, 2, 2, 2);
     assert_int_equal(s.inactive_split_bytes[VS_STAT_ALL].current, 0);
@@ -365,7 +365,7 @@ static void kinds_that_a_sink_ignores_are_not_delivered(void **state)
     fake_device_init(&f.device, GIB);
     assert_int_equal(vs_allocator_create(&pytorch_config, &fake_device_ops, &f.device, &sink, &f,
                                          &f.allocator), VS_OK);
-    for (int i = 0; i < 2; i++) /* by the slow way, then by the fast one */
+    for (int i = 0; i < 2; i++) /* on the slow path, then on the fast one */
         give(&f, take_on(&f, 3000, 4).addr);
     static const enum vs_allocator_event_kind kinds[] = {VS_ALLOCATOR_SEGMENT_ALLOC,
                                                          VS_ALLOCATOR_ALLOC, VS_ALLOCATOR_FREE,
@@ -393,7 +393,7 @@ static void abandon_forgets_everything_without_touching_the_device(void **state)
     struct vs_allocator_stats s = stats_of(&f);
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0);
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].peak, 32 * MIB);
-    f.device.segment_count = 0; /* the context is gone, and its memory */
+    f.device.segment_count = 0; /* the context was destroyed, and its memory */
     f.device.used = 0;
     assert_int_equal(take(&f, 512), FAKE_BASE);
     fixture_stop(&f);
@@ -405,7 +405,7 @@ static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **stat
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
-    vs_full_lock_acquire(f.allocator); /* as if another thread were inside */
+    vs_full_lock_acquire(f.allocator); /* as if another thread held it */
     pid_t child = fork();
     if (child == 0) {
         vs_allocator_fork_child(f.allocator);
@@ -502,7 +502,7 @@ static void an_address_the_device_already_gave_is_refused(void **state)
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     take(&f, 20 * MIB);
-    f.device.segment_count = 0; /* a confused device hands the same range out again */
+    f.device.segment_count = 0; /* a faulty device returns the same range again */
     refuse(&f, 20 * MIB, VS_ERR_DEVICE);
     vs_allocator_abandon(f.allocator);
     f.device.segment_count = 0;

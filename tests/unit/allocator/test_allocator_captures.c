@@ -24,7 +24,7 @@ static void events_are_left_alone_during_a_capture(void **state)
     uint64_t stream = 5;
     ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &stream));
     fake_device_complete(&f.device, 2, 1);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* complete, but not asked about */
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* complete, but not queried */
     give(&f, b);
     assert_int_equal(f.device.recorded[2], 1); /* nothing recorded either */
     ok(vs_allocator_pool_end(f.allocator, one));
@@ -46,15 +46,15 @@ static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **sta
     ok(vs_allocator_record_stream(f.allocator, a, 2));
     ok(vs_allocator_record_stream(f.allocator, b, 2));
     give(&f, a);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* deferred while it lasts */
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* deferred during the capture */
     ok(vs_allocator_pool_end(f.allocator, one));
-    give(&f, b); /* freed after it: an event like any other */
+    give(&f, b); /* freed after it: an ordinary event */
     assert_int_equal(f.device.recorded[2], 1);
     ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
     ok(vs_allocator_pool_end(f.allocator, two));
     take_on(&f, 2 * MIB, 1);
     assert_int_equal(f.device.recorded[2], 1);
-    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a does not */
+    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a need not */
     fake_device_complete(&f.device, 2, 1);
     fixture_stop(&f);
 }
@@ -98,7 +98,7 @@ static void a_stream_without_events_holds_up_no_other(void **state)
     assert_int_equal(f.device.recorded[4], 1);
     assert_int_equal(f.device.recorded[3], 0);
     fake_device_complete(&f.device, 4, 1);
-    assert_int_equal(take(&f, 2 * MIB), b); /* neither of the others: nothing covers them */
+    assert_int_equal(take(&f, 2 * MIB), b); /* not the others: they are not safe yet */
     f.device.fail_record = VS_OK;
     assert_int_not_equal(take(&f, 2 * MIB), a);
     assert_int_equal(f.device.recorded[3], 2);
@@ -138,12 +138,12 @@ static void an_open_pool_is_not_a_capture_where_captures_are_reported(void **sta
     give(&f, a);
     assert_int_equal(f.device.recorded[2], 1);
     fake_device_complete(&f.device, 2, 1);
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a); /* its event was asked about */
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a); /* its event was queried */
     give(&f, take(&f, 60 * MIB));
     ok(vs_allocator_pool_end(f.allocator, one));
     ok(vs_allocator_pool_release(f.allocator, one));
     ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
-    take(&f, 70 * MIB); /* the cache was given back for it */
+    take(&f, 70 * MIB); /* the cache was released for it */
     assert_int_equal(stats_of(&f).num_alloc_retries, 1);
     ok(vs_allocator_pool_empty(f.allocator, one, NULL));
     fixture_stop(&f);
@@ -165,10 +165,10 @@ static void a_capture_that_is_reported_holds_back_without_any_pool(void **state)
     give(&f, take(&f, 60 * MIB));
     refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
     ok(vs_allocator_capture_end(f.allocator));
-    assert_int_equal(empty(&f), 0); /* one is still under way */
+    assert_int_equal(empty(&f), 0); /* one capture is still in progress */
     assert_int_equal(f.device.recorded[2], 0);
     ok(vs_allocator_capture_end(f.allocator));
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b); /* used by the graph alone */
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b); /* used only by the graph */
     assert_int_equal(f.device.recorded[2], 1);
     fake_device_complete(&f.device, 2, 1);
     assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
@@ -190,7 +190,7 @@ static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **stat
     vs_allocator_capture_begin(f.allocator);
     ok(vs_allocator_pool_end(f.allocator, one));
     assert_int_equal(empty(&f), 0);
-    vs_allocator_abandon(f.allocator); /* the context is gone, and with it what was captured */
+    vs_allocator_abandon(f.allocator); /* the context was destroyed, and with it the capture */
     fake_device_free(&f.device);
     fake_device_init(&f.device, 100 * MIB);
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);

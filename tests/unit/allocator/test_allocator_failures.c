@@ -27,7 +27,7 @@
 struct unreliable {
     struct fake_device device;
     uint64_t random;
-    unsigned odds; /* 1 in so many operations fails; 0: none */
+    unsigned odds; /* 1 in this many operations fails; 0: none */
     enum vs_err failure;
     uint64_t failures;
 };
@@ -103,7 +103,7 @@ struct run {
     struct unreliable u;
     struct vs_allocator *allocator;
     uint64_t live[HELD], count, random;
-    const char *broken; /* what was wrong first; NULL: nothing */
+    const char *broken; /* the first error; NULL: none */
 };
 
 static void expect(struct run *r, bool holds, const char *what)
@@ -170,7 +170,7 @@ static void finish(struct run *r)
         while (vs_allocator_pool_release(r->allocator, id) == VS_OK)
             ;
     }
-    /* the first one records what was held back, the second has nothing to wait for */
+    /* the first call records the delayed events, the second has none to wait for */
     expect(r, vs_allocator_empty_cache(r->allocator, NULL) == VS_OK, "emptying failed at last");
     expect(r, r->u.device.used == 0 && books_agree(r), "memory was forgotten");
     expect(r, vs_allocator_check(r->allocator) == VS_OK, "an invariant, at last");
@@ -209,7 +209,7 @@ static void operations_of_the_device_may_fail_at_any_time(void **state)
         start(&r, &config, n);
         r.u.failure = failures[n / 8];
         for (int i = 0; i < STEPS && !r.broken; i++) {
-            r.u.odds = i % 100 < 50 ? 4 : 0; /* turns of trouble and of peace */
+            r.u.odds = i % 100 < 50 ? 4 : 0; /* phases with and without failures */
             step(&r);
             expect(&r, vs_allocator_check(r.allocator) == VS_OK, "an invariant");
             expect(&r, books_agree(&r), "reserved bytes");
@@ -228,7 +228,7 @@ static int without_host_memory(uint64_t n)
     static struct run r;
     struct vs_allocator_config config;
     struct rlimit limit;
-    /* the fake device's tables shall still grow: from a heap that is large already */
+    /* the fake device's tables must still grow: from a heap that is already large */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_MMAP_THRESHOLD, 1 << 25);
     free(malloc(1 << 24));
@@ -273,7 +273,7 @@ static void host_memory_may_be_refused_at_any_time(void **state)
 {
     (void)state;
 #ifdef SANITIZED
-    skip(); /* its own mappings need the address space */
+    skip(); /* the sanitizer's mappings need the address space */
 #endif
     int refused = 0;
     for (uint64_t n = 0; n < 4; n++) {
@@ -287,7 +287,7 @@ static void host_memory_may_be_refused_at_any_time(void **state)
         assert_int_not_equal(WEXITSTATUS(status), 1);
         refused += WEXITSTATUS(status) == 0;
     }
-    assert_true(refused > 0); /* otherwise it tested nothing */
+    assert_true(refused > 0); /* otherwise the test is void */
 }
 
 int main(void)

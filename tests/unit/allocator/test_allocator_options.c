@@ -16,7 +16,7 @@ static void oversize_blocks_serve_only_near_fits(void **state)
     assert_stat(s.oversize_segments, 1, 1, 1, 0);
     assert_int_equal(s.max_split_size, 32 * MIB);
     give(&f, a);
-    assert_int_not_equal(take(&f, 2 * MIB), a);       /* below the limit: not from here */
+    assert_int_not_equal(take(&f, 2 * MIB), a);       /* below the limit: not from this block */
     assert_int_not_equal(take(&f, 40 * MIB), a);      /* 24 MiB of rounding: too much */
     struct vs_allocation near = take_on(&f, 60 * MIB + 512, 0);
     assert_int_equal(near.addr, a);
@@ -74,10 +74,10 @@ static void the_memory_fraction_limits_what_is_reserved(void **state)
     uint64_t a = take(&f, 30 * MIB);
     uint64_t asked = f.device.allocs;
     refuse(&f, 22 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(f.device.allocs, asked); /* refused before the device was asked */
+    assert_int_equal(f.device.allocs, asked); /* failed before a device call */
     take(&f, 20 * MIB);
     give(&f, a);
-    assert_int_equal(take(&f, 24 * MIB), a); /* the cache is not limited */
+    assert_int_equal(take(&f, 24 * MIB), a); /* the limit does not apply to the cache */
     assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.5), VS_ERR_ARG);
     refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.0), VS_OK);
@@ -236,7 +236,7 @@ static void exportable_blocks_share_their_allocation_with_none(void **state)
         struct vs_allocation got[COUNT], again;
         uint64_t released;
         fixture_start(&f, &config, GIB);
-        give(&f, take(&f, 20 * MIB)); /* the cache of the others is not for them */
+        give(&f, take(&f, 20 * MIB)); /* the other pool's cache is not used for it */
         for (int i = 0; i < COUNT; i++) {
             assert_int_equal(vs_allocator_malloc_exportable(f.allocator, sizes[i], 0, &got[i]), VS_OK);
             assert_int_equal(got[i].addr, got[i].segment);
@@ -250,7 +250,7 @@ static void exportable_blocks_share_their_allocation_with_none(void **state)
         uint64_t asked = f.device.allocs;
         give(&f, got[6].addr);
         assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 26 * MIB, 0, &again), VS_OK);
-        assert_int_not_equal(again.addr, got[6].addr); /* nothing could use the rest */
+        assert_int_not_equal(again.addr, got[6].addr); /* the rest could not be used */
         assert_int_equal(f.device.allocs, ++asked);
         assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 27 * MIB, 0, &got[6]), VS_OK);
         assert_int_equal(got[6].size, 30 * MIB);

@@ -32,7 +32,7 @@ static void a_block_used_elsewhere_waits_for_the_event_there(void **state)
     uint64_t b = take(&f, 512);
     assert_int_not_equal(b, a);
     fake_device_complete(&f.device, 3, 1);
-    uint64_t c = take(&f, 512); /* the next request notices */
+    uint64_t c = take(&f, 512); /* the next request polls the events */
     assert_int_equal(c, a);
     assert_int_equal(f.device.events_held, 0);
     assert_int_equal(stats_of(&f).active_bytes[VS_STAT_ALL].current, 1024);
@@ -325,7 +325,7 @@ static void tickets_may_end_out_of_order(void **state)
     uint64_t newer = vs_allocator_sync_begin(f.allocator);
     vs_allocator_sync_end(f.allocator, newer);
     vs_allocator_sync_end(f.allocator, older);
-    vs_allocator_sync_end(f.allocator, newer + 100); /* nobody's ticket: ignored */
+    vs_allocator_sync_end(f.allocator, newer + 100); /* an unknown ticket: ignored */
     assert_int_equal(take(&f, 512), a);
     assert_int_equal(f.device.syncs, 0);
     give(&f, a);
@@ -397,7 +397,7 @@ static void intrude(void *arg)
         f->device.used = 0;
         return;
     }
-    give(f, in->neighbour); /* must neither block nor merge with the block being taken */
+    give(f, in->neighbour); /* must neither block nor merge with the TAKEN block */
     in->other = take(f, 2048);
     assert_int_equal(vs_allocator_empty_cache(f->allocator, NULL), VS_OK);
     assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
@@ -418,16 +418,16 @@ static void other_threads_go_on_while_a_request_synchronises(void **state)
         f.device.on_sync_arg = &in;
         f.device.fail_sync = VS_OK;
         if (refused) {
-            /* the inner request takes fresh memory, so only the outer one sees this */
+            /* the inner request uses new memory, so only the outer one gets this error */
             f.device.fail_sync = VS_ERR_DEVICE;
             refuse(&f, bytes, VS_ERR_DEVICE);
             f.device.fail_sync = VS_OK;
         } else {
             assert_int_equal(take(&f, bytes), a);
         }
-        assert_true(in.other > c); /* not the block being taken, nor its neighbour */
-        /* what remains has joined the neighbour freed meanwhile, which that
-         * synchronisation does not cover */
+        assert_true(in.other > c); /* not the TAKEN block, nor its neighbour */
+        /* the rest was merged with the neighbour freed meanwhile, which that synchronisation does
+         * not cover */
         uint64_t syncs = f.device.syncs, taken = refused ? 0 : bytes;
         assert_int_equal(take(&f, 1536 - taken), a + taken);
         assert_int_equal(f.device.syncs, syncs + 1);

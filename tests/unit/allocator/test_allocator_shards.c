@@ -26,7 +26,7 @@ static void a_request_the_cache_serves_takes_one_shard(void **state)
     (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
-    uint64_t held[8]; /* so that both shards have some room below the peaks */
+    uint64_t held[8]; /* gives both shards some room below the peaks */
     for (int i = 0; i < 8; i++)
         held[i] = take_on(&f, 1000, i % 2 ? 7 : 0).addr;
     for (int i = 0; i < 8; i++)
@@ -84,7 +84,7 @@ static void blocks_of_two_shards_share_no_cache_line(void **state)
         assert_non_null(block[i]);
     }
     assert_int_equal(f.allocator->shards.count, 2);
-    for (int i = 0; i < 16; i += 2) { /* even ones of one shard, odd ones of the other */
+    for (int i = 0; i < 16; i += 2) { /* even ones in one shard, odd ones in the other */
         uintptr_t first = (uintptr_t)block[i] / 64, last = ((uintptr_t)(block[i] + 1) - 1) / 64;
         for (int j = 1; j < 16; j += 2)
             assert_true(((uintptr_t)(block[j] + 1) - 1) / 64 < first ||
@@ -179,7 +179,7 @@ static void a_live_block_costs_at_most_64_bytes_of_host_memory(void **state)
         struct vs_allocation got;
         assert_int_equal(vs_allocator_malloc(f.allocator, 512, 0, &got), VS_OK);
         addr[i] = got.addr;
-        /* the worst are the moments at which the pointer table has just grown */
+        /* the maxima are right after the pointer table has grown */
         if (i + 1 == 655361 || i + 1 == 1000000 || i + 1 == MANY)
             assert_true(metadata_bytes(f.allocator) <= 64 * (i + 1));
     }
@@ -296,7 +296,7 @@ static void shards_count_as_one(const struct vs_allocator_config *config, uint64
     fixture_start(&p.plain, config, 900 * MIB);
     p.plain.allocator->sharded = false;
     for (int i = 0; i < 120000; i++) {
-        unsigned held = i / 20000 % 2 ? HELD / 6 : HELD; /* waves: fewer, then more than ever */
+        unsigned held = i / 20000 % 2 ? HELD / 6 : HELD; /* phases: fewer, then more than before */
         unsigned slot = (unsigned)draw(&p, held);
         if (p.held[slot].addr)
             both_give(&p, slot);

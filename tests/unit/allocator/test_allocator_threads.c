@@ -157,7 +157,7 @@ static void four_threads_never_share_a_byte(enum vs_reuse mode)
     assert_int_equal(vs_allocator_empty_cache(allocator, NULL), VS_OK);
     struct vs_allocator_stats s;
     vs_allocator_stats(allocator, &s);
-    assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0); /* nothing leaked */
+    assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0); /* no leak */
     assert_true(s.allocation[VS_STAT_ALL].allocated > THREADS * ROUNDS / 4);
     assert_int_equal(s.num_reuse_syncs > 0, mode == VS_REUSE_AFTER_SYNC);
     assert_int_equal(device.segment_count, 0);
@@ -227,7 +227,7 @@ static void *work_on_own_stream(void *arg)
             addr[k] = got.addr;
         }
         if (i == ROUNDS / 8)
-            pthread_barrier_wait(&all_hold); /* the one moment when all hold the most */
+            pthread_barrier_wait(&all_hold); /* the time when all threads hold the most */
         for (int k = 0; k < count; k++)
             w->unexpected += vs_allocator_free(allocator, addr[k]) != VS_OK;
     }
@@ -267,7 +267,7 @@ static void *work_while_abandoned(void *arg)
             err = vs_allocator_free(allocator, addr);
         else if (!err)
             err = vs_allocator_malloc(allocator, 1 + draw(w, 64 * KIB), draw(w, STREAMS), slot);
-        /* the fake device gives no address twice that was not given back */
+        /* the fake device returns no address twice unless it was freed */
         w->unexpected += err != VS_OK && err != VS_ERR_FOREIGN;
         if (w->id == 1 && i % 300 == 299)
             vs_allocator_abandon(allocator);

@@ -252,7 +252,7 @@ static void emptying_the_cache_keeps_only_pages_in_use(void **state)
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     assert_int_equal(released, 8 * MIB);
     assert_int_equal(f.device.used, 12 * MIB);
-    /* where they were there is room again */
+    /* the original places are free again */
     assert_int_equal(take(&f, 4 * MIB), a[0]);
     stop(&f);
 }
@@ -375,7 +375,7 @@ static void views_are_not_unmapped_during_a_capture(void **state)
     start(&f);
     capture_begins(&f, no_stream);
     make_pairs(&f, views);
-    assert_int_equal(f.device.stream_syncs, 0); /* it would have to be waited for */
+    assert_int_equal(f.device.stream_syncs, 0); /* dropping it would need a wait */
     capture_ends(&f);
     stop(&f);
 }
@@ -400,10 +400,10 @@ static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
     assert_int_equal(f.device.segment_count, 0);
     assert_int_equal(released, 12 * MIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 1000, 0, &got), VS_OK);
-    assert_int_equal(f.device.segments[0].size, 1024); /* nothing else is shared with it */
+    assert_int_equal(f.device.segments[0].size, 1024); /* it shares its segment with no other block */
     give(&f, got.addr);
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
-    /* memory of ranges is not taken for it */
+    /* it does not use memory of ranges */
     give(&f, take(&f, 16 * MIB));
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
     assert_int_equal(f.device.segment_count, 1);
@@ -440,7 +440,7 @@ static void a_view_of_safe_pages_does_not_wait(void **state)
     uint64_t syncs = f.device.syncs, view = take(&f, 8 * MIB);
     assert_int_equal(f.device.syncs, syncs);
     give(&f, view);
-    assert_int_equal(take(&f, 8 * MIB), view); /* freed by itself: not safe */
+    assert_int_equal(take(&f, 8 * MIB), view); /* freed without a synchronisation: not safe */
     assert_int_equal(f.device.syncs, syncs + 1);
     stop(&f);
 }

@@ -40,7 +40,7 @@ static uint64_t any_size(struct soak *s)
     case 1: return 1 + below(s, MIB);
     case 2: return VS_PAGE_BYTES * (1 + below(s, 4));
     case 3: return 1 + below(s, 4 * MIB);
-    case 4: return s->largest / 4 + 512 * below(s, 8); /* the same sizes again and again */
+    case 4: return s->largest / 4 + 512 * below(s, 8); /* a few repeated sizes */
     default: return 1 + below(s, s->largest);
     }
 }

@@ -46,7 +46,7 @@ static void own(struct worker *w, const struct vs_allocation *a, unsigned char f
         for (uint64_t g = offset / 512; g < GRANULES && at < a->addr + a->size; g++, at += 512) {
             unsigned char expected = from;
             if (g % 64 && at != a->addr && at + 512 != a->addr + a->size)
-                continue; /* the soak test looks at every one */
+                continue; /* the soak test checks every one */
             if (!atomic_compare_exchange_strong_explicit(&owners[handle][g], &expected, to,
                                                          memory_order_relaxed,
                                                          memory_order_relaxed))

@@ -85,7 +85,7 @@ static void only_whole_handles_inside_free_blocks_are_unmapped(void **state)
     assert_int_equal(f.device.used, 60 * MIB);
     assert_int_equal(empty(&f), 0);
     assert_int_equal(f.device.stream_syncs, 1); /* nothing to unmap: no wait */
-    /* the free 10 MiB before the hole and a mapped part of it serve the next one */
+    /* the free 10 MiB before the hole and the part mapped in it are used for the next one */
     f.event_count = 0;
     assert_int_equal(take(&f, 25 * MIB), a + 30 * MIB);
     assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a + 40 * MIB, 20 * MIB);
@@ -206,8 +206,8 @@ static void what_was_mapped_before_a_failure_stays_cached(void **state)
     assert_int_equal(empty(&f), 20 * MIB);
     give(&f, b);
     give(&f, c);
-    /* gap of 20, 40 free, and 60 more are needed after it: 60 MiB are left */
-    f.device.fail_unmap = VS_ERR_DEVICE; /* what the retry gives up would hide it */
+    /* a gap of 20, 40 free, and 60 more are needed after it: 60 MiB are left */
+    f.device.fail_unmap = VS_ERR_DEVICE; /* releasing in the retry would hide it */
     refuse(&f, 140 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(reserved(&f), 160 * MIB);
     f.device.fail_unmap = VS_OK;
@@ -228,7 +228,7 @@ static void failures_of_the_device_change_nothing(void **state)
     f.device.fail_create = VS_OK;
     f.device.fail_map = VS_ERR_DEVICE;
     refuse(&f, 30 * MIB, VS_ERR_DEVICE);
-    assert_int_equal(f.device.used, used); /* what was created went back */
+    assert_int_equal(f.device.used, used); /* created handles were released */
     f.device.fail_map = VS_OK;
     give(&f, a);
     f.device.fail_unmap = VS_ERR_DEVICE;
@@ -340,7 +340,7 @@ static void unmapping_waits_for_a_synchronisation_that_began_after_the_free(void
     assert_int_equal(empty(&f), 40 * MIB);
     assert_int_equal(f.device.syncs, 1);
     a = take(&f, 40 * MIB);
-    assert_int_equal(f.device.syncs, 1); /* fresh memory needs none */
+    assert_int_equal(f.device.syncs, 1); /* new memory needs none */
     give(&f, a);
     vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
     assert_int_equal(empty(&f), 40 * MIB);
@@ -374,7 +374,7 @@ static void a_block_freed_during_the_synchronisation_stays_mapped(void **state)
     f.device.on_sync = free_again;
     f.device.on_sync_arg = &f;
     assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(reserved(&f), 60 * MIB); /* the wall, and what was freed too late */
+    assert_int_equal(reserved(&f), 60 * MIB); /* the separating block, and memory freed too late */
     give(&f, wall);
     fixture_stop(&f);
 }

@@ -168,7 +168,7 @@ static void mapped_memory_stays_away_for_good(void **state)
     give(&f, a[4]);
     empty(&f);
     uint64_t used = f.device.used;
-    take(&f, 12 * MIB); /* all of it new */
+    take(&f, 12 * MIB); /* only new memory */
     assert_int_equal(f.device.used, used + 12 * MIB);
     fixture_stop(&f);
 }
@@ -185,7 +185,7 @@ static void an_abandoned_allocator_forgets_them(void **state)
     vs_allocator_abandon(f.allocator);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     assert_int_equal(empty(&f), 0);
-    f.device.segment_count = 0; /* gone with its context */
+    f.device.segment_count = 0; /* destroyed with its context */
     fixture_stop(&f);
 }
 

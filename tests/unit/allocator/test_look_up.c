@@ -10,7 +10,7 @@
  * and the few blocks after the last one in use. */
 #define STEPS_LARGE 12
 #define STEPS_SMALL (64 + STEPS_LARGE)
-#define STEPS_HUGE (STEPS_SMALL + 200 / 8) /* a word of the summary stands for 8 GiB */
+#define STEPS_HUGE (STEPS_SMALL + 200 / 8) /* a word of the summary covers 8 GiB */
 
 #define MANY 100000
 #define OTHER_STREAM 5
@@ -114,7 +114,7 @@ static void among_many_blocks_of_a_large_segment(void **state)
         assert_int_equal(vs_allocator_free(f.allocator, addrs[i]), VS_OK);
     assert_near(&f, COUNT, bytes, STEPS_LARGE);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    vs_allocator_abandon(f.allocator); /* the device knows nothing of this segment */
+    vs_allocator_abandon(f.allocator); /* the device does not have this segment */
     fixture_stop(&f);
 }
 

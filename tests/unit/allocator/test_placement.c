@@ -28,7 +28,7 @@ static void power_of_two_divisions_round_to_their_steps(void **state)
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         c.roundup_power2_divisions[i] = 4;
     static const uint64_t table[][2] = {
-        /* up to 512 times the divisions: multiples of 512 as ever */
+        /* up to 512 times the divisions: multiples of 512 as without */
         {100, 512}, {1200, 1536}, {2048, 2048},
         /* 2048..4096 in steps of 512, 4096..8192 in steps of 1024 */
         {2049, 2560}, {4096, 4096}, {4097, 5120}, {1200 * KIB, 1280 * KIB},

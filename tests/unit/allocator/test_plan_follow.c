@@ -130,7 +130,7 @@ static void a_plan_is_read_from_a_file_and_what_is_none_is_said_so(void **state)
     assert_true(fd >= 0 && write(fd, &f, sizeof f) == (ssize_t)sizeof f);
     assert_int_equal(vs_plan_open(path, &plan, why), VS_OK);
     assert_int_equal(plan.header->entry_count, PROLOGUE + PERIOD + 3);
-    /* a mapped file that is cut off ended the process (SIGBUS) */
+    /* regression: truncating a mapped file ended the process (SIGBUS) */
     assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(plan.header->entry_count, PROLOGUE + PERIOD + 3);
     assert_int_not_equal(plan.entries[PROLOGUE + PERIOD + 2].granules, 0);

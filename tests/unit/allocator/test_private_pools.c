@@ -22,7 +22,7 @@ static void a_pool_and_the_others_share_no_segment(void **state)
     assert_int_equal(reserved(&f), 42 * MIB);
     give(&f, inside);
     ok(vs_allocator_pool_end(f.allocator, one));
-    assert_int_equal(take(&f, 2 * MIB), outside + 2 * MIB); /* not the cached one inside */
+    assert_int_equal(take(&f, 2 * MIB), outside + 2 * MIB); /* not the cached one in the pool */
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     assert_int_equal(take(&f, 2 * MIB), inside);
     ok(vs_allocator_pool_end(f.allocator, one));
@@ -66,12 +66,12 @@ static void users_are_counted(void **state)
     ok(vs_allocator_pool_users(f.allocator, one, &users));
     assert_int_equal(users, 2);
     ok(vs_allocator_pool_release(f.allocator, one));
-    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE); /* still allocated to */
+    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE); /* still active */
     ok(vs_allocator_pool_end(f.allocator, one));
     ok(vs_allocator_pool_release(f.allocator, one));
     fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE);
     fails(vs_allocator_pool_begin(f.allocator, one, NULL, NULL), VS_ERR_STATE);
-    empty(&f); /* and it is gone */
+    empty(&f); /* and it is removed */
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
     ok(vs_allocator_pool_retain(f.allocator, one, NULL));
     fixture_stop(&f);
@@ -251,7 +251,7 @@ static void a_pool_has_expandable_segments_of_its_own(void **state)
     assert_int_equal(f.device.memory.range_count, 2);
     refuse(&f, GIB, VS_ERR_DEVICE_OOM);
     f.device.fail_map = VS_ERR_DEVICE;
-    refuse(&f, 512, VS_ERR_DEVICE); /* a range without memory is left over */
+    refuse(&f, 512, VS_ERR_DEVICE); /* a range without memory stays */
     f.device.fail_map = VS_OK;
     ok(vs_allocator_pool_end(f.allocator, one));
     give(&f, inside);

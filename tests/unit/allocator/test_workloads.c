@@ -84,7 +84,7 @@ static void a_program_survives_its_text(void **state)
     struct request_log log, again;
     char path[] = "test_workloads.XXXXXX";
     (void)state;
-    assert_true(workload_make("streams", 5, &log)); /* the one that records streams */
+    assert_true(workload_make("streams", 5, &log)); /* the program that uses other streams */
     int fd = mkstemp(path);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     assert_non_null(out);

@@ -20,7 +20,7 @@ struct unsafe_ranges {
 static inline void unsafe_ranges_add(struct unsafe_ranges *u, uint64_t addr, uint64_t size)
 {
     if (u->count == UNSAFE_RANGES_MAX)
-        return; /* noticed less, never wrongly */
+        return; /* tracks fewer ranges: misses errors, but reports no false ones */
     u->range[u->count].addr = addr;
     u->range[u->count].size = size;
     u->range[u->count++].time = u->time;

@@ -141,7 +141,7 @@ static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
     for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: one of its own */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: in a page of its own */
     read_used(&b, CONTEXT + 4 * MIB + 2 * MIB);
     const struct vs_balance *balance = last_of(&b);
     assert_int_equal(balance->rounding, 6 * MIB - 10 * 512 - 1024 - MIB);
@@ -266,7 +266,7 @@ static void others_that_cannot_be_measured_are_not_a_part(void **state)
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
-    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* this process is in it */
+    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* includes this process */
     read_used(&b, CONTEXT + GIB);
     const struct vs_balance *balance = last_of(&b);
     assert_false(balance->others_known);
@@ -285,7 +285,7 @@ static void the_latest_row_counts_and_brings_its_own_processes(void **state)
     usage(&b, VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
     usage(&b, VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
     usage(&b, VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
-    usage(&b, VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* of a newer writer */
+    usage(&b, VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* from a newer writer */
     read_used(&b, CONTEXT);
     const struct vs_balance *balance = last_of(&b);
     assert_true(balance->others_known);
@@ -317,7 +317,7 @@ static void without_a_reading_nothing_is_said(void **state)
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
     vs_builder_event(&b, (struct vs_event){
         .kind = VS_EVENT_device_sample,
-        .device_sample = {.free_bytes = TOTAL + 1, .total_bytes = TOTAL}}); /* makes no sense */
+        .device_sample = {.free_bytes = TOTAL + 1, .total_bytes = TOTAL}}); /* invalid */
     const struct vs_report_device *device = build(&b);
     assert_false(device->balance_last.known);
     assert_false(device->balance_peak.known);
@@ -336,7 +336,7 @@ static void the_highest_use_is_distinguished_from_the_last_reading(void **state)
     read_used(&b, CONTEXT + 100 * MIB);
     vs_builder_free(&b, 0, A(0));
     read_used(&b, CONTEXT);
-    read_used(&b, CONTEXT); /* as high again is not higher */
+    read_used(&b, CONTEXT); /* an equal value is not a new maximum */
     vs_builder_pop(&b);
     const struct vs_report_device *device = build(&b);
     assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 100 * MIB);
@@ -384,7 +384,7 @@ static void libraries_go_by_the_names_people_know(void **state)
 {
     (void)state;
     static const struct {
-        const char *path, *name; /* NULL: on the way to the driver */
+        const char *path, *name; /* NULL: part of the path to the driver */
         bool framework;
     } cases[] = {
         {"/usr/lib/libnccl.so.2", "NCCL", false},
@@ -438,7 +438,8 @@ static void a_stack_gives_the_object_that_called_and_none_is_unknown(void **stat
     read_used(&b, 8 * MIB);
     const struct vs_balance *balance = last_of(&b);
     assert_int_equal(balance->library_count, 2);
-    assert_string_equal(balance->libraries[0].name, "test_balance"); /* the process is another's */
+    assert_string_equal(balance->libraries[0].name, "test_balance"); /* the process is another
+                                                                      * program */
     assert_int_equal(balance->libraries[0].bytes, 6 * MIB);
     assert_string_equal(balance->libraries[1].name, "unknown");
     assert_int_equal(balance->libraries[1].bytes, 2 * MIB);

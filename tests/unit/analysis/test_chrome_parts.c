@@ -104,7 +104,7 @@ static void a_window_has_what_ran_in_it_whenever_it_was_recorded(void **state)
     late_trace(&b);
     struct vs_reader *reader = open_trace(&b);
     uint64_t s = b.start_ns;
-    /* between two deliveries: nothing is told in it; kernels 310 to 330 ran */
+    /* between two deliveries: no event is recorded in it; kernels 310 to 330 ran */
     struct vs_time_window quiet = {{true, false, s + 620 * MS}, {true, false, s + 660 * MS}};
     struct json_object *root = export(reader, &quiet, 0, NULL);
     assert_int_equal(count(root, "kernel"), 21);
@@ -133,7 +133,7 @@ static void only_the_end_of_the_trace_is_its_end(void **state)
     struct vs_reader *reader = open_trace(&b);
     struct vs_time_window window = {.to = {true, false, b.start_ns + 660 * MS}};
     json_object_put(export(reader, &window, 0, &stats));
-    assert_false(stats.ended); /* though later records were read up to there */
+    assert_false(stats.ended); /* although later records were read up to there */
     json_object_put(export(reader, NULL, 0, &stats));
     assert_true(stats.ended);
     vs_reader_close(reader);

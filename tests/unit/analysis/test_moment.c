@@ -153,7 +153,7 @@ static void a_state_from_a_checkpoint_is_that_of_a_full_read(void **state)
     assert_int_equal(vs_reader_attach(reader), VS_OK);
     assert_int_equal(vs_checkpoints_table(vs_reader_checkpoints(reader))->count, result.count);
     assert_moments(reader, plain, 23);
-    assert_non_null(vs_reader_checkpoints(reader)); /* none was found wanting */
+    assert_non_null(vs_reader_checkpoints(reader)); /* none was found invalid */
     vs_reader_close(reader);
     vs_reader_close(plain);
     remove_all(&b);
@@ -363,7 +363,7 @@ static void slices_of_what_a_killed_process_left(void **state)
     snprintf(killed, sizeof killed, "%s/killed.vst", b.dir);
     copy_killed(&b, killed);
     vs_builder_close(&b, VS_END_EXIT, 0);
-    for (int turn = 0; turn < 3; turn++) { /* with its live window, in the cache, cut off */
+    for (int turn = 0; turn < 3; turn++) { /* with its live window, in the cache, truncated */
         struct vs_reader *plain = open_trace(killed), *reader = open_trace(killed);
         if (turn)
             assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
@@ -479,7 +479,7 @@ static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state
             assert_int_equal(bytes_of(path), before);
         }
     }
-    /* to the byte: what they need is enough, one less is not */
+    /* exact to the byte: the size they need suffices, one byte less does not */
     off_t with = bytes_of(path);
     struct vs_checkpoint_options tight = close;
     tight.bytes_max = (uint64_t)with - 1;

@@ -16,7 +16,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 #define CAPACITY (512 * MIB)
-#define CONTEXT (64 * MIB) /* what the driver itself takes */
+#define CONTEXT (64 * MIB) /* memory of the driver itself */
 #define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
 
 static struct vs_reader *reader;
@@ -218,7 +218,7 @@ static void a_request_a_little_larger_than_what_is_free_differs_in_print(void **
     start(&b);
     fail_in_forward(&b, 0, 5, 60 * MIB, 48 * MIB + 4096, 100 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->missing, 2 * MIB); /* the device gives whole pages */
+    assert_int_equal(oom->missing, 2 * MIB); /* the device allocates whole pages */
     assert_true(has_evidence(oom, false, "needs 50.0 MiB from the device (48.0 MiB rounded up), "
                              "48.0 MiB available: short by 2.0 MiB"));
     assert_non_null(strstr(remedy_of(oom, "bigger_device")->text, "514.0 MiB (this one has 512.0"));
@@ -248,7 +248,7 @@ static void growth_too_small_to_matter_is_not_the_verdict(void **state)
     start(&b);
     for (unsigned i = 0; i < 5; i++)
         step(&b, i, 60 * MIB, MIB / 4);
-    /* 40 MiB are missing, and the leak holds little more than one */
+    /* short by 40 MiB, and the leak holds little more than one */
     fail_in_forward(&b, 5, 3, 80 * MIB, 147 * MIB - MIB / 4, 101 * MIB + MIB / 4);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_true(oom->growth_bytes > 0);
@@ -541,7 +541,7 @@ static void a_limit_that_was_not_reached_is_not_the_cause(void **state)
     struct vs_builder b;
     start(&b);
     option(&b, "limit", "400MiB");
-    /* others hold the rest: the device ends before the limit does */
+    /* other processes hold the rest: the device is full before the limit is reached */
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 100 * MIB, 60 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_string_equal(oom->verdict->name, "true_capacity");
@@ -600,7 +600,7 @@ static void another_process_in_the_way_is_named(void **state)
 static void a_small_neighbour_is_a_remedy_but_no_verdict(void **state)
 {
     (void)state;
-    struct vs_builder b; /* the rest is the context's: nobody else's */
+    struct vs_builder b; /* the rest belongs to the context, not to other processes */
     struct vs_oom *oom = fail_beside(&b, 3 * GIB, VS_USAGE_BY_PID, 2 * GIB, GIB);
     assert_string_not_equal(oom->verdict->name, "other_process");
     done(&b, oom);
@@ -660,7 +660,7 @@ static void the_failure_that_ended_the_run_is_chosen_and_nth_overrides(void **st
     start(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 390 * MIB, 348 * MIB, CAPACITY);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 395 * MIB, 395 * MIB); /* gets over #2 */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 395 * MIB, 395 * MIB); /* recovers from #2 */
     struct vs_oom *oom = diagnose(&b, 0);
     assert_int_equal(oom->number, 1);
     assert_true(oom->ended);

@@ -196,7 +196,8 @@ static void threads_take_what_their_ranges_need_and_have_a_bound(void **state)
     assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX).phase, 1);
     assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX + 1).phase, 0);
     assert_false(pop(&phases, VS_THREADS_MAX + 1, 0, 1000000));
-    /* deep in some: a bound for all together, and each comes out where it went in */
+    /* deeply nested in some: one limit for all together, and each ends in the state in which it
+     * began */
     for (uint32_t tid = 1; tid <= 5000; tid++)
         for (int depth = 1; depth < VS_RANGE_DEPTH_MAX + 3; depth++)
             push(&phases, tid, "load", 0, 1000000);

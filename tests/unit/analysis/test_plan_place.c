@@ -248,7 +248,7 @@ static void a_place_that_is_taken_is_not_given_again(void **state)
     assert_int_equal(stats(f).placed, 2);
     assert_int_equal(stats(f).occupied, 1);
     assert_true(c + 8 * MIB <= b || b + 5 * MIB <= c);
-    assert_int_equal(f->device.used, 14 * MIB); /* a's whole page serves c */
+    assert_int_equal(f->device.used, 14 * MIB); /* a's whole page is used for c */
     release(f, b);
     release(f, c);
 }
@@ -381,7 +381,7 @@ static void a_plan_that_gains_nothing_places_nothing(void **state)
     void *bytes;
     size_t size;
     assert_int_equal(vs_planner_open(&planner), VS_OK);
-    for (unsigned i = 0; i < 6000; i++) { /* sizes and lives at random: nothing packs them well */
+    for (unsigned i = 0; i < 6000; i++) { /* random sizes and lifetimes: no placement is good */
         uint64_t *slot = &slots[random_below(&w, 400)];
         if (*slot)
             assert_int_equal(vs_planner_free(planner, *slot), VS_OK);
@@ -412,7 +412,7 @@ static void what_no_device_could_hold_has_no_figure(void **state)
     struct vs_planner *planner;
     struct vs_policy_need needs[VS_POLICY_COUNT];
     assert_int_equal(vs_planner_open(&planner), VS_OK);
-    vs_policy_needs(planner, 0, needs); /* nothing was asked for */
+    vs_policy_needs(planner, 0, needs); /* no requests were made */
     for (int i = 0; i < VS_POLICY_COUNT; i++)
         assert_true(!needs[i].err && needs[i].reserved_bytes == 0);
     for (uint64_t block = 1; block <= 17; block++)

@@ -62,7 +62,7 @@ static void loop(struct request_log *log, unsigned steps, unsigned warm_up)
             give(&w, take(&w, 2 * MIB + i % 3 * 700));
         }
         if (carried != UINT32_MAX)
-            give(&w, carried); /* the loss of the step before */
+            give(&w, carried); /* the loss of the previous step */
         carried = take(&w, 5 * MIB);
         give_last(&w, &saved, 30);
     }
@@ -163,7 +163,7 @@ static void a_loop_is_found_behind_its_prologue(void **state)
     struct vs_period period;
     (void)state;
     for (uint32_t i = 0; i < 1000; i++)
-        sizes[i] = i < 130 ? 10000 + i : (i - 130) % 70 / 2; /* pairs: 35 would not do */
+        sizes[i] = i < 130 ? 10000 + i : (i - 130) % 70 / 2; /* pairs: 35 would not match */
     assert_int_equal(vs_period_find(sizes, 1000, &period), VS_OK);
     assert_int_equal(period.prologue, 130);
     assert_int_equal(period.length, 70);
@@ -254,7 +254,7 @@ static void streams_have_memory_of_their_own(void **state)
     struct request_log log = {0};
     struct plan_log plan;
     (void)state;
-    for (uint64_t i = 0; i < 40; i++) /* a block of each stream, now and again */
+    for (uint64_t i = 0; i < 40; i++) /* a block of each stream, occasionally */
         request_log_free_block(&log, request_log_alloc(&log, 4 * MIB, i % 2 * 9));
     for (uint64_t i = 0; i < 2; i++)
         request_log_alloc(&log, 4 * MIB, i * 9);

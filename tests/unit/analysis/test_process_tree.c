@@ -36,12 +36,13 @@ static void a_number_used_again_links_to_the_process_that_was_alive(void **state
 {
     (void)state;
     struct vs_tree_member m[] = {
-        member(50, 1, 2, "9:0"), /* the first of that number, long gone */
+        member(50, 1, 2, "9:0"), /* the first process with that pid, ended long ago */
         member(50, 100, 101, "9:0"),
         member(60, 200, 201, "50:100000000000 9:0"),
         member(61, 210, 211, "50@210000000000 50:100000000000"),
-        member(62, 20, 300, "50@20000000000 1:0"), /* of the first: the second was not born yet */
-        member(50, 400, 401, "60:200000000000"),   /* and once more, below a child */
+        member(62, 20, 300, "50@20000000000 1:0"), /* child of the first: the second had not started
+                                                    * yet */
+        member(50, 400, 401, "60:200000000000"),   /* and once more, as a descendant */
     };
     struct vs_tree_member sorted[] = {m[0], m[4], m[1], m[2], m[3], m[5]};
     vs_tree_link_up(sorted, 6);
@@ -62,7 +63,7 @@ static void programs_of_one_process_follow_each_other(void **state)
     expect(&m[0], VS_TREE_NONE, VS_TREE_ROOT);
     expect(&m[1], 0, VS_TREE_EXEC);
     expect(&m[2], 1, VS_TREE_EXEC);
-    expect(&m[3], 1, VS_TREE_CHILD); /* the program that it was then */
+    expect(&m[3], 1, VS_TREE_CHILD); /* the program that it ran then */
 }
 
 static void another_boot_or_an_unknown_birth_links_nothing(void **state)
@@ -91,7 +92,7 @@ static void older_traces_are_linked_by_number_and_that_is_reported(void **state)
     (void)state;
     struct vs_tree_member m[] = {member(7, 0, 6, ""), member(8, 0, 9, ""), member(9, 0, 5, "")};
     m[1].ppid = 7;
-    m[2].ppid = 7; /* began before it: not its child */
+    m[2].ppid = 7; /* started before it: not its child */
     vs_tree_link_up(m, 3);
     expect(&m[1], 0, VS_TREE_LIKELY);
     expect(&m[2], VS_TREE_NONE, VS_TREE_ROOT);
@@ -155,7 +156,7 @@ static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
         vs_builder_open(&builders[t], "observe");
         vs_builder_event(&builders[t], (struct vs_event){
             .kind = VS_EVENT_device,
-            .device = {.device = (uint64_t)t % 2, /* each knows it by a number of its own */
+            .device = {.device = (uint64_t)t % 2, /* each uses a different number for it */
                        .name = vs_builder_string(&builders[t], "GPU"),
                        .uuid = vs_builder_string(&builders[t], "GPU-1"), .total_bytes = 1 << 30}});
         paths[t] = builders[t].path;
@@ -185,7 +186,7 @@ static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
         }
     }
     for (int t = 0; t < TRACES; t++) {
-        builders[t].now_ns = now + 1000; /* what a process held counts until its trace ends */
+        builders[t].now_ns = now + 1000; /* a process's memory counts until its trace ends */
         vs_builder_event(&builders[t], (struct vs_event){.kind = VS_EVENT_mark});
         vs_builder_close(&builders[t], VS_END_EXIT, (uint64_t)t);
     }
@@ -237,7 +238,7 @@ static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
                                               .peak_ns = now});
     b[1].now_ns = now + 2000;
     vs_builder_alloc(&b[1], 0, VS_FAMILY_DEVICE, 0x1000000, 40, 40);
-    b[0].now_ns = now + 3000; /* 150 more and gone again since the last sums, 10 stay */
+    b[0].now_ns = now + 3000; /* 150 more allocated and freed since the last sums, 10 stay */
     total(&b[0], (struct vs_event_unrecorded){.allocs = 2, .size = 160, .requested = 160,
                                               .frees = 1, .freed_size = 150,
                                               .freed_requested = 150, .reserved = 10,

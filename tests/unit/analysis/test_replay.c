@@ -174,8 +174,8 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     assert_int_equal(vs_ledger_block_bytes(&account->sums), 3 * MIB);
     struct vs_holes holes;
     assert_int_equal(vs_replay_holes(replay, 0, &holes), VS_OK);
-    assert_int_equal(holes.free_bytes, 3 * MIB); /* what the view's block uses is not free */
-    unmap.segment_unmap.addr = base + MIB; /* nothing, in the middle of it */
+    assert_int_equal(holes.free_bytes, 3 * MIB); /* the memory of the view's block is not free */
+    unmap.segment_unmap.addr = base + MIB; /* no memory, in the middle of it */
     assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
     assert_int_equal(replay->segments.count, 2);
     assert_int_equal(replay->unmatched_frees, 1);

@@ -18,7 +18,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
-#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB) /* addresses, in MiB steps */
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB) /* addresses, in steps of 1 MiB */
 
 static struct vs_reader *reader;
 
@@ -185,7 +185,7 @@ static void sites_at_the_peak_are_named_and_weighed(void **state)
     vs_builder_device(&b, 0, "Test GPU", GIB);
     b.stack = weights_site(&b);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 3 * MIB, 3 * MIB);
-    for (int i = 0; i < 4; i++) { /* four stacks that read the same are one site */
+    for (int i = 0; i < 4; i++) { /* four stacks with the same text are one site */
         b.stack = activation_site(&b);
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(10 * (i + 1)), 5 * MIB, 5 * MIB);
     }
@@ -306,7 +306,7 @@ static void temporaries_are_those_freed_before_the_next_allocation(void **state)
     vs_builder_free(&b, 0, A(1)); /* one */
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2), MIB, MIB);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(3), 2 * MIB, 2 * MIB);
-    vs_builder_free(&b, 0, A(2)); /* not one: another came between */
+    vs_builder_free(&b, 0, A(2)); /* not a temporary: another allocation came between */
     struct vs_report *r = report_of(&b);
     const struct vs_report_site *site = &r->devices[0].at_end.items[0];
     assert_int_equal(site->temporaries, 1);
@@ -384,7 +384,7 @@ static void failures_say_whether_the_program_got_over_them(void **state)
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 200 * MIB, 200 * MIB); /* got over it */
     vs_builder_step(&b, 4);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 900 * MIB, 800 * MIB, GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2000), 5 * MIB, 5 * MIB); /* less: does not count */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2000), 5 * MIB, 5 * MIB); /* smaller: does not count */
     struct vs_report *r = report_of(&b);
     assert_int_equal(r->failure_total, 2);
     assert_true(r->failures[0].recovered);

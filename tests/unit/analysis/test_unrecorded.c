@@ -95,7 +95,7 @@ static void make(struct program *p)
     else
         t->level = VS_LEVEL_FRAMEWORK;
     p->next_addr += 8192;
-    /* blocks lie in the device's segment */
+    /* blocks are in the device's segment */
     uint64_t base = t->level == VS_LEVEL_BLOCK ? UINT64_C(1) << (40 + t->device)
                                                : UINT64_C(1) << 50;
     t->addr = base + p->next_addr;
@@ -149,7 +149,7 @@ static void run(struct program *p, uint64_t seed, unsigned steps)
     p->random = seed;
     begin(p);
     for (unsigned i = 0; i < steps; i++) {
-        /* in waves, so that there are many peaks */
+        /* in phases, so that there are many peaks */
         uint64_t towards = 50 + 40 * ((i / 97) % 3);
         if (!p->count || (p->count < LIVE_MAX && next_random(&p->random) % 190 < towards))
             make(p);
@@ -336,7 +336,7 @@ static void estimates_of_sites_are_unbiased(void **state)
     for (int k = 0; k < 2; k++) {
         double mean = sum[k] / SEEDS, variance = squares[k] / SEEDS - mean * mean;
         double error = sqrt(variance / SEEDS);
-        /* the seeds are fixed: this is the same figure in every run */
+        /* the seeds are fixed: the figure is the same in every run */
         if (fabs(mean - (double)truth[k]) > 3 * error)
             fail_msg("site %d: mean %.0f, truth %llu, standard error %.0f", k, mean,
                      (unsigned long long)truth[k], error);
@@ -458,7 +458,7 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
         }
     }
     assert_true(allocs > 60000);
-    if (config.limit_bytes) /* what was live then is kept, for its sites */
+    if (config.limit_bytes) /* live allocations of that time are stored, for their sites */
         assert_int_equal(replay->recording.stage, VS_RECORDING_TOTALS);
     else
         assert_int_equal(replay->live_count, 0);
@@ -493,7 +493,7 @@ static void a_limited_trace_keeps_its_size_and_its_sums(void **state)
             &reader);
         name_of(path, sizeof path, "whole");
         assert_int_equal(stat(path, &st), 0);
-        assert_true((uint64_t)st.st_size > limit); /* or it would show nothing */
+        assert_true((uint64_t)st.st_size > limit); /* otherwise the test is void */
         name_of(path, sizeof path, "limited");
         assert_int_equal(stat(path, &st), 0);
         assert_true((uint64_t)st.st_size < limit);
@@ -541,7 +541,7 @@ static void a_peak_before_the_window_is_not_the_windows(void **state)
                                                      .peak_allocated = 100, .family_peak = 100,
                                                      .peak_reserved = 100, .peak_ns = 10}, 20);
     assert_int_equal(vs_replay_window(replay, 50), VS_OK);
-    /* rose by 900 before the window, which only sees 130 */
+    /* rose by 900 before the window, in which only 130 remain */
     apply_total(replay, (struct vs_event_unrecorded){.allocs = 2, .size = 930, .frees = 1,
                                                      .freed_size = 900, .reserved = 30,
                                                      .peak_allocated = 900, .family_peak = 900,

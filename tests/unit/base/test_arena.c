@@ -18,7 +18,7 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     struct vs_arena arena = {0};
     uint64_t seed = 3;
     for (int i = 0; i < COUNT; i++) {
-        /* mostly small, now and then beyond a chunk */
+        /* mostly small, sometimes larger than a chunk */
         piece[i].bytes = 1 + cm_random(&seed) % (i % 500 == 499 ? 600000 : 900);
         piece[i].p = vs_arena_alloc(&arena, piece[i].bytes);
         assert_non_null(piece[i].p);
@@ -27,7 +27,7 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
             assert_int_equal(piece[i].p[j], 0);
         memset(piece[i].p, i % 255 + 1, piece[i].bytes);
     }
-    /* had two pieces overlapped, the earlier one's fill would be gone */
+    /* if two pieces overlapped, the earlier one's fill would be overwritten */
     for (int i = 0; i < COUNT; i++)
         for (size_t j = 0; j < piece[i].bytes; j++)
             assert_int_equal(piece[i].p[j], i % 255 + 1);

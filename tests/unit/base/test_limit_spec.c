@@ -113,7 +113,7 @@ static void the_option_says_what_it_takes(void **state)
     assert_string_equal(options.text[VS_OPT_limit], "0:8GiB,25%");
     assert_int_equal(vs_options_set(&options, VS_OPT_limit, "much", VS_FROM_COMMAND, why),
                      VS_ERR_ARG);
-    assert_non_null(strstr(why, "'much' is not a value for --limit")); /* as it was given */
+    assert_non_null(strstr(why, "'much' is not a value for --limit")); /* the value as given */
     assert_int_equal(vs_options_set(&options, VS_OPT_max_trace_size, "1KiB", VS_FROM_COMMAND, why),
                      VS_ERR_ARG);
     assert_non_null(strstr(why, "'1KiB' is not a value for --max-trace-size"));

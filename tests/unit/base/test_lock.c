@@ -146,7 +146,7 @@ static void reset_in_child(void)
 {
     vs_lock_reset_after_fork(&high);
     vs_lock_reset_after_fork(&low);
-    take_in_order(); /* would hang or abort otherwise */
+    take_in_order(); /* would otherwise hang or abort */
 }
 
 static void a_lock_held_across_fork_is_free_in_the_child_after_reset(void **state)

@@ -73,7 +73,7 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
         struct model *model = calloc(1, sizeof *model);
         uint64_t seed = 1 + (uint64_t)shape;
         for (int round = 0; round < 40; round++) {
-            /* waves of growth and of draining, so that deletion meets long runs */
+            /* phases of growth and of draining, so that deletions happen in long runs */
             for (int i = 0; i < 1000; i++)
                 step(&map, model, shape, &seed, round % 8 < 4 ? 70 : 25);
             agree(&map, model, shape);
@@ -96,7 +96,7 @@ static void a_drained_map_is_empty_and_usable(void **state)
         size_t cursor = 0;
         assert_null(vs_map_next(&map, &cursor));
     }
-    assert_true(map.capacity <= 8192); /* churn alone does not grow it */
+    assert_true(map.capacity <= 8192); /* insertions and deletions alone do not grow it */
     vs_map_free(&map);
     assert_null(map.slots);
 }

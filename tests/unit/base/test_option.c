@@ -130,7 +130,7 @@ static void an_unknown_variable_is_warned_about_once(void **state)
 {
     (void)state;
     setenv("VRAMSCOPE_STACKDEPTH", "32", 1);
-    setenv("VRAMSCOP_STACK_DEPTH", "32", 1); /* not ours: silent */
+    setenv("VRAMSCOP_STACK_DEPTH", "32", 1); /* not our prefix: no warning */
     struct vs_options before = options;
     load();
     assert_int_equal(sentence_count, 1);

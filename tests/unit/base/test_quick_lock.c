@@ -53,7 +53,7 @@ static void one_thread_at_a_time_is_inside(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, count_up, &errors[i]), 0);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
-        assert_int_equal(errors[i], 0); /* errno is the host program's */
+        assert_int_equal(errors[i], 0); /* errno belongs to the host program */
     }
     assert_int_equal(counted, THREADS * ROUNDS);
     assert_int_equal(lock.taken, 0);

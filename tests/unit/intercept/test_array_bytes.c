@@ -28,7 +28,7 @@ static void elements_are_as_wide_as_their_format(void **state)
     assert_int_equal(bytes(0x50, 4, 8, 8, 0, 0, 1), 256);     /* 10, 10, 10, 2 bits */
     assert_int_equal(bytes(0xb0, 3, 64, 32, 0, 0, 1), 3072);  /* NV12: 12 bits each */
     assert_int_equal(bytes(0x9f, 3, 64, 32, 0, 0, 1), 6144);  /* P010: 24 */
-    assert_int_equal(bytes(0x7fff, 1, 64, 32, 0, 0, 1), 0);   /* of the future */
+    assert_int_equal(bytes(0x7fff, 1, 64, 32, 0, 0, 1), 0);   /* a future format */
 }
 
 static void compressed_blocks_are_whole(void **state)
@@ -45,7 +45,7 @@ static void layers_stay_while_levels_shrink(void **state)
     assert_int_equal(bytes(0x01, 1, 8, 8, 3, CUDA_ARRAY3D_LAYERED, 2), 64 * 3 + 16 * 3);
     assert_int_equal(bytes(0x01, 1, 8, 8, 6, CUDA_ARRAY3D_CUBEMAP, 2), 64 * 6 + 16 * 6);
     assert_int_equal(bytes(0x01, 1, 8, 8, 8, 0, 2), 512 + 64);
-    assert_int_equal(bytes(0x01, 1, 8, 1, 0, 0, 99), 8 + 4 + 2 + 1); /* as many as there can be */
+    assert_int_equal(bytes(0x01, 1, 8, 1, 0, 0, 99), 8 + 4 + 2 + 1); /* the maximum number of levels */
     assert_int_equal(bytes(0x01, 1, 4, 0, 9, CUDA_ARRAY3D_LAYERED, 0), 36);
 }
 

@@ -93,10 +93,10 @@ static void tiles_of_an_array_keep_their_memory(void **state)
     release(2, true);
     assert_int_equal(live_count, 2);
     vs_physical_detach(array, 10, "tile");
-    assert_int_equal(live_count, 2); /* another tile is of the same memory */
+    assert_int_equal(live_count, 2); /* another tile of the same memory */
     vs_physical_detach(array, 11, "tile");
     assert_int_equal(live_count, 1);
-    vs_physical_detach(array, 99, "tile"); /* there is none */
+    vs_physical_detach(array, 99, "tile"); /* it does not exist */
     vs_physical_detach(array, UINT64_MAX, "destroy");
     assert_int_equal(live_count, 0);
     assert_int_equal(made, 2);
@@ -114,7 +114,7 @@ static void a_tile_mapped_anew_lets_the_old_memory_go(void **state)
     release(1, true);
     vs_physical_attach(array, 5, 2, 0, "tile");
     assert_int_equal(given, 100);
-    vs_physical_attach(array, 5, 2, 0, "tile"); /* the same once more */
+    vs_physical_attach(array, 5, 2, 0, "tile"); /* the same again */
     release(2, true);
     assert_int_equal(live_count, 1);
     vs_physical_detach(array, 5, "tile");
@@ -137,7 +137,7 @@ static void a_multicast_object_is_no_memory_but_holds_some(void **state)
     release(50, true);
     assert_int_equal(live_count, 1);
     assert_true(unmap(0x200000, 1000, true));
-    assert_int_equal(live_count, 0); /* with the object went what was bound to it */
+    assert_int_equal(live_count, 0); /* the object's destruction released its bound memory */
     assert_int_equal(given, 100);
     assert_int_equal(vs_physical_key(50), 0);
 }
@@ -192,7 +192,7 @@ static void a_handle_that_comes_again_ends_what_it_was(void **state)
 {
     (void)state;
     make(1, VS_PHYSICAL_OWN, 100);
-    make(1, VS_PHYSICAL_OWN, 200); /* its release was not seen */
+    make(1, VS_PHYSICAL_OWN, 200); /* its release was not observed */
     assert_int_equal(live_count, 1);
     assert_int_equal(live[0].size, 200);
     release(1, true);
@@ -206,7 +206,7 @@ static void a_released_handle_may_be_anothers_while_a_mapping_lives(void **state
     make(1, VS_PHYSICAL_OWN, 100);
     vs_physical_mapped(0x200000, 100, 0, 1, "map");
     release(1, true);
-    make(1, VS_PHYSICAL_OWN, 200); /* the number again */
+    make(1, VS_PHYSICAL_OWN, 200); /* the number reused */
     assert_int_equal(live_count, 2);
     assert_true(unmap(0x200000, 100, true));
     assert_int_equal(live_count, 1);
@@ -246,7 +246,7 @@ static void an_import_of_ones_own_is_another_name(void **state)
     make(4, VS_PHYSICAL_OWN, 10);
     make(5, VS_PHYSICAL_OWN, 20);
     vs_physical_exported(4, 9);
-    vs_physical_exported(5, 9); /* the descriptor's number was used again */
+    vs_physical_exported(5, 9); /* the descriptor's number was reused */
     assert_true(vs_physical_imported(6, 9));
     release(4, true);
     release(5, true);

@@ -33,7 +33,7 @@ static void a_device_node_says_nothing(void **state)
     int exported = open("/dev/null", O_RDWR | O_CLOEXEC), number = exported;
     assert_true(exported >= 0);
     assert_true(vs_shareable_identity(NULL, exported, DESCRIPTOR) == 0);
-    close(exported); /* sent to another process, whose answer has its number */
+    close(exported); /* sent to another process, whose reply has the same number */
     exported = open("/dev/null", O_RDWR | O_CLOEXEC);
     assert_int_equal(exported, number);
     assert_true(vs_shareable_identity(NULL, exported, DESCRIPTOR) == 0);

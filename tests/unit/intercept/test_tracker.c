@@ -41,7 +41,7 @@ void vs_usage_reserved(uint32_t device, uint64_t reserved) { (void)device, (void
 enum vs_process_state vs_process_state(void) { return VS_PROCESS_ACTIVE; }
 struct vs_recorder *vs_process_recorder(void)
 {
-    static char any; /* only passed on */
+    static char any; /* passed through unchanged */
     return (struct vs_recorder *)&any;
 }
 uint64_t vs_process_stack(void) { return 0; }
@@ -95,7 +95,7 @@ static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
         allocate(i * 4096, 1 + (i & 1), VS_FAMILY_PINNED);
     vs_track_context_gone(1, "reset");
     assert_int_equal(frees, MANY / 2);
-    /* one walk, one that finds nothing, a step back for each; the table is at most this large */
+    /* one pass, one that finds nothing, a step back for each; the table is at most this large */
     assert_in_range(slots_visited, MANY, 2 * 4 * MANY + MANY);
     vs_track_context_gone(2, "reset");
     assert_int_equal(frees, MANY);
@@ -125,7 +125,7 @@ static void an_address_that_comes_again_counts_once(void **state)
     assert_int_equal(vs_track_device(0, &before), VS_OK);
     allocate(0x9000, 3, VS_FAMILY_DEVICE);
     allocate(0x9000, 3, VS_FAMILY_DEVICE);
-    assert_int_equal(frees, 0); /* no event: a reader sees it by the second allocation */
+    assert_int_equal(frees, 0); /* no event: a reader infers it from the second allocation */
     assert_int_equal(vs_track_device(0, &after), VS_OK);
     assert_int_equal(after.allocated, before.allocated + 512);
     assert_int_equal(after.reserved, before.reserved + 512);

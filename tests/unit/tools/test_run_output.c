@@ -97,7 +97,7 @@ static void one_that_is_being_recorded_stays(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        alarm(60); /* not left behind when the test fails */
+        alarm(60); /* no process is left if the test fails */
         struct vs_event e = {.kind = VS_EVENT_mark};
         vs_recorder_event(open_recorder(path, 1, 0), &e);
         if (write(ready[1], &byte, 1) == 1)
@@ -193,7 +193,7 @@ static void a_move_that_cannot_be_whole_is_none(void **state)
     assert_true(vs_reader_owns_live(from, live_from));
     vs_run_output_settle(&older);
     assert_int_equal(access(to, F_OK), 0);
-    make_trace(scratch("taken.vst")); /* and where FILE itself cannot have the name */
+    make_trace(scratch("taken.vst")); /* and where FILE itself cannot get the name */
     assert_false(vs_run_output_move(from, scratch("taken.vst")));
     assert_true(vs_reader_owns_live(from, live_from));
     assert_int_equal(access(scratch("taken.vst.live"), F_OK), -1);

@@ -57,7 +57,7 @@ static void run(struct outcome *o, const char *dir, const char *format, ...)
     read_all(path, o->err, sizeof o->err);
 }
 
-static char scratch[] = "/tmp/vs_test_verbs_XXXXXX"; /* where verbs run that need no trace */
+static char scratch[] = "/tmp/vs_test_verbs_XXXXXX"; /* for verbs that need no trace */
 
 static size_t lines_in(const char *text)
 {
@@ -132,7 +132,7 @@ static void report_prints_what_was_recorded(void **state)
         "live at the end: 8.0 MiB", "matmul_kernel", "HtoD", "next: vramscope export trace.vst"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_contains(o.out, parts[i]);
-    assert_null(strchr(o.out, '\x1b')); /* no colour into a file */
+    assert_null(strchr(o.out, '\x1b')); /* no colour in a file */
     run(&o, b.dir, "report --color always trace.vst");
     assert_contains(o.out, "\x1b[1m");
     vs_builder_remove(&b);
@@ -194,7 +194,7 @@ static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
             snprintf(start, sizeof start, "vramscope %.*s: %s", (int)strcspn(verbs[v], " "),
                      verbs[v], names[i]);
             run(&o, b.dir, "%s %s", verbs[v], names[i]);
-            /* the folder has a cut copy, too, and the two above it; then what to do about them */
+            /* the folder also has a truncated copy, and the two above it; then the remedy */
             size_t lines = v == 0 && i == 3 ? 4 : 1;
             if (o.code != 2 || lines_in(o.err) != lines || strncmp(o.err, start, strlen(start)) != 0)
                 fail_msg("%s %s: code %d, said: %s", verbs[v], names[i], o.code, o.err);
@@ -229,7 +229,7 @@ static void partial_shows_what_is_readable(void **state)
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "48.0 MiB");
     assert_contains(o.out, "warning");
-    run(&o, b.dir, "check --max-peak 1GiB trace.vst"); /* the missing part could exceed */
+    run(&o, b.dir, "check --max-peak 1GiB trace.vst"); /* the missing part could exceed the budget */
     assert_int_equal(o.code, 2);
     run(&o, b.dir, "check --max-peak 1GiB --allow-partial trace.vst");
     assert_int_equal(o.code, 0);
@@ -256,7 +256,7 @@ static void check_exits_0_1_2_and_names_the_sites(void **state)
     assert_contains(o.out, "live at the end 8.0 MiB exceeds 0 B");
     run(&o, b.dir, "check --max-peak 40MiB trace.vst missing.vst");
     assert_int_equal(o.code, 2);
-    assert_contains(o.out, "exceeds"); /* the usable one is judged all the same */
+    assert_contains(o.out, "exceeds"); /* the usable one is checked nevertheless */
     static const char *const wrong[] = {"", "--max-peak", "--max-peak x trace.vst", "trace.vst",
                                         "--max-peak 1GiB", "--max-peak 1GiB --metric y trace.vst",
                                         "--max-peak 1GiB --device 3 trace.vst",
@@ -285,7 +285,7 @@ static void check_writes_what_ci_systems_read(void **state)
     run(&o, b.dir, "check --max-peak 40MiB --format junit trace.vst");
     assert_contains(o.out, "<testsuite name=\"trace.vst\" tests=\"1\" failures=\"1\">");
     assert_contains(o.out, "[50331648 &gt; 41943040 bytes]");
-    /* readers of XML give up at what is no UTF-8 */
+    /* XML parsers reject invalid UTF-8 */
     char line[600];
     snprintf(line, sizeof line, "cd '%s' && cp trace.vst $(printf 'a\\377b.vst')", b.dir);
     assert_int_equal(system(line), 0);
@@ -448,7 +448,7 @@ static void export_writes_a_file_or_standard_output(void **state)
     run(&o, b.dir, "export -f chrome --no-symbol-cache --debug-dir . -o /dev/null trace.vst");
     assert_int_equal(o.code, 0);
     assert_string_equal(o.err, "");
-    run(&o, b.dir, "export -f chrome --debug-dir nowhere trace.vst"); /* would give no names */
+    run(&o, b.dir, "export -f chrome --debug-dir nowhere trace.vst"); /* no names would be found */
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "--debug-dir: no such folder: nowhere");
     run(&o, b.dir, "export -f svg trace.vst");
@@ -556,7 +556,7 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
         for (unsigned i = 24; i > 0; i--)
             vs_builder_free(&b, 0, A(10 * i));
     }
-    vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(900), GIB, GIB); /* not the device's */
+    vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(900), GIB, GIB); /* not device memory */
     vs_builder_close(&b, VS_END_EXIT, 0);
     run(&o, b.dir, "plan trace.vst");
     assert_int_equal(o.code, 0);
@@ -602,7 +602,7 @@ static void plan_prints_what_the_policies_need(void **state)
     struct json_object *json = json_tokener_parse(o.out);
     assert_non_null(json);
     json_object_put(json);
-    /* a segment of 20 MiB, cut twice, and one of 2; the same in handles; 7 pages */
+    /* a segment of 20 MiB, split twice, and one of 2; the same in handles; 7 pages */
     assert_contains(o.out, "{\"policy\":\"pytorch\",\"reserved_bytes\":23068672,\"ratio\":1.747983}");
     assert_contains(o.out, "{\"policy\":\"expandable\",\"reserved_bytes\":23068672,");
     assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
@@ -663,7 +663,7 @@ static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **st
     assert_int_equal(lines_in(o.err), 2);
     snprintf(line, sizeof line, "cd %s && head -c 300 trace.vst >a_cut.vst", b.dir);
     assert_int_equal(system(line), 0);
-    run(&o, b.dir, "report a_cut.vst trace.vst"); /* the whole one is taken */
+    run(&o, b.dir, "report a_cut.vst trace.vst"); /* the complete one is used */
     assert_int_equal(o.code, 0);
     struct vs_builder other;
     small_trace(&other);
@@ -755,7 +755,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
         assert_true(*o.out || *o.err);
         assert_harmless(line, o.out);
         assert_harmless(line, o.err);
-        /* none of the lines is of others' making */
+        /* names from the trace cannot start a line */
         assert_null(strstr(o.out, "\ngpu line"));
         assert_null(strstr(o.out, "\napi line"));
         assert_null(strstr(o.out, "\nz.vst: "));

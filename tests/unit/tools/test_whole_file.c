@@ -92,7 +92,7 @@ static void pipes_devices_and_open_files_are_written_to(void **state)
     assert_string_equal(out, "c\ncopy\np\nstdout\n");
     assert_int_equal(bash("cd d; (chrome /dev/stdout; echo more) >>both; tail -n 1 both; wc -l <both"),
                      0);
-    assert_int_equal(strncmp(out, "more\n", 5), 0); /* and not into a file without a name */
+    assert_int_equal(strncmp(out, "more\n", 5), 0); /* and not to a file without a name */
     assert_true(atoi(out + 5) > 200);
 }
 
@@ -112,13 +112,13 @@ static void what_may_not_be_written_is_refused(void **state)
     assert_string_equal(out, "2\nold\n");
     assert_int_equal(bash("mkdir e/shut; cd e/shut; touch t.json; chmod 555 .; chrome t.json && "
                           "whole t.json; echo $?; chmod 755 ."), 0);
-    assert_string_equal(out, "0\n"); /* no file can be made beside it */
+    assert_string_equal(out, "0\n"); /* no file can be created beside it */
 }
 
 static void an_interrupt_leaves_what_was_there(void **state)
 {
     (void)state;
-    /* wherever it strikes: sometimes it comes too late, or when only the process's end is left */
+    /* at any time: sometimes too late, or when only the process's exit is left */
     assert_int_equal(bash("mkdir f; cd f; echo old >t.json; for i in {1..8}; do\n"
                           "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json $T) &\n"
                           "until ls -A | grep -q new || ! kill -0 $! 2>/dev/null; do :; done\n"

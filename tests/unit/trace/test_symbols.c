@@ -71,10 +71,10 @@ static void a_debug_file_by_build_id_in_a_given_folder(void **state)
     snprintf(dirs, sizeof dirs, "/nowhere::%s", scratch("debug"));
     struct vs_symbols_options options = {.debug_dirs = dirs};
     assert_all_names("dirs.vst", &options);
-    /* a file there of another build is not taken */
+    /* a file there of another build is not used */
     shell("cp '%s' debug/.build-id/%.2s/%s.debug", built("libvs_victim_plugin.so"), id, id + 2);
     assert_only_exported("dirs.vst", &options);
-    /* nor is what is no file */
+    /* nor one that is not a regular file */
     shell("cd debug/.build-id/%.2s && rm %s.debug && mkfifo %s.debug", id, id + 2, id + 2);
     assert_only_exported("dirs.vst", &options);
 }
@@ -91,7 +91,7 @@ static void what_a_debuginfod_client_has_cached(void **state)
     assert_only_exported("client.vst", NULL);
     setenv("XDG_CACHE_HOME", scratch("xdg"), 1);
     assert_all_names("client.vst", NULL);
-    shell("mv xdg/debuginfod_client own"); /* the library gone, too */
+    shell("mv xdg/debuginfod_client own"); /* the library is removed, too */
     shell("mv client/stripped.so own/%s/executable", id);
     assert_no_names("client.vst", NULL, "1 module is not on this machine: stripped.so");
     setenv("DEBUGINFOD_CACHE_PATH", scratch("own"), 1);
@@ -176,7 +176,7 @@ static void broken_libraries_do_no_harm(void **state)
         struct names names;
         memcpy(copy, whole, bytes);
         size_t left = round % 4 ? bytes : random_next(&seed) % bytes;
-        for (int i = 0; i < 200 && round % 4; i++) /* the front holds what it is known by */
+        for (int i = 0; i < 200 && round % 4; i++) /* the beginning has its identification */
             copy[4096 + random_next(&seed) % (bytes - 4096)] = (unsigned char)random_next(&seed);
         spit(scratch("broken/victim.so"), copy, left);
         look_up("broken.vst", NULL, &names);
@@ -280,7 +280,7 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
 {
     (void)state;
     SKIP_UNDER_TSAN();
-    if (!dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)) /* stays: LeakSanitizer wants it */
+    if (!dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)) /* never closed, for LeakSanitizer */
         skip();
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
@@ -296,7 +296,7 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
     shell("rm late/*");
     setenv("DEBUGINFOD_URLS", url, 1);
     setenv("DEBUGINFOD_CACHE_PATH", scratch("late/client"), 1);
-    assert_no_names("late.vst", NULL, "not on this machine"); /* nobody is asked */
+    assert_no_names("late.vst", NULL, "not on this machine"); /* no server is contacted */
     struct vs_symbols_options options = {.debuginfod = true, .budget_ms = 1000};
     struct names names;
     look_up("late.vst", &options, &names);
@@ -329,7 +329,7 @@ int main(void)
         cmocka_unit_test(a_lambda_is_named_by_the_function_it_is_in),
         cmocka_unit_test(a_server_that_does_not_answer_costs_the_time_given_and_no_more),
     };
-    /* the machine's own settings and caches stay out of it */
+    /* ignore the machine's own settings and caches */
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");

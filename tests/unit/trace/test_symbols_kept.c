@@ -21,7 +21,7 @@ static void names_are_kept_on_disk(void **state)
     snprintf(dir, sizeof dir, "%s", options.cache_dir);
     options.cache_dir = dir;
     assert_all_names("kept.vst", &options);
-    shell("rm -r kept"); /* nothing but the cache is left */
+    shell("rm -r kept"); /* only the cache is left */
     assert_all_names("kept.vst", &options);
     assert_no_names("kept.vst", NULL, "not on this machine");
 }
@@ -77,7 +77,7 @@ static void a_damaged_cache_is_passed_over_and_written_anew(void **state)
     assert_int_equal(again, bytes);
     free(rewritten);
     free(good);
-    shell("rm -r damage/cache && touch damage/cache"); /* no folder, and none can be made */
+    shell("rm -r damage/cache && touch damage/cache"); /* not a folder, and none can be created */
     assert_all_names("damage.vst", &options);
 }
 
@@ -151,8 +151,8 @@ static void a_symbolized_trace_needs_no_files(void **state)
     free(slurp(scratch("copy.vst"), &first_bytes));
     shell("rm -r travel");
     assert_all_names("copy.vst", NULL);
-    assert_no_names("travel.vst", NULL, "not on this machine"); /* was left as it is */
-    symbolize("copy.vst", NULL, NULL, &again); /* nothing is lost where nothing is found */
+    assert_no_names("travel.vst", NULL, "not on this machine"); /* unchanged */
+    symbolize("copy.vst", NULL, NULL, &again); /* existing names stay when none are found */
     free(slurp(scratch("copy.vst"), &second_bytes));
     assert_int_equal(again.named, result.named);
     assert_int_equal(again.with_lines, result.with_lines);
@@ -239,7 +239,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_is_cut_off_is_not_replaced),
         cmocka_unit_test(what_has_no_name_is_listed),
     };
-    /* the machine's own settings and caches stay out of it */
+    /* ignore the machine's own settings and caches */
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");

@@ -147,7 +147,7 @@ static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void *
     assert_int_equal(times_said("libunwind.so.8 was not found"), 1);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
-    assert_true(st.st_size > EVENTS * 3); /* nothing was compressed */
+    assert_true(st.st_size > EVENTS * 3); /* no compression */
 }
 
 static void without_a_thread_the_recording_threads_write(void **state)

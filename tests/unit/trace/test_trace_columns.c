@@ -79,7 +79,7 @@ static unsigned char *put_event(unsigned char *p, unsigned kind, uint64_t *seed,
     if (!(flags & VS_RECORD_SAME_TIME))
         p = vs_put_varint(p, some_number(seed));
     for (unsigned i = 0; i < info->field_count; i++) {
-        uint64_t value = i % 3 == 2 ? 1 : some_number(seed); /* columns that never change, too */
+        uint64_t value = i % 3 == 2 ? 1 : some_number(seed); /* also columns that never change */
         if (info->fields[i].codec == VS_CODEC_A) {
             uint64_t next = random_next(seed) % 300 * 512 + (random_next(seed) % 9 ? 0 : value);
             value = vs_zigzag(next - *address);
@@ -111,7 +111,7 @@ static size_t split(size_t bytes, const unsigned char **columns)
     size_t count = 0, at = 0;
     size_t total = vs_splitter_split(splitter, rows, bytes, columns, parts, &count);
     for (size_t i = 0; i < count && total; i++) {
-        assert_int_equal(parts[i].begin, at); /* they divide it without a gap */
+        assert_int_equal(parts[i].begin, at); /* they divide it without gaps */
         at += parts[i].bytes;
     }
     assert_int_equal(at, total);
@@ -171,15 +171,15 @@ static void rows_that_cannot_be_followed_are_left_alone(void **state)
     (void)state;
     const unsigned char *columns;
     size_t bytes = make_rows(2000, 7);
-    rows[bytes] = VS_EVENT_alloc; /* cut off after its first byte */
+    rows[bytes] = VS_EVENT_alloc; /* truncated after its first byte */
     assert_int_equal(split(bytes + 1, &columns), 0);
     rows[bytes] = VS_DEFINE_RESERVED;
     assert_int_equal(split(bytes + 1, &columns), 0);
     memcpy(rows, "\x94\x80\x00\x01\x01", 5); /* an address whose difference is 0 in two bytes */
     assert_int_equal(split(5, &columns), 0);
-    memcpy(rows, "\x38\x7f", 2); /* a text longer than what is there */
+    memcpy(rows, "\x38\x7f", 2); /* a text longer than the remaining bytes */
     assert_int_equal(split(2, &columns), 0);
-    assert_true(split(make_rows(2000, 8), &columns) > 0); /* and nothing is left of it */
+    assert_true(split(make_rows(2000, 8), &columns) > 0); /* the error left no state behind */
 }
 
 /* A copy of exactly its size each time: a sanitizer detects a read beyond it. */

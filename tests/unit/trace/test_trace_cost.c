@@ -138,11 +138,11 @@ static void an_event_and_a_known_stack_make_no_system_call_and_no_allocation(voi
 {
     (void)state;
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-    skip(); /* they make system calls and allocations of their own */
+    skip(); /* sanitizers make system calls and allocations of their own */
 #endif
     int status = record_in_silence(scratch("silent.vst"), false);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip(); /* no seccomp here */
+        skip(); /* seccomp is not available */
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     status = record_in_silence(scratch("loud.vst"), true);
@@ -170,9 +170,9 @@ static void the_background_thread_gives_way(void **state)
     assert_int_not_equal(tid, 0);
     wait_until_lowered(tid);
     assert_true(getpriority(PRIO_PROCESS, (id_t)tid) >= 10); /* set before the policy */
-    assert_int_equal(sched_getscheduler(0), SCHED_OTHER); /* and nobody else */
+    assert_int_equal(sched_getscheduler(0), SCHED_OTHER); /* and no other thread's policy */
     assert_int_equal(getpriority(PRIO_PROCESS, 0), niceness);
-    vs_recorder_flush(r); /* waits for it, which takes that back; then it gives way again */
+    vs_recorder_flush(r); /* waits for it, which raises its priority; then it lowers it again */
     record_pair(r, 1, 0);
     vs_recorder_flush(r);
     wait_until_lowered(tid);

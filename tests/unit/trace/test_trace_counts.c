@@ -33,8 +33,8 @@ struct state {
 };
 
 struct shared {
-    _Atomic unsigned current; /* of both, the one that holds */
-    _Atomic bool ready;       /* so many changes that a kill is worth it */
+    _Atomic unsigned current; /* of both copies, the valid one */
+    _Atomic bool ready;       /* enough changes for a useful kill */
     struct state state[2];
 };
 
@@ -92,7 +92,7 @@ static void step(struct process *p)
     record(p, slot, !old, size);
     atomic_store(&p->shared->current, !now);
     p->size[slot] = old ? 0 : size;
-    if (random >> 58 == 0) { /* what was counted has to be in front of it */
+    if (random >> 58 == 0) { /* pending counts must be written before it */
         struct vs_event mark = {.kind = VS_EVENT_mark};
         vs_recorder_event(p->recorder, &mark);
     }

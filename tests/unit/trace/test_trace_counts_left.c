@@ -168,7 +168,7 @@ static void cells_that_were_lost_are_not_nothing(void **state)
         change_locked(&t, 0, i, 1000, NULL);
     mark_locked(&t);
     struct copy c = copy_of(&t);
-    write_cell(&c, 0, &none); /* told: nobody needs it */
+    write_cell(&c, 0, &none); /* recorded: it is no longer needed */
     struct left left = read_copy(&c);
     assert_true(left.summed_up && left.events == 1 && left.allocs == 5);
 
@@ -257,7 +257,7 @@ static void an_event_has_its_room_before_counts_wait_for_it(void **state)
     struct recording t = begin_locked(VS_WINDOW_BYTES_LEAST);
     uint64_t windows = t.recorder->sequence;
     looks = 0;
-    change_locked(&t, 0, 1, 1000 * MIB, NULL); /* below this nothing is told before its time */
+    change_locked(&t, 0, 1, 1000 * MIB, NULL); /* below this no counts are recorded early */
     change_locked(&t, 0, 1, -1000 * MIB, NULL);
     while (t.recorder->sequence < windows + 20) {
         change_locked(&t, 0, 2, 1000, NULL);

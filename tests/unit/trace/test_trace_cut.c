@@ -10,7 +10,7 @@
 #define PART 10u
 #else
 #define EVENTS 120u
-#define PART 24u /* events to a frame */
+#define PART 24u /* events per frame */
 #endif
 #define PAGE 4096u
 
@@ -147,7 +147,7 @@ static void the_live_file_cut_at_every_byte(void **state)
     uint64_t least = UINT64_MAX, most = 0;
     enum vs_condition condition;
     for (size_t n = 0, step = 0; n <= trace.live_used; n = next_used(n), step++) {
-        unsigned char *own = step % 64 ? NULL : malloc(n + 1); /* reads beyond it are found */
+        unsigned char *own = step % 64 ? NULL : malloc(n + 1); /* reads beyond it are detected */
         if (own)
             memcpy(own, trace.live, n);
         uint64_t events =

@@ -219,8 +219,8 @@ static void records_that_make_no_sense_end_the_trace_there(void **state)
         size_t n;
     } bad[] = {
 #define BAD(literal) {literal, sizeof(literal) - 1}
-        BAD("\x00"),                             /* no record begins with 0 */
-        BAD("\x10"),                             /* never described */
+        BAD("\x00"),                             /* a record never begins with 0 */
+        BAD("\x10"),                             /* not described */
         BAD("\x3b"),                             /* reserved */
         BAD("\x78\x01x"),                        /* a definition with flags */
         BAD("\x33"),                             /* cut off */
@@ -238,9 +238,9 @@ static void records_that_make_no_sense_end_the_trace_there(void **state)
         BAD("\x3a\x33\x01\x04\x01x\x01y"),       /* a known field with another codec */
         BAD("\x3a\x2a\x41\x00\x01x"),            /* too many fields */
         BAD("\x3a\x2a\x01\x00\x01x\x09y"),       /* name longer than the frame */
-        BAD("\x3a\x34\x02\x04\x04\x01m\x01n\x01" "d\xb4\x01\x00"), /* text never defined */
+        BAD("\x3a\x34\x02\x04\x04\x01m\x01n\x01" "d\xb4\x01\x00"), /* undefined text */
         BAD("\x3a\x15\x06\x02\x00\x00\x00\x00\x05\x01x\x01" "a\x01" "a\x01" "a\x01" "a\x01" "a\x01" "a"
-            "\x95\x01\x01\x01\x01\x01\x01"),     /* stack never defined */
+            "\x95\x01\x01\x01\x01\x01\x01"),     /* undefined stack */
 #undef BAD
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -275,7 +275,7 @@ static void frames_that_contradict_themselves_end_the_trace(void **state)
         begin(&b);
         put_range_end_kind(&b);
         PUT(&b, "\x73\x09\x01\x2a");
-        put_frame(&b, VS_FRAME_EVENTS, i == 0 ? 2 : 1, 1000, 0, true); /* 0: says two events */
+        put_frame(&b, VS_FRAME_EVENTS, i == 0 ? 2 : 1, 1000, 0, true); /* 0: claims two events */
         PUT(&b, "\x73\x09\x01\x2b");
         b.sequence += i == 1;                                          /* 1: a frame is missing */
         put_frame(&b, VS_FRAME_EVENTS, 1, i == 2 ? 1000 : 2000, 0, true); /* 2: time goes back */

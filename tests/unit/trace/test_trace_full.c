@@ -19,10 +19,10 @@
 
 /* --- writes that fail --- */
 
-static _Atomic int failing;         /* errno of every write to a file from now on; 0: none */
-static _Atomic long failing_after = -1; /* or once so many bytes were written */
-static _Atomic bool stuck;              /* they do not fail, they do not return */
-static _Atomic bool held;               /* one is in there */
+static _Atomic int failing;         /* errno of every write to a file from now on; 0: writes succeed */
+static _Atomic long failing_after = -1; /* or once this many bytes were written */
+static _Atomic bool stuck;              /* writes do not fail, but do not return */
+static _Atomic bool held;               /* a write is in progress */
 
 /* Replaces the C library's function in this whole program. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
@@ -125,7 +125,7 @@ static bool record_until_stopped(struct vs_recorder *r)
     for (unsigned i = 0; i < 20000 && !has_stopped(r); i++)
         record_some(r, 200);
     bool stopped = has_stopped(r);
-    record_some(r, 1000); /* the program runs on */
+    record_some(r, 1000); /* the program continues */
     return stopped;
 }
 
@@ -320,7 +320,7 @@ static int dismiss_from_a_stuck_disk(const char *path)
 {
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
     struct vs_recorder *r = NULL;
-    alarm(60); /* nobody may write in its place */
+    alarm(60); /* hangs if another thread writes instead */
     failing_after = sizeof(struct vs_file_header);
     failing = EIO;
     stuck = true;
@@ -353,7 +353,7 @@ static void a_thread_that_cannot_be_dismissed_keeps_its_work(void **state)
 
 /* --- small file systems --- */
 
-static _Atomic unsigned long pages_free; /* of every file system; 0: as it is */
+static _Atomic unsigned long pages_free; /* of every file system; 0: unchanged */
 
 /* Also replaces the C library's function. */
 int fstatvfs(int fd, struct statvfs *fs)
@@ -432,7 +432,7 @@ static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
         }
         assert_int_equal(code, 0);
         bool alive = !access(live, F_OK);
-        assert_int_equal(lines_of(said), alive ? 1 : 2); /* that there is no FILE.live, too */
+        assert_int_equal(lines_of(said), alive ? 1 : 2); /* also reports that there is no FILE.live */
         uint64_t events = read_events(path, alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, &status, text);
         assert_int_equal(status, ENOSPC);
         assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, tally->calls - 1000);

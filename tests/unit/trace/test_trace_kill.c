@@ -113,7 +113,7 @@ static uint64_t id_of(const struct vs_event *e, uint64_t *name, uint64_t *stack)
 static __attribute__((noinline)) uint64_t stack_at(struct vs_recorder *r, unsigned depth)
 {
     uint64_t id = depth ? stack_at(r, depth - 1) : vs_recorder_stack(r, 0);
-    __asm__ volatile("" ::: "memory"); /* no tail call: each depth is another stack */
+    __asm__ volatile("" ::: "memory"); /* prevents a tail call: each depth is another stack */
     return id;
 }
 
@@ -146,7 +146,7 @@ static _Noreturn void be_the_victim(const char *path, struct tally *tally)
     struct victim victims[THREADS];
     struct vs_recorder *r = NULL;
     pthread_t thread;
-    signal(SIGSEGV, SIG_DFL); /* a sanitizer's own would tell of it */
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer's own handler would print a report */
     signal(SIGABRT, SIG_DFL);
     if (vs_recorder_open(&config, &r))
         _exit(1);
@@ -230,11 +230,11 @@ static bool check_trace(struct round *round)
     for (int i = 0; i < THREADS; i++)
         any |= round->tally->recorded[i] != 0;
     if (!any && access(round->path, F_OK))
-        return true; /* killed before there was a file */
+        return true; /* killed before the file was created */
     struct vs_reader *reader;
     char why[VS_READER_WHY_MAX];
     if (!any && vs_reader_open(round->path, &reader, why))
-        return true; /* or before there was anything in it */
+        return true; /* or before it had any contents */
     if (!any) {
         vs_reader_close(reader);
         return true;
@@ -280,7 +280,7 @@ static bool one_round(struct round *round, struct tally *tally, uint64_t *seed)
     if (!pid)
         be_the_victim(round->path, tally);
     *seed = mix(*seed);
-    bool busy = round->number % 8; /* else at any instant, also while it begins */
+    bool busy = round->number % 8; /* otherwise at any time, also at its start */
     for (unsigned i = 0; busy && !tally->recorded[THREADS - 1] && i < 30000; i++)
         usleep(1000);
     usleep((useconds_t)(*seed % (busy ? 40000 : 8000)));

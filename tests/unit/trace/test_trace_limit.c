@@ -15,7 +15,7 @@ struct load {
     struct vs_recorder *recorder;
     struct vs_book book;
     uint64_t random;
-    bool easy; /* few sizes and addresses; else nothing of it packs */
+    bool easy; /* few sizes and addresses; otherwise nothing compresses */
     uint64_t size[SLOTS];
     uint64_t addr[SLOTS];
 };

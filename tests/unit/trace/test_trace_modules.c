@@ -91,8 +91,8 @@ static void a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs(void **
     assert_non_null(library);
     unlink(copy);
     copy_file(built("libvs_victim_plain.so"), copy);
-    call_through(library, "plugin_call", &call); /* noticed only now */
-    char again[600]; /* another name, or the loader takes it for the same */
+    call_through(library, "plugin_call", &call); /* noticed only at this call */
+    char again[600]; /* another name, otherwise the loader treats it as the same */
     snprintf(again, sizeof again, "%s/./libchanging.so", scratch_dir);
     void *other = dlopen(again, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(other);
@@ -148,7 +148,7 @@ static void another_library_at_the_same_addresses_is_itself(void **state)
         copy_file(built("libvs_victim_plugin.so"), paths[i]);
     }
     void *at[2] = {NULL, NULL};
-    for (int i = 0; i < 8; i++) { /* the copies are alike to the byte: path alone tells */
+    for (int i = 0; i < 8; i++) { /* the copies are identical: only the path differs */
         void *library = load_and_call(paths[i & 1], &call);
         at[i & 1] = dlsym(library, "plugin_call");
         dlclose(library);
@@ -190,7 +190,7 @@ static void callers_in_another_library_are_distinguished_without_stacks(void **s
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define NAME_SPACES 0 /* the runtime knows nothing of a second C library */
+#define NAME_SPACES 0 /* the sanitizer's runtime does not support a second C library */
 #else
 #define NAME_SPACES 1
 #endif
@@ -234,7 +234,7 @@ static void another_name_space_is_listed_and_goes(void **state)
     }
     assert_in_range(vs_reader_stack(reader, stack, frames, FRAMES), 4, FRAMES);
     assert_int_equal(frames[1].module, index);
-    assert_int_equal(frames[2].module, frames[0].module); /* the walk came through */
+    assert_int_equal(frames[2].module, frames[0].module); /* the walk succeeded */
     assert_int_equal(alive, 1);
     assert_int_equal(gone, 1);
     vs_reader_close(reader);

@@ -44,7 +44,7 @@ static void a_file_without_permission(void **state)
 {
     (void)state;
     if (!geteuid())
-        skip(); /* root may read everything */
+        skip(); /* root may read every file */
     const char *path = scratch("secret.vst");
     spit(path, "x", 1);
     chmod(path, 0);
@@ -116,7 +116,7 @@ static void a_header_alone_is_an_empty_trace_that_was_cut_off(void **state)
 {
     (void)state;
     struct vs_file_header h = good_header();
-    h.minor = 9; /* later minor versions only add */
+    h.minor = 9; /* later minor versions only add fields */
     h.checksum = XXH64(&h, offsetof(struct vs_file_header, checksum), 0);
     const char *path = scratch("bare.vst");
     spit(path, &h, sizeof h);

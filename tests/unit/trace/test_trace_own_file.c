@@ -25,7 +25,7 @@ static void what_is_behind_a_link_stays(void **state)
     assert_int_equal(symlink(file, link), 0);
     assert_int_equal(vs_own_file_create(link, true), -1);
     assert_int_equal(errno, EEXIST);
-    int fd = vs_own_file_create(link, false); /* the link's name is taken, not its file */
+    int fd = vs_own_file_create(link, false); /* the link itself is replaced, not its target */
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "new", 3), 3);
     close(fd);
@@ -81,7 +81,7 @@ static void links_are_followed_to_what_is_not_there_yet(void **state)
     assert_false(vs_link_follow(path, sizeof path));
     assert_int_equal(errno, ELOOP);
     snprintf(path, sizeof path, "%s/a", scratch_dir);
-    assert_false(vs_link_follow(path, strlen(path) + 1)); /* no room for what it says */
+    assert_false(vs_link_follow(path, strlen(path) + 1)); /* no room for the link's target */
     assert_int_equal(errno, ENAMETOOLONG);
     if (geteuid() == 0 && !lchown(scratch("b"), 65534, 65534)) {
         snprintf(path, sizeof path, "%s/a", scratch_dir);

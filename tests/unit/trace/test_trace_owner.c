@@ -88,7 +88,7 @@ static void the_lock_is_on_a_byte_that_nobody_reads(void **state)
     assert_int_equal(in_a_child(contents_can_be_locked, path), 1);
     assert_int_equal(in_a_child(is_refused, path), 1);
     snprintf(live, sizeof live, "%s.live", path);
-    assert_int_equal(unlink(live), 0); /* the lock alone */
+    assert_int_equal(unlink(live), 0); /* only the lock is left */
     assert_int_equal(in_a_child(is_recorded_by_parent, path), 1);
     vs_recorder_close(r, VS_END_EXIT, 0);
     assert_int_equal(in_a_child(is_recorded, path), 0);
@@ -99,7 +99,7 @@ static void without_the_lock_the_mapping_decides(void **state)
     (void)state;
     const char *path = scratch("unlocked.vst");
     struct vs_recorder *r = begin(path);
-    close(open(path, O_RDONLY)); /* as any program may: the lock is gone */
+    close(open(path, O_RDONLY)); /* as any program may do: this releases the lock */
     assert_int_equal(in_a_child(one_byte_is_locked, path), 0);
     assert_int_equal(in_a_child(is_recorded_by_parent, path), 1);
     assert_int_equal(in_a_child(is_refused, path), 1);
@@ -162,7 +162,7 @@ static void a_trace_written_anew_in_place_stays_its_owners(void **state)
     assert_int_equal(write_anew(path, NULL), 0);
     assert_int_not_equal(inode_of(path), before);
     assert_owned(path, NOBODY, SOME_GROUP, 0640);
-    assert_int_equal(write_anew(path, to), 0); /* another file is who makes it's */
+    assert_int_equal(write_anew(path, to), 0); /* a new file belongs to its creator */
     assert_owned(to, geteuid(), getegid(), 0640);
     assert_int_equal(write_anew(to, to), 0);
     assert_owned(to, geteuid(), getegid(), 0640);

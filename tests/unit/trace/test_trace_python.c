@@ -66,7 +66,7 @@ static void builds_without_description_are_left_alone(void **state)
     struct vs_python_layout layout;
     const char *why;
     describe_3_13();
-    assert_false(vs_python_layout(14, runtime_words, &layout, &why)); /* another version's */
+    assert_false(vs_python_layout(14, runtime_words, &layout, &why)); /* another version's table */
     runtime_words[0] = 0;
     assert_false(vs_python_layout(13, runtime_words, &layout, &why));
 }
@@ -90,7 +90,7 @@ static void builds_without_gil_have_more_before_each_object(void **state)
     assert_int_equal(layout.text_shift, 0);
     assert_int_equal(layout.code_version, 108);
     assert_int_equal(layout.code_traceable, 200);
-    assert_int_equal(layout.frame_copy, VS_PYTHON_NONE); /* all threads run the same */
+    assert_int_equal(layout.frame_copy, VS_PYTHON_NONE); /* all threads run the same instructions */
     runtime_words[1] = UINT64_C(0x030e00f0);
     runtime_words[48] = 232;
     runtime_words[49] = 224;
@@ -239,7 +239,7 @@ static void frames_in_a_circle_end(void **state)
     f.frame[1] = at(f.frame);
     assert_int_equal(steps_of(&f, steps), 128);
     f.frame[1] = at(f.entry);
-    f.entry[1] = at(f.entry); /* an end after the other */
+    f.entry[1] = at(f.entry); /* one end after the other */
     assert_in_range(steps_of(&f, steps), 1, VS_PYTHON_STEPS_MAX);
 }
 
@@ -260,7 +260,7 @@ static void names_that_went_away_are_no_fault(void **state)
         assert_true(vs_python_place(&f.python, &steps[0], &place));
         assert_int_equal(place.line, 5);
     }
-    f.name[2] = UINT64_MAX; /* longer than any text is */
+    f.name[2] = UINT64_MAX; /* longer than any valid text */
     assert_in_range(vs_python_place(&f.python, &steps[0], &place), 0, 1);
     assert_in_range(place.function_bytes, 0, VS_PYTHON_TEXT_MAX);
 }
@@ -275,7 +275,7 @@ static void an_interpreter_that_is_not_running_has_no_thread(void **state)
 
 /* --- a running interpreter --- */
 
-static _Thread_local struct fake *running; /* what the calling thread runs */
+static _Thread_local struct fake *running; /* the calling thread's present code */
 
 static void *this_thread(void)
 {
@@ -297,7 +297,7 @@ static void begin(struct fake *f, unsigned minor)
         assert_true(vs_python_layout(minor, runtime_words, &f->python.layout, &why));
     f->python.this_thread = this_thread;
     f->python.initialized = initialized;
-    memset(runtime_words, 0, sizeof runtime_words); /* nobody shuts it down */
+    memset(runtime_words, 0, sizeof runtime_words); /* no shutdown in progress */
     f->thread[f->python.layout.thread_id / 8] = (uint64_t)pthread_self();
     running = f;
 }

@@ -53,7 +53,7 @@ static void make(struct fake *f, uint32_t copy, unsigned step)
     f->python.code_type = 0x5000;
     f->python.text_type = 0x6000;
     f->thread[72 / 8] = at(f->frame);
-    f->frame[0] = at(f->code) | 1; /* counted by the frame alone */
+    f->frame[0] = at(f->code) | 1; /* a reference held only by the frame */
     f->frame[1] = at(f->entry);
     f->frame[56 / 8] = (copy ? at(f->copy) : at(f->code) + CODE) + step;
     set_half(f->frame, 72, copy);
@@ -72,7 +72,7 @@ static void make(struct fake *f, uint32_t copy, unsigned step)
     f->name[32 / 8] = 3;
     set_half(f->name, 48, (1u << 2 | VS_PYTHON_COMPACT | VS_PYTHON_ASCII) << 6);
     memcpy((char *)f->name + 56, "abc", 3);
-    /* two entries of two units each, without columns: on this line and two further down */
+    /* two entries of two units each, without columns: on this line and two lines below */
     f->table[32 / 8] = 4;
     memcpy((char *)f->table + 48, "\xe9\x00\xe9\x04", 4);
 }
@@ -126,7 +126,7 @@ static void a_copy_that_cannot_be_means_no_frames(void **state)
         set_half(f.frame, 72, beyond[i]);
         assert_int_equal(steps_of(&f, steps), 0);
     }
-    make(&f, 1, 2 * UNITS); /* behind its instructions */
+    make(&f, 1, 2 * UNITS); /* after its instructions */
     assert_int_equal(steps_of(&f, steps), 0);
     make(&f, 1, 4);
     f.copies[2] += 8; /* before them */

@@ -140,7 +140,7 @@ static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported
     unsigned char *trace = small_trace(&bytes, NULL, NULL);
     uint64_t last = 0, steps = 0;
     for (size_t n = 0; n <= bytes; n++) {
-        unsigned char *cut = malloc(n + 1); /* its own block: reads beyond it are found */
+        unsigned char *cut = malloc(n + 1); /* a separate block: reads beyond it are detected */
         memcpy(cut, trace, n);
         struct vs_reader *reader = NULL;
         char why[VS_READER_WHY_MAX] = "", text[VS_READER_WHY_MAX] = "";
@@ -282,7 +282,7 @@ static struct outcome record_until_full(const char *path, rlim_t limit, char *sa
         int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(fd, STDERR_FILENO);
         struct rlimit rl = {limit, limit};
-        setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ stays deadly, as in any program */
+        setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ keeps its default action, as in any program */
         struct vs_recorder_config config = {.path = path, .compression = 0, .flush_ms = 1000};
         struct vs_recorder *r = NULL;
         struct vs_recorder_stats stats = {0};
@@ -340,7 +340,7 @@ static void a_full_disk_stops_the_recording_once_and_keeps_every_event_before(vo
     assert_int_equal(count_lines(said), 1);
     struct vs_reader *reader = open_reader(path);
     assert_int_equal(count_ranges(reader) + 1, outcome.events);
-    assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit the file */
+    assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit in the file */
     char text[VS_READER_WHY_MAX];
     vs_reader_condition(reader, text);
     assert_memory_equal(text, "recording stopped early (File too large): ", 42);

@@ -112,7 +112,7 @@ static void test_added_frames_are_found_and_events_stay(void **state)
     assert_int_equal(entries[3].time_ns, 1003);
     free(entries);
 
-    /* symbols go, checkpoints stay, two more come */
+    /* symbols are removed, checkpoints stay, two more are added */
     add_frames(path, NULL, 1u << VS_FRAME_SYMBOLS, 2);
     assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
     assert_int_equal(before, after);
@@ -122,7 +122,7 @@ static void test_added_frames_are_found_and_events_stay(void **state)
     assert_int_equal(entries[4].sequence, 1);
     free(entries);
 
-    /* and without all of them the file is what it was, byte by byte */
+    /* and without all of them the file is as before, byte by byte */
     size_t old_bytes, new_bytes;
     make_trace(scratch("b.vst"));
     unsigned char *old = slurp(scratch("b.vst"), &old_bytes);
@@ -166,7 +166,7 @@ static void test_killed_trace_becomes_whole(void **state)
         assert_int_equal(reason, VS_END_KILLED);
         assert_int_equal(directory(path, &entries), 2);
         free(entries);
-        add_frames(path, NULL, ~0u, 0); /* again: it has its one end already */
+        add_frames(path, NULL, ~0u, 0); /* again: it already has its one end */
         assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), lengths[i]);
         assert_int_equal(before, after);
     }
@@ -212,7 +212,7 @@ static void test_cut_and_damaged_traces(void **state)
     make_trace(path);
     unsigned char *data = slurp(path, &bytes);
     uint64_t end = end_of_first_frame(path);
-    spit(path, data, end + 100); /* frames differ in size by how much time there was to pack */
+    spit(path, data, end + 100); /* frame sizes depend on the time available for packing */
     unsigned n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
     assert_refused(path, VS_ERR_CORRUPT, "-o");
     assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), 0, &w, why), VS_OK);
@@ -221,7 +221,7 @@ static void test_cut_and_damaged_traces(void **state)
     assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
     assert_int_equal(before, after);
 
-    /* where it ends between two frames, the rest may be in a FILE.live that is elsewhere */
+    /* where it ends between two frames, the rest may be in a FILE.live elsewhere */
     spit(path, data, end);
     n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
     assert_refused(path, VS_ERR_CORRUPT, "FILE.live");
@@ -229,7 +229,7 @@ static void test_cut_and_damaged_traces(void **state)
     assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
     assert_int_equal(before, after);
 
-    /* where only the trailer lacks, nothing can be */
+    /* where only the trailer is missing, nothing can be */
     spit(path, data, bytes - sizeof(struct vs_trailer));
     n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
     assert_int_equal(reason, VS_END_EXIT);
@@ -238,7 +238,7 @@ static void test_cut_and_damaged_traces(void **state)
     assert_int_equal(reason, VS_END_EXIT);
     assert_int_equal(before, after);
 
-    /* a page that was never written: what follows it is not given up in place */
+    /* a page that was never written: the data after it is not dropped in place */
     memset(data + end, 0, 4096);
     spit(path, data, bytes - 5);
     digest(path, &before, VS_TRACE_TRUNCATED, &reason);
@@ -248,7 +248,7 @@ static void test_cut_and_damaged_traces(void **state)
     data = slurp(path, &bytes);
 
     /* damaged in the middle, and without an end: not in place, but elsewhere */
-    data[end_of_first_frame(path) + 200] ^= 1; /* in what the second frame holds */
+    data[end_of_first_frame(path) + 200] ^= 1; /* in the second frame's payload */
     spit(path, data, bytes - 5);
     n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_CORRUPT);
@@ -261,7 +261,7 @@ static void test_cut_and_damaged_traces(void **state)
     assert_int_equal(again, bytes - 5);
     free(kept);
 
-    /* damaged, and with its end: kept as it is, or what can be read of it, elsewhere */
+    /* damaged, and with its end: unchanged in place, or its readable part elsewhere */
     spit(path, data, bytes);
     n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
     add_frames(path, NULL, 0, 1);
@@ -405,7 +405,7 @@ static void test_what_the_dead_left_is_removed(void **state)
     snprintf(name, sizeof name, ".dead.vst.%ld.new", (long)child);
     snprintf(mine, sizeof mine, ".dead.vst.%ld.new", (long)getpid());
     assert_int_equal(access(scratch(name), F_OK), 0);
-    spit(scratch(mine), (const unsigned char *)"x", 1); /* of an earlier process of this number */
+    spit(scratch(mine), (const unsigned char *)"x", 1); /* of an earlier process with this pid */
     spit(scratch(".dead.vst.notes.new"), (const unsigned char *)"x", 1);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
     assert_int_equal(access(scratch(name), F_OK), -1);

@@ -145,7 +145,7 @@ static void strings_are_defined_once_and_made_valid_utf8(void **state)
     large[100000] = '\0';
     uint64_t large_id = vs_recorder_string(r, large, SIZE_MAX);
     struct vs_event e = {.kind = VS_EVENT_mark};
-    e.mark.name = 4711; /* never defined: must not spoil the trace */
+    e.mark.name = 4711; /* undefined: must not damage the trace */
     vs_recorder_event(r, &e);
     vs_recorder_close(r, VS_END_EXIT, 0);
 
@@ -284,7 +284,7 @@ static void flush_puts_everything_before_it_into_the_file(void **state)
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
     vs_recorder_event(r, &e);
     vs_recorder_flush(r);
-    vs_recorder_flush(r); /* nothing new: returns at once */
+    vs_recorder_flush(r); /* no new data: returns at once */
     size_t bytes;
     unsigned char *copy = slurp(path, &bytes);
     struct vs_reader *reader = NULL;
@@ -349,7 +349,8 @@ static void an_existing_file_is_replaced_and_private(void **state)
     assert_string_equal(vs_recorder_path(r), path);
     vs_recorder_close(r, VS_END_EXIT, 0);
     char kept[32] = "";
-    assert_int_equal(read(old, kept, sizeof kept), 14); /* whoever has it open keeps it */
+    assert_int_equal(read(old, kept, sizeof kept), 14); /* a reader that has it open keeps its
+                                                         * contents */
     close(old);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);

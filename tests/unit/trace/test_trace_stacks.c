@@ -160,7 +160,7 @@ static void the_same_stack_has_the_same_id_and_is_written_once(void **state)
     vs_recorder_stats(call.recorder, &before);
     times = 2;
     for (int i = 0; i < times; i++)
-        middle(&call); /* shares everything outside this function */
+        middle(&call); /* identical outside this function */
     vs_recorder_stats(call.recorder, &after);
     assert_true(call.stack != ids[0]);
     assert_in_range(after.stack_nodes - before.stack_nodes, 1, 6);
@@ -176,7 +176,7 @@ static void depth_is_limited_to_the_innermost_frames(void **state)
     struct vs_reader *reader = finish(call.recorder, path, call.stack);
     struct vs_frame frames[FRAMES];
     assert_int_equal(vs_reader_stack(reader, call.stack, frames, FRAMES), 101);
-    assert_int_equal(frames[100].module, VS_NO_MODULE); /* says that there are more */
+    assert_int_equal(frames[100].module, VS_NO_MODULE); /* a mark for more frames */
     assert_int_equal(frames[100].pc, VS_STACK_MORE);
     assert_int_equal(vs_reader_stack(reader, call.stack, frames, 5), 5);
     struct names names;
@@ -208,7 +208,7 @@ static void a_library_loaded_later_becomes_a_module(void **state)
     f(leaf, &call);
     uint64_t through = call.stack;
     dlclose(plugin);
-    middle(&call); /* notices that it is gone */
+    middle(&call); /* notices the unloading */
     call.stack = through;
     struct vs_reader *reader = finish(call.recorder, path, through);
 
@@ -346,7 +346,7 @@ static void a_module_that_is_gone_or_differs_is_an_offset_and_counted(void **sta
         assert_int_equal(vs_symbols_missing(names.symbols, &first), 1);
         assert_string_equal(first, copy);
         vs_symbols_close(names.symbols);
-        /* second round: a file is there again, but another one */
+        /* second round: another file exists at that path */
         char self[512];
         ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
         self[n] = '\0';

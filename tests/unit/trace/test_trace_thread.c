@@ -96,7 +96,7 @@ static void a_real_time_policy_stays_the_programs(void **state)
     assert_int_equal(pthread_create(&thread, NULL, record_in_real_time, &found), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     if (found.refused)
-        skip(); /* without the privilege nobody has such threads */
+        skip(); /* without the privilege such threads cannot be created */
     assert_true(found.policy == SCHED_OTHER || found.policy == SCHED_BATCH);
 }
 

@@ -12,7 +12,7 @@
 #define WORKERS 4u
 #define ROUNDS 20000u
 #define FRAME_BYTES 300u /* windows are full, and waited for, all the time */
-#define DEVICES 16u /* more combinations than are counted between two writings */
+#define DEVICES 16u /* more combinations than are counted between two writes */
 #define FAMILIES 4u
 
 static const enum vs_family families[FAMILIES] = {VS_FAMILY_DEVICE, VS_FAMILY_ASYNC,
@@ -26,7 +26,7 @@ struct worker {
     struct vs_recorder *recorder;
     pthread_t thread;
     uint64_t random;
-    bool marks; /* has little to write each time, and waits; what the others count comes to it */
+    bool marks; /* writes little each time, and waits; the others' counts are added to that */
     struct total truth[DEVICES][FAMILIES];
 };
 
@@ -38,7 +38,8 @@ static void change_by(struct worker *w, unsigned device, unsigned family, bool a
         (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, families[family], device, size,
                                                    size);
     struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = size, .size = size}};
-    vs_recorder_change(w->recorder, &book, change, false, &event); /* counted: too small */
+    vs_recorder_change(w->recorder, &book, change, false, &event); /* counted: below the minimum
+                                                                    * size */
     struct total *t = &w->truth[device][family];
     *(alloc ? &t->allocs : &t->frees) += 1;
     *(alloc ? &t->size : &t->freed_size) += size;
@@ -53,7 +54,7 @@ static void *work(void *arg)
         change_by(w, device, family, true, size);
         if (random >> 20 & 1)
             change_by(w, device, family, false, size);
-        if (w->marks) { /* what is counted has to be in front of it */
+        if (w->marks) { /* pending counts must be written before it */
             struct vs_event mark = {.kind = VS_EVENT_mark};
             vs_recorder_event(w->recorder, &mark);
         }

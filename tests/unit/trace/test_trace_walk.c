@@ -12,7 +12,7 @@
 #include "trace/stacks/walk.h"
 
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
-#define IN_USE(room) __asm__ volatile("" ::"r"(room) : "memory") /* so that the frame has it */
+#define IN_USE(room) __asm__ volatile("" ::"r"(room) : "memory") /* keeps it in the frame */
 #define FRAMES 128
 
 #if defined(__x86_64__)
@@ -35,7 +35,8 @@ static void by_libunwind(struct stack *s, const void *first)
     memcpy(s->pcs, all + from, s->count * sizeof *all);
 }
 
-static volatile unsigned compared, walked; /* raise may not call us, the compiler thinks */
+static volatile unsigned compared, walked; /* prevents the compiler from assuming that raise does
+                                            * not call us */
 
 /* Compares the two ways, from this function's caller on. */
 __attribute__((noinline)) static void compare(bool must_walk)
@@ -285,7 +286,7 @@ int main(void)
 
 int main(void)
 {
-    return 77; /* stacks are libunwind's alone here */
+    return 77; /* only libunwind is available here */
 }
 
 #endif

@@ -28,7 +28,7 @@ enum diff_kind {
     STEP_MALLOC,       /* a bytes on stream b; its number is target */
     STEP_FREE,         /* target */
     STEP_RECORD,       /* target on stream a */
-    STEP_COMPLETE,     /* of the events outstanding on stream a, b modulo their number + 1 */
+    STEP_COMPLETE,     /* of the pending events on stream a, b modulo their number + 1 */
     STEP_SYNC_BEGIN,
     STEP_SYNC_END,     /* the open ticket a modulo their number */
     STEP_PROBE,        /* find and free a bytes from target, or at address a */
@@ -37,7 +37,7 @@ enum diff_kind {
     STEP_RESET_SUMS,
     STEP_FRACTION,     /* a / 1000 */
     STEP_ABANDON,
-    STEP_POOL_RETAIN,  /* pool a; b: with a source of its own */
+    STEP_POOL_RETAIN,  /* pool a; b: with its own memory source */
     STEP_POOL_BEGIN,   /* pool a for the streams in the bits of b; 0: all */
     STEP_POOL_END,
     STEP_POOL_RELEASE,
@@ -56,23 +56,23 @@ struct diff_step {
     enum diff_kind kind;
     int target; /* -1: none */
     uint64_t a, b;
-    enum diff_failure fail; /* the device does so during this step */
+    enum diff_failure fail; /* the device fails so during this step */
     enum vs_err code;
-    uint64_t after; /* this many calls, where the device can count them */
+    uint64_t after; /* after this many calls, where the device can count them */
 };
 
 struct diff_config {
     struct vs_allocator_config allocator;
     uint64_t capacity;
     int largest;    /* requests below 2^largest bytes */
-    bool failures;  /* the device fails now and then */
-    bool fractions; /* the memory fraction changes on the way */
+    bool failures;  /* the device fails at random */
+    bool fractions; /* the memory fraction changes during the run */
     bool abandons;
     bool pools;
-    bool alone;    /* no stream uses another's memory, and so nothing waits for events */
-    bool restless; /* the cache is emptied again and again, on one stream */
+    bool alone;    /* no stream uses another's memory, so no events are needed */
+    bool restless; /* the cache is emptied repeatedly, on one stream */
     bool callbacks; /* one frees a block when the cache cannot serve a request */
-    bool falling;   /* of address ranges a later one lies below an earlier one */
+    bool falling;   /* a later address range may lie below an earlier one */
     bool drawn;     /* the options are drawn for each seed */
     /* must have run at least once over all seeds; ends with MODEL_MECHANISM_COUNT */
     enum model_mechanism reach[DIFF_REACH_MAX];
@@ -85,17 +85,17 @@ struct diff_run {
     struct model *model;
     uint64_t addr[DIFF_STEPS_MAX]; /* of each request by number; 0: not live */
     int live[DIFF_LIVE_MAX], live_count;
-    int requests; /* numbers given so far */
+    int requests; /* numbers used so far */
     uint64_t tickets[DIFF_TICKETS_MAX], begun[DIFF_TICKETS_MAX];
     int ticket_count;
     struct diff_events {
         struct vs_allocator_event event[DIFF_EVENTS_MAX];
         int count;
-    } events, model_events; /* what the sinks were told in this step */
+    } events, model_events; /* events of the sinks in this step */
     struct unsafe_ranges ranges;
     unsigned begun_pools; /* a bit for each */
     int captures;         /* told */
-    uint64_t called_back; /* what the callback freed; 0: nothing */
+    uint64_t called_back; /* bytes freed by the callback; 0: none */
     uint64_t seed, random;
     int steps;             /* carried out */
     char difference[512];  /* empty: none yet */

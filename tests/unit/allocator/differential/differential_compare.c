@@ -23,7 +23,7 @@ static bool same_stat(struct diff_run *r, const char *name, const struct vs_stat
     const char *field = NULL;
     uint64_t a = 0, b = 0;
     struct vs_stat unordered = *have;
-    /* blocks freed by one look at the events: PyTorch frees them in any order */
+    /* blocks freed by one query of the events: PyTorch frees them in any order */
     if (!diff_subject_is_ours && strncmp(name, "inactive_split", 14) == 0) {
         unordered.peak = want->peak;
         unordered.allocated = want->allocated;
@@ -220,7 +220,7 @@ static void sort(struct diff_events *events)
 bool diff_compare_events(struct diff_run *r)
 {
     if (!diff_subject_is_ours && r->config->pools) {
-        sort(&r->events); /* what a capture held back completes in any order there */
+        sort(&r->events); /* frees delayed by a capture complete in any order there */
         sort(&r->model_events);
     }
     for (int i = 0; i < r->events.count && i < r->model_events.count && i < DIFF_EVENTS_MAX; i++) {

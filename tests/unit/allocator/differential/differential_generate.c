@@ -143,7 +143,7 @@ static struct diff_step rare(struct diff_run *r)
             s.kind = STEP_FRACTION;
             s.a = one_in(r, 8) ? 1001 : draw(r, 2) ? 250 * (1 + draw(r, 4)) : draw(r, 1001);
             if (!diff_subject_is_ours)
-                s.a = 1 + s.a % 999; /* 0 and 1 have no meaning of their own */
+                s.a = 1 + s.a % 999; /* 0 and 1 have special meanings */
         }
         break;
     case 5:
@@ -187,14 +187,14 @@ static struct diff_step pool_step(struct diff_run *r)
         s.kind = STEP_POOL_SET;
         s.b = one_in(r, 16) ? 4 : draw(r, 4);
         if (!diff_subject_is_ours) {
-            s.b &= VS_POOL_USE_ON_OOM; /* the other cannot be taken back */
-            s.a = 1;                   /* of several it asks any first */
+            s.b &= VS_POOL_USE_ON_OOM; /* the other one cannot be cleared */
+            s.a = 1;                   /* of several its order of queries is undefined */
         }
     } else if (what < 15) {
-        /* there the order in which it waits for events is open */
+        /* there its order of waits for events is undefined */
         s.kind = diff_subject_is_ours ? STEP_POOL_EMPTY : STEP_POOL_END;
     } else if (!diff_subject_is_ours && r->config->allocator.expandable_segments) {
-        s.kind = STEP_POOL_END; /* there PyTorch miscounts what a pool without users has */
+        s.kind = STEP_POOL_END; /* there PyTorch's counts for a pool without users are wrong */
     }
     return s;
 }
@@ -203,7 +203,7 @@ static struct diff_step plain(struct diff_run *r)
 {
     struct diff_step s = {STEP_MALLOC, -1, 0, 0, FAIL_NONE, VS_OK, 0};
     bool room = r->live_count < DIFF_LIVE_MAX && r->requests < DIFF_STEPS_MAX;
-    /* phases of filling and draining; how full differs from seed to seed */
+    /* phases of filling and draining; the fill level differs between seeds */
     int full = r->requests / 500 % 4 == 3 ? 15 : 40 + (int)(r->seed % 5) * 40;
     if (room && (!r->live_count || (r->live_count < full && !one_in(r, 3)) || one_in(r, 20))) {
         s.target = r->requests++;
@@ -233,7 +233,7 @@ static struct diff_step any(struct diff_run *r)
                                   0, FAIL_NONE, VS_OK, 0};
     if (what < 160)
         return r->config->pools && what % 2 ? pool_step(r) : probe(r);
-    /* PyTorch remembers uses of a capture beyond the life of their block */
+    /* PyTorch remembers uses during a capture beyond the life of their block */
     if (what < 240 && r->live_count && (diff_subject_is_ours || !diff_capturing(r)))
         return (struct diff_step){STEP_RECORD, live_one(r),
                                   diff_subject_is_ours ? draw(r, DIFF_STREAMS + 1) : DIFF_STREAMS,

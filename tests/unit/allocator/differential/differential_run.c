@@ -169,7 +169,7 @@ static bool step_record(struct diff_run *r, const struct diff_step *s)
 static bool step_complete(struct diff_run *r, const struct diff_step *s)
 {
     uint64_t done = r->device.completed[s->a], recorded = r->device.recorded[s->a];
-    /* PyTorch records what waited for the end of a capture in any order */
+    /* PyTorch records events delayed by a capture in any order */
     uint64_t count = diff_subject_is_ours ? done + s->b % (recorded - done + 1) : recorded;
     fake_device_complete(&r->device, s->a, count);
     fake_device_complete(&r->model_device, s->a, count);
@@ -212,7 +212,7 @@ static bool step_probe(struct diff_run *r, const struct diff_step *s)
         !same(r, "found live", live, want_live))
         return false;
     if (!addr || (live && a.addr == addr))
-        return true; /* a proper free is step_free's */
+        return true; /* step_free does valid frees */
     return same(r, "result of a wrong free", vs_allocator_free(r->real, addr),
                 model_free(r->model, addr)) &&
            same(r, "result of a wrong record_stream",

@@ -76,7 +76,7 @@ static int without(const struct diff_config *config, struct diff_step *steps, in
 int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count)
 {
     time_t until = time(NULL) + SHRINK_SECONDS;
-    thorough = false; /* faster, and mostly enough */
+    thorough = false; /* faster, and usually sufficient */
     int now = steps_to_difference(config, steps, count);
     thorough = now == 0;
     if (now)

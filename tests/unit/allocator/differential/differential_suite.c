@@ -16,7 +16,7 @@
 static int steps_wanted = 40000;
 static uint64_t first_seed = 20260101;
 static bool brief;
-static long steps_before; /* of this configuration's runs that have ended */
+static long steps_before; /* of this configuration's completed runs */
 
 /* For finding the step of a crash in a debugger. */
 static struct {
@@ -34,7 +34,7 @@ static void on_crash(int signal)
                      at.test, at.seed, at.step);
     ssize_t written = write(2, text, (size_t)n);
     (void)written;
-    sigaction(signal, &handlers_before[signal], NULL); /* and again, as without us */
+    sigaction(signal, &handlers_before[signal], NULL); /* then continue as without our handler */
 }
 
 static void report(const struct diff_config *config, struct diff_step *steps, int count,
@@ -100,7 +100,7 @@ void diff_suite(const char *test, const struct diff_config *given)
     }
     print_counts(counts);
     if (steps_wanted < 40000)
-        return; /* too few to reach everything */
+        return; /* too few to use every mechanism */
     for (int i = 0; given->reach[i] != MODEL_MECHANISM_COUNT; i++) {
         if (!counts[given->reach[i]])
             fail_msg("%s never ran", model_mechanism_names[given->reach[i]]);

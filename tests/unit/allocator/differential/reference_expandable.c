@@ -64,7 +64,7 @@ static enum vs_err new_range(struct model *m, const struct request *q, int *out)
         bytes = m->config.expandable_reserve_bytes;
     bytes = model_round_up(bytes, handle_bytes(m, q->large));
     if (q->size > bytes)
-        return VS_ERR_DEVICE_OOM; /* whatever was free, it could not be mapped */
+        return VS_ERR_DEVICE_OOM; /* even if memory was free, it could not be mapped */
     enum vs_err err = fake_device_ops.range_reserve(m->device, bytes, &addr);
     if (err)
         return err;
@@ -91,7 +91,7 @@ static enum vs_err map_handles(struct model *m, uint64_t addr, uint64_t each, si
     }
     if (!err)
         err = fake_device_ops.memory_map(m->device, addr, each, handles, count);
-    for (size_t i = 0; i < made; i++) /* what is mapped stays, without its handle */
+    for (size_t i = 0; i < made; i++) /* mapped parts stay, without their handles */
         (void)fake_device_ops.memory_release(m->device, handles[i], each);
     free(handles);
     m->counts[MODEL_map_failed] += err != VS_OK;

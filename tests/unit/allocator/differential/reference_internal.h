@@ -23,7 +23,7 @@ struct block {
     int event_count;
     bool large, expandable;
     bool unmapped; /* address space only */
-    bool busy;     /* with the client */
+    bool busy;     /* in use by the client */
     bool waiting;  /* freed, for events or the end of captures */
 };
 
@@ -64,7 +64,7 @@ struct model {
     int pool_count;
     uint64_t pools_made, segments_made;
     bool as_pytorch;
-    struct scope scopes[MODEL_POOLS_MAX]; /* pools being allocated to */
+    struct scope scopes[MODEL_POOLS_MAX]; /* active pools */
     int scope_count, captures_reported;
     uint64_t syncs_begun, syncs_done, searches;
     struct vs_allocator_stats stats;

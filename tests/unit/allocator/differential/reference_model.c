@@ -329,7 +329,7 @@ static enum vs_err retry(struct model *m, const struct request *q, int *out)
         RAN(m, capture_no_retry);
         return VS_ERR_DEVICE_OOM;
     }
-    /* the wrong moment to give anything back, and so to go on */
+    /* releasing is not allowed now, so the request ends here */
     if (model_release_all(m, &released) == VS_ERR_STATE)
         return VS_ERR_STATE;
     m->stats.num_alloc_retries++;
@@ -476,7 +476,7 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         q.large = true;
         q.size = bytes;
         count_oom(m, &q);
-        m->oom.tried = bytes; /* no size was worked out */
+        m->oom.tried = bytes; /* no rounded size was computed */
         return VS_ERR_DEVICE_OOM;
     }
     q.size = rounded(m, bytes);

@@ -16,66 +16,66 @@ struct model;
 /* Mechanisms used, so that tests can check their coverage; X(name) each. */
 #define MODEL_MECHANISMS(X)                                                              \
     X(hit)              /* served from the cache */                                      \
-    X(split)            /* a block cut for a request */                                  \
-    X(tail)             /* a large block's small rest left inside it */                  \
-    X(tie)              /* of equally large blocks not the lowest, for its age */            \
+    X(split)            /* a block split for a request */                                  \
+    X(tail)             /* a large block's small remainder left in it */                  \
+    X(tie)              /* of equally large blocks not the lowest, because of its age */            \
     X(merge)            /* free neighbours joined */                                     \
     X(division)         /* rounded by roundup_power2_divisions to more than 512 B steps */ \
-    X(oversize_refused) /* a block withheld from a smaller request by max_split_size */  \
-    X(rounding_refused) /* a block withheld by max_non_split_rounding */                 \
+    X(oversize_refused) /* a block not used for a smaller request because of max_split_size */  \
+    X(rounding_refused) /* a block not used because of max_non_split_rounding */                 \
     X(segment)          /* a device allocation */                                        \
     X(pending)          /* a freed block waits for events */                             \
-    X(event_done)       /* an event seen to be complete */                               \
-    X(event_not_ready)  /* polling stopped at one that was not */                        \
-    X(gc_round)         /* a garbage collection that looked for blocks */                \
-    X(gc_second_round)  /* one that took another mean age */                             \
-    X(gc_free)          /* a segment it gave back */                                     \
-    X(fraction_refused) /* refused before the device was asked */                        \
+    X(event_done)       /* an event found complete */                               \
+    X(event_not_ready)  /* polling stopped at an event that was not complete */                        \
+    X(gc_round)         /* a garbage collection that searched for blocks */                \
+    X(gc_second_round)  /* one with a second mean age */                             \
+    X(gc_free)          /* a segment freed by it */                                     \
+    X(fraction_refused) /* failed before the device call */                        \
     X(callback_freed)   /* a callback freed something, and the cache was searched again */ \
     X(callback_served)  /* with success */                                               \
-    X(oversize_one)     /* one oversize block given back sufficed */                     \
-    X(oversize_several) /* the largest given back until they sufficed */                 \
-    X(oversize_short)   /* given back, and not enough */                                 \
-    X(retry)            /* asked again after the cache was given back */                 \
-    X(retry_served)     /* and that helped */                                            \
-    X(oom)              /* out of memory told to the client */                           \
-    X(error)            /* another error of the device told to the client */             \
-    X(release)          /* a segment given back with the cache */                        \
-    X(release_failed)   /* one the device did not take */                                \
-    X(record_failed)    /* an event the device did not record */                         \
-    X(query_failed)     /* an event the device did not answer about */                   \
+    X(oversize_one)     /* one released oversize block sufficed */                     \
+    X(oversize_several) /* the largest ones released until they sufficed */                 \
+    X(oversize_short)   /* released, but not enough */                                 \
+    X(retry)            /* device call repeated after the cache was released */                 \
+    X(retry_served)     /* and that succeeded */                                            \
+    X(oom)              /* out of memory returned to the client */                           \
+    X(error)            /* another device error returned to the client */             \
+    X(release)          /* a segment released with the cache */                        \
+    X(release_failed)   /* a segment that the device did not free */                                \
+    X(record_failed)    /* an event that the device did not record */                         \
+    X(query_failed)     /* an event query that failed */                   \
     X(reuse_sync)       /* a synchronisation before reuse */                             \
     X(reuse_sync_failed)                                                                 \
     X(range)            /* address space reserved */                                     \
     X(range_released)                                                                    \
     X(map)              /* memory mapped into a range */                                 \
-    X(map_joined)       /* what was mapped joined a free block before it */              \
+    X(map_joined)       /* mapped memory joined a free block before it */              \
     X(map_filled)       /* it closed a gap before a free block */                        \
     X(map_twice)        /* a request for which two parts were mapped */                  \
     X(map_failed)       /* no memory, or an error, for a part */                         \
     X(map_kept)         /* a part stayed mapped when the next one failed */              \
-    X(grown_free)       /* growing met a free block that was large enough as it was */   \
-    X(larger_preferred) /* the best fit passed over for one that can grow less */        \
-    X(unmap)            /* whole handles inside a free block given back */               \
-    X(unmap_edge)       /* parts of handles at its ends kept */                          \
+    X(grown_free)       /* growing reached a free block that was large enough already */   \
+    X(larger_preferred) /* the best fit not used in favour of one that can grow less */        \
+    X(unmap)            /* whole handles inside a free block released */               \
+    X(unmap_edge)       /* parts of handles at its ends stayed */                          \
     X(unmap_failed)                                                                      \
     X(pool_request)     /* served from a private pool */                                 \
     X(pool_shared)      /* a pool with users got one more */                             \
     X(pool_source)      /* memory from a pool's own source */                            \
     X(pool_emptied)     /* one pool's cache emptied */                                   \
-    X(pool_segment)     /* memory taken for a private pool */                            \
+    X(pool_segment)     /* memory allocated for a private pool */                            \
     X(pool_freeable)    /* a use count that reached 0 */                                 \
-    X(pool_release)     /* memory of such a pool given back */                           \
-    X(pool_gone)        /* a pool without memory or uses forgotten */                    \
-    X(pool_nested)      /* a request that two begun pools match */                       \
+    X(pool_release)     /* memory of such a pool released */                           \
+    X(pool_gone)        /* a pool without memory or users removed */                    \
+    X(pool_nested)      /* a request that matches two active pools */                       \
     X(capture_deferred) /* a freed block waits for the end of the captures */            \
     X(capture_dropped)  /* its uses during the capture needed no event */                \
-    X(capture_no_retry) /* out of memory without giving back, for a capture */           \
+    X(capture_no_retry) /* out of memory without a release, because of a capture */           \
     X(open_pool_event)  /* a use waited for while a pool is open and nothing captured */  \
-    X(open_pool_retry)  /* the cache given back then */                                  \
-    X(use_on_oom)       /* served from a pool that was to be used before failing */      \
+    X(open_pool_retry)  /* the cache released in that state */                                  \
+    X(use_on_oom)       /* served from a pool marked for use on out of memory */      \
     X(use_on_oom_missed)                                                                 \
-    X(no_split)         /* a block left whole that would have been cut */
+    X(no_split)         /* a block left whole that would have been split */
 
 enum model_mechanism {
 #define MODEL_ENUM(name) MODEL_##name,

@@ -179,7 +179,7 @@ int model_pool_fallback(struct model *m, struct request *q)
             continue;
         struct request in_pool = *q;
         in_pool.pool = m->pools[p].number;
-        in_pool.expandable = false; /* as PyTorch has it */
+        in_pool.expandable = false; /* as in PyTorch */
         any = true;
         int i = model_search(m, &in_pool);
         if (i >= 0) {

@@ -94,7 +94,7 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
         note(&first, release_pool(m, 0, false, released));
     }
     uint64_t last = 0;
-    for (int p = 0; p < m->pool_count;) { /* by rising number; some go */
+    for (int p = 0; p < m->pool_count;) { /* in ascending order; some are removed */
         uint64_t number = m->pools[p].number;
         if (number <= last || m->pools[p].users) {
             p++;
