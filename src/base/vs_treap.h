@@ -13,6 +13,8 @@
 
 /* Not every user needs every function. */
 #define VS_TREAP_FUNCTION __attribute__((unused)) static inline
+/* On hot paths, with parts of the key known to the compiler. */
+#define VS_TREAP_INLINE __attribute__((unused, always_inline)) static inline
 
 /* VS_TREAP: functions for trees of *node*, linked by *link* (a pointer, or a number that
  * stands for one; 0 is no node), ordered by comparison with a *key*. The includer has
@@ -37,7 +39,7 @@
         return (address ^ (address >> 29)) * UINT64_C(0x9e3779b97f4a7c15);                        \
     }                                                                                             \
                                                                                                   \
-    VS_TREAP_FUNCTION void name##_split(link tree, key at, link *low, link *high)                 \
+    VS_TREAP_INLINE void name##_split(link tree, key at, link *low, link *high)                   \
     {                                                                                             \
         for (node *n; (n = name##_node(tree));) {                                                 \
             if (name##_before(n, at)) {                                                           \
@@ -53,7 +55,7 @@
         *low = *high = 0;                                                                         \
     }                                                                                             \
                                                                                                   \
-    VS_TREAP_FUNCTION link name##_merge(link low, link high)                                      \
+    VS_TREAP_INLINE link name##_merge(link low, link high)                                        \
     {                                                                                             \
         link tree;                                                                                \
         link *end = &tree;                                                                        \
@@ -75,7 +77,7 @@
         return tree;                                                                              \
     }                                                                                             \
                                                                                                   \
-    VS_TREAP_FUNCTION void name##_insert(link *tree, node *added, key at)                         \
+    VS_TREAP_INLINE void name##_insert(link *tree, node *added, key at)                           \
     {                                                                                             \
         uint64_t mine = name##_priority(added);                                                   \
         for (node *n; (n = name##_node(*tree)) && name##_priority(n) >= mine;)                    \
@@ -84,7 +86,7 @@
         *tree = name##_link(added);                                                               \
     }                                                                                             \
                                                                                                   \
-    VS_TREAP_FUNCTION void name##_remove(link *tree, node *removed, key at)                       \
+    VS_TREAP_INLINE void name##_remove(link *tree, node *removed, key at)                         \
     {                                                                                             \
         for (node *n; (n = name##_node(*tree)) != removed;)                                       \
             tree = name##_before(n, at) ? name##_right(n) : name##_left(n);                       \

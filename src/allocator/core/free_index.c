@@ -11,13 +11,13 @@ _Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
 struct free_index_place {
     uint64_t size, addr;
     const struct vs_block *block;
-    const struct vs_free_index *index;
+    bool by_age;     /* of the segments, where sizes are equal */
     bool before_all; /* before all blocks of this size */
 };
 
-static inline struct free_index_place place_of(const struct vs_free_index *index, const struct vs_block *block)
+static inline struct free_index_place place_of(const struct vs_block *block, bool by_age)
 {
-    return (struct free_index_place){block->size, block->addr, block, index, false};
+    return (struct free_index_place){block->size, block->addr, block, by_age, false};
 }
 
 static inline struct free_index_place first_of_size(uint64_t size)
@@ -43,24 +43,41 @@ static inline bool bin_before(const struct vs_block *block, struct free_index_pl
         return block->size < at.size;
     if (at.before_all)
         return false;
-    if (__builtin_expect(at.index->oldest_first, false))
+    if (__builtin_expect(at.by_age, false))
         return is_older(block, at.block->segment, at.addr);
     return block->addr < at.addr;
 }
 
 VS_BLOCK_TREAP(bin, struct free_index_place)
 
+/* Apart: without a call in its loop the common case needs fewer registers. */
+static __attribute__((noinline, cold)) void insert_by_age(vs_block_ref *bin, struct vs_block *block)
+{
+    bin_insert(bin, block, place_of(block, true));
+}
+
+static __attribute__((noinline, cold)) void remove_by_age(vs_block_ref *bin, struct vs_block *block)
+{
+    bin_remove(bin, block, place_of(block, true));
+}
+
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
     index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
-    bin_insert(&index->bins[bin], block, place_of(index, block));
+    if (__builtin_expect(index->oldest_first, false))
+        insert_by_age(&index->bins[bin], block);
+    else
+        bin_insert(&index->bins[bin], block, place_of(block, false));
 }
 
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    bin_remove(&index->bins[bin], block, place_of(index, block));
+    if (__builtin_expect(index->oldest_first, false))
+        remove_by_age(&index->bins[bin], block);
+    else
+        bin_remove(&index->bins[bin], block, place_of(block, false));
     if (!index->bins[bin])
         index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
@@ -111,7 +128,7 @@ struct vs_block *vs_free_index_after(const struct vs_free_index *index,
                                      const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct free_index_place behind = place_of(index, block);
+    struct free_index_place behind = place_of(block, index->oldest_first);
     behind.addr++;
     struct vs_block *best = bin_first_from(index->bins[bin], behind);
     return best ? best : first_above(index, bin);
@@ -121,7 +138,7 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index,
                                       const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct vs_block *best = bin_last_before(index->bins[bin], place_of(index, block));
+    struct vs_block *best = bin_last_before(index->bins[bin], place_of(block, index->oldest_first));
     return best ? best : last_below(index, bin);
 }
 
@@ -135,7 +152,7 @@ struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t
 bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    return bin_first_from(index->bins[bin], place_of(index, block)) == block;
+    return bin_first_from(index->bins[bin], place_of(block, index->oldest_first)) == block;
 }
 
 /* --- checking --- */
@@ -152,7 +169,7 @@ static bool check_free(void *ctx, const struct vs_block *block, const struct vs_
     r->count++;
     return (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_DORMANT) &&
            vs_free_bin(block->size) == r->bin &&
-           (!last || bin_before(last, place_of(r->index, block)));
+           (!last || bin_before(last, place_of(block, r->index->oldest_first)));
 }
 
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count)

@@ -53,7 +53,7 @@ a pool without users serves others        | private_pools.c  | s/if (!(pool->fla
 the fallback takes expandable blocks      | private_pools.c  | s/other.policy = \&vs_policy_pytorch;/other.policy = request->policy;/
 large memory of a pool goes first         | private_pools.c  | s/enum vs_err small = vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_SMALL, released);/(void)vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_LARGE, released); &/
 the highest of equal blocks is taken      | free_index.c     | s/return block->addr < at.addr;/return block->addr > at.addr;/
-ties go by the address alone              | free_index.c     | s/expect(at.oldest_first, false)/expect(false, false)/
+ties go by the address alone              | free_index.c     | s/expect(at.by_age, false)/expect(false, false)/
 the newest segment of ties is taken       | free_index.c     | s/return block->segment->number < segment->number;/return block->segment->number > segment->number;/
 ages are the reverse                      | segments.c       | s/.number = a->segments_made++/.number = ~a->segments_made++/
 '
