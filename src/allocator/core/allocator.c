@@ -335,39 +335,38 @@ __attribute__((noinline)) static enum vs_err malloc_exclusive(struct vs_allocato
                                                              uint64_t stream, bool whole,
                                                              struct vs_allocation *out)
 {
+    if (bytes == 0) {
+        *out = (struct vs_allocation){0};
+        return VS_OK;
+    }
+    if (stream == UINT64_MAX)
+        return VS_ERR_ARG;
     vs_full_lock_acquire(a);
     enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
     vs_full_lock_release(a);
     return err;
 }
 
-static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
-                             struct vs_allocation *out)
+static inline uint64_t stream_for(const struct vs_allocator *a, uint64_t stream)
 {
-    if (bytes == 0) {
-        *out = (struct vs_allocation){0};
-        return VS_OK;
-    }
-    if (a->config.reuse == VS_REUSE_AFTER_SYNC)
-        stream = 0;
-    else if (stream == UINT64_MAX)
-        return VS_ERR_ARG;
-    enum vs_err err;
-    if (!whole && vs_fast_malloc(a, bytes, stream, out, &err))
-        return err;
-    return malloc_exclusive(a, bytes, stream, whole, out);
+    return a->config.reuse == VS_REUSE_AFTER_SYNC ? 0 : stream;
 }
 
-enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
-                                struct vs_allocation *out)
+/* inline: link-time optimisation puts it into the preload library's one caller */
+inline enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                       struct vs_allocation *out)
 {
-    return serve_any(a, bytes, stream, false, out);
+    enum vs_err err;
+    stream = stream_for(a, stream);
+    if (bytes && stream != UINT64_MAX && vs_fast_malloc(a, bytes, stream, out, &err))
+        return err;
+    return malloc_exclusive(a, bytes, stream, false, out);
 }
 
 enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *a, size_t bytes, uint64_t stream,
                                            struct vs_allocation *out)
 {
-    return serve_any(a, bytes, stream, true, out);
+    return malloc_exclusive(a, bytes, stream_for(a, stream), true, out);
 }
 
 /* --- frees --- */

@@ -151,21 +151,6 @@ __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocat
     return err;
 }
 
-static bool malloc_in_shard(struct vs_allocator *a, struct vs_shard *shard,
-                            const struct vs_request *request, struct vs_allocation *out,
-                            enum vs_err *err)
-{
-    struct vs_block *block = fit_in_shard(a, request);
-    if (!block)
-        return false;
-    if (block->idle.safe_after <= a->sync_completed)
-        return hand_out_in_shard(a, shard, request, block, false, out);
-    if (a->shards.count > 1)
-        return false;
-    *err = malloc_after_sync(a, shard, request, block, out);
-    return true;
-}
-
 bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
                     struct vs_allocation *out, enum vs_err *err)
 {
@@ -181,7 +166,13 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
     bool done = false;
     if (pools && vs_fast_possible_locked(a)) {
         request.pool = &pools->pool[request.kind];
-        done = malloc_in_shard(a, shard, &request, out, err);
+        struct vs_block *block = fit_in_shard(a, &request);
+        if (block && block->idle.safe_after <= a->sync_completed) {
+            done = hand_out_in_shard(a, shard, &request, block, false, out);
+        } else if (block && a->shards.count == 1) {
+            *err = malloc_after_sync(a, shard, &request, block, out);
+            done = true;
+        }
     }
     vs_quick_release(&shard->lock);
     return done;

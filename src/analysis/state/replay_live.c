@@ -76,30 +76,28 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
     return err;
 }
 
-static enum vs_err fill_live(struct vs_replay *replay, struct vs_live *live,
-                             const struct vs_event *event, unsigned index)
+/* Enter the allocation of *event* into *live* and every sum. *rose*: which of the account's
+ * sums are higher than ever. */
+static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
+                            const struct vs_event *event, unsigned index, unsigned *rose)
 {
-    unsigned family = (unsigned)event->alloc.family;
+    struct vs_account *account = replay->accounts[index];
     live->requested = event->alloc.requested;
     live->size = event->alloc.size;
     live->time_ns = event->time_ns;
     live->context = event->alloc.context;
     live->epoch = vs_replay_epoch(replay);
-    live->family = (uint8_t)family;
+    live->family = (uint8_t)event->alloc.family;
     live->device = (uint8_t)index;
-    live->counted = family != VS_FAMILY_IPC;
-    if (family == VS_FAMILY_DEVICE) {
+    live->counted = live->family != VS_FAMILY_IPC;
+    if (live->family == VS_FAMILY_DEVICE) {
         const struct vs_replay_segment *segment = vs_segments_find(&replay->segments, live->addr);
         live->in_segment = segment && segment->device == index;
     }
-    return vs_sites_get(&replay->sites, event->alloc.stack, event->alloc.api, index, &live->site);
-}
-
-/* *rose*: which of the account's sums are higher than ever. */
-static enum vs_err count_live(struct vs_replay *replay, const struct vs_live *live,
-                              const struct vs_event *event, unsigned *rose)
-{
-    struct vs_account *account = replay->accounts[live->device];
+    enum vs_err err =
+        vs_sites_get(&replay->sites, event->alloc.stack, event->alloc.api, index, &live->site);
+    if (err)
+        return err;
     struct vs_change change =
         vs_change_alloc(level_of(live), live->family, live->device, live->requested, live->size);
     *rose = vs_ledger_apply(&account->sums, &change);
@@ -144,11 +142,8 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     err = take_live(replay, event->alloc.addr, &live);
     if (err)
         return err;
-    err = fill_live(replay, live, event, index);
-    if (err)
-        return err;
     unsigned rose;
-    err = count_live(replay, live, event, &rose);
+    err = add_live(replay, live, event, index, &rose);
     if (err)
         return err;
     struct vs_thread *thread;

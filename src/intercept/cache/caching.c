@@ -39,13 +39,6 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     return allocator;
 }
 
-static inline enum vs_err take(struct vs_allocator *allocator, uint64_t bytes,
-                               struct vs_allocation *out)
-{
-    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, 0, out)
-                           : vs_allocator_malloc(allocator, bytes, 0, out);
-}
-
 bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
                       CUresult *result)
 {
@@ -57,9 +50,13 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
         return false;
     vs_caching_request(api, bytes);
     struct vs_allocation allocation;
-    enum vs_err err = take(allocator, bytes, &allocation);
-    if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
-        err = take(allocator, bytes, &allocation);
+    enum vs_err err;
+    bool again = false;
+    do {
+        err = vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, 0, &allocation)
+                              : vs_allocator_malloc(allocator, bytes, 0, &allocation);
+        again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
+    } while (again);
     if (err) /* let the driver return its error; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
@@ -126,7 +123,7 @@ static void drop(void *arg, const struct vs_segment_info *segment,
                                         .addr = block->addr,
                                         .size = block->size,
                                         .requested = block->requested};
-        vs_caching_block(context, &e);
+        vs_caching_sink.event(context, &e);
     }
     if (block->addr + block->size == segment->addr + segment->size) {
         bool mapped = segment->expandable || segment->view;

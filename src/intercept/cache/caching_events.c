@@ -44,31 +44,6 @@ static uint64_t stream_of(const struct vs_allocator_event *e)
     return e->stream ? vs_stream_key_id(e->stream) : 0;
 }
 
-static void fill_alloc(struct vs_event *event, const struct vs_context *context,
-                       const struct vs_allocator_event *e)
-{
-    vs_event_begin(event, VS_EVENT_alloc);
-    event->alloc = (struct vs_event_alloc){.addr = e->addr,
-                                           .requested = e->requested,
-                                           .size = e->size,
-                                           .family = VS_FAMILY_DEVICE,
-                                           .device = context->device,
-                                           .context = context->id,
-                                           .stream = stream_of(e),
-                                           .api = vs_process_api(call.api),
-                                           .stack = call.stack};
-}
-
-static void fill_free(struct vs_event *event, const struct vs_context *context,
-                      const struct vs_allocator_event *e)
-{
-    vs_event_begin(event, VS_EVENT_free);
-    event->free = (struct vs_event_free){.addr = e->addr,
-                                         .device = context->device,
-                                         .stream = stream_of(e),
-                                         .api = vs_process_api(call.api)};
-}
-
 static struct vs_event segment_event(const struct vs_context *context,
                                      const struct vs_allocator_event *e,
                                      enum vs_allocator_event_kind kind)
@@ -129,26 +104,31 @@ static APART void count_alone(const struct vs_context *context, const struct vs_
 static APART void record_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     struct vs_event event;
-    fill_alloc(&event, context, e);
-    vs_track_change(change_of(context, e, true), call.selected, &event);
+    vs_event_begin(&event, VS_EVENT_alloc);
+    event.alloc = (struct vs_event_alloc){.addr = e->addr,
+                                          .requested = e->requested,
+                                          .size = e->size,
+                                          .family = VS_FAMILY_DEVICE,
+                                          .device = context->device,
+                                          .context = context->id,
+                                          .stream = stream_of(e),
+                                          .api = vs_process_api(call.api),
+                                          .stack = call.stack};
+    vs_recorder_change(vs_process_recorder(), &vs_process_book, change_of(context, e, true),
+                       call.selected, &event);
     call.time_ns = event.time_ns;
 }
 
 static APART void record_free(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     struct vs_event event;
-    fill_free(&event, context, e);
-    vs_track_change(change_of(context, e, false), false, &event);
-}
-
-void vs_caching_block(const struct vs_context *context, const struct vs_allocator_event *e)
-{
-    if (!vs_process_recorder())
-        count_alone(context, e);
-    else if (e->kind == VS_ALLOCATOR_ALLOC)
-        record_alloc(context, e);
-    else
-        record_free(context, e);
+    vs_event_begin(&event, VS_EVENT_free);
+    event.free = (struct vs_event_free){.addr = e->addr,
+                                        .device = context->device,
+                                        .stream = stream_of(e),
+                                        .api = vs_process_api(call.api)};
+    vs_recorder_change(vs_process_recorder(), &vs_process_book, change_of(context, e, false), false,
+                       &event);
 }
 
 /* The owner of the last segment at an address, by address / 2 MiB: a hint, for frees if several
@@ -189,7 +169,12 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
     switch (e->kind) {
     case VS_ALLOCATOR_ALLOC:
     case VS_ALLOCATOR_FREE:
-        vs_caching_block(context, e);
+        if (!vs_process_recorder())
+            count_alone(context, e);
+        else if (e->kind == VS_ALLOCATOR_ALLOC)
+            record_alloc(context, e);
+        else
+            record_free(context, e);
         break;
     case VS_ALLOCATOR_SEGMENT_ALLOC:
     case VS_ALLOCATOR_SEGMENT_FREE:

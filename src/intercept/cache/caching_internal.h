@@ -9,9 +9,6 @@
 /* For vs_allocator_create, with the struct vs_context as its argument. */
 extern const struct vs_event_sink vs_caching_sink;
 
-/* vs_caching_block: *e* reports that a block was allocated or freed. */
-void vs_caching_block(const struct vs_context *context, const struct vs_allocator_event *e);
-
 /* vs_caching_segment: *e* concerns a segment, whatever its own kind. *e->requested*: the bytes
  * allocated from the device, or released to it. */
 void vs_caching_segment(struct vs_context *context, const struct vs_allocator_event *e,

@@ -198,27 +198,6 @@ static enum vs_err end_frame(struct vs_reader *r)
     return vs_frame_load(r);
 }
 
-static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
-                                     struct vs_event *event, enum vs_record *what)
-{
-    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
-    if (!kind->defined)
-        return stop_at_record(r, "is of a kind that was never described");
-    if (!decode_event(r, head, kind, event))
-        return stop_at_record(r, "is cut off or has an undefined reference");
-    r->frame_events++;
-    r->events++;
-    r->events_recovered += r->frame_recovered;
-    r->events_unknown += !kind->known;
-    *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
-    r->end_seen = event->kind == VS_EVENT_end;
-    if (r->end_seen)
-        note_end(r, event);
-    if (event->kind == VS_EVENT_module)
-        return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
-    return VS_OK;
-}
-
 static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event,
                                       enum vs_record *what)
 {
@@ -235,7 +214,22 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
         return define_stack(r);
     if (head == VS_DEFINE_KIND)
         return define_kind(r);
-    return next_event(r, head, event, what);
+    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+    if (!kind->defined)
+        return stop_at_record(r, "is of a kind that was never described");
+    if (!decode_event(r, head, kind, event))
+        return stop_at_record(r, "is cut off or has an undefined reference");
+    r->frame_events++;
+    r->events++;
+    r->events_recovered += r->frame_recovered;
+    r->events_unknown += !kind->known;
+    *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
+    r->end_seen = event->kind == VS_EVENT_end;
+    if (r->end_seen)
+        note_end(r, event);
+    if (event->kind == VS_EVENT_module)
+        return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
+    return VS_OK;
 }
 
 enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)

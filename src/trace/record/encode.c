@@ -38,9 +38,11 @@ struct encoding {
     uint64_t last_address, last_t, strings, stack_nodes;
 };
 
-static inline void put_U(struct encoding *e, uint64_t value)
+#define put_U(e, value) ((void)((e)->p = vs_put_varint((e)->p, (value))))
+
+static inline void put_plain(struct encoding *e, uint64_t value)
 {
-    e->p = vs_put_varint(e->p, value);
+    put_U(e, value);
 }
 
 static inline void put_S(struct encoding *e, uint64_t value)
@@ -90,37 +92,12 @@ static __attribute__((noinline)) struct encoding encode_by_table(struct encoding
 {
     const struct vs_event_info *info = vs_event_describe(event->kind);
     static void (*const put[])(struct encoding *, uint64_t) = {
-        [VS_CODEC_U] = put_U, [VS_CODEC_S] = put_S,     [VS_CODEC_A] = put_A,
+        [VS_CODEC_U] = put_plain, [VS_CODEC_S] = put_S,     [VS_CODEC_A] = put_A,
         [VS_CODEC_T] = put_T, [VS_CODEC_STR] = put_STR, [VS_CODEC_STK] = put_STK,
     };
     for (unsigned i = 0; i < info->field_count; i++)
         put[info->fields[i].codec](&e, event->fields[i]);
     return e;
-}
-
-static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
-                                 const struct vs_event *event)
-{
-    switch (event->kind) {
-    case VS_EVENT_alloc:
-        encode_alloc(e, event);
-        break;
-    case VS_EVENT_free:
-        encode_free(e, event);
-        break;
-    case VS_EVENT_framework_alloc:
-        encode_framework_alloc(e, event);
-        break;
-    case VS_EVENT_framework_free:
-        encode_framework_free(e, event);
-        break;
-    case VS_EVENT_module: /* defines what stacks refer to */
-        r->active->definitions++;
-        *e = encode_by_table(*e, event);
-        break;
-    default:
-        *e = encode_by_table(*e, event);
-    }
 }
 
 /* Who and when, after the place for the first byte. Gives that byte. */
@@ -160,7 +137,16 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     unsigned char *first = r->cursor;
     struct encoding e = {first, r->last_address, r->last_t, r->strings, r->stack_nodes};
     *first = encode_head(r, &e, event);
-    encode_fields(r, &e, event);
+    switch (event->kind) {
+    case VS_EVENT_alloc: encode_alloc(&e, event); break;
+    case VS_EVENT_free: encode_free(&e, event); break;
+    case VS_EVENT_framework_alloc: encode_framework_alloc(&e, event); break;
+    case VS_EVENT_framework_free: encode_framework_free(&e, event); break;
+    default:
+        /* a `module` defines what stacks refer to */
+        r->active->definitions += event->kind == VS_EVENT_module;
+        e = encode_by_table(e, event);
+    }
     r->last_address = e.last_address;
     r->last_t = e.last_t;
     r->active->events++;
