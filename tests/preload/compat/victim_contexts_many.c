@@ -191,7 +191,7 @@ static int thousand_contexts(void)
     }
     long more = resident_kib() - at_200;
     printf("grown little: %d\n", more < 8 * 1024); /* the simulated device keeps its contexts */
-    if (getenv("VICTIM_TELL"))
+    if (getenv("VICTIM_VERBOSE"))
         fprintf(stderr, "%ld KiB\n", more);
     return 0;
 }
@@ -215,8 +215,10 @@ static int thousand_streams(void)
             at_1000 = resident_kib();
     }
     long more = resident_kib() - at_1000;
-    printf("grown little: %d\n", more < (VICTIM_SANITIZED ? 8 : 1) * 1024);
-    if (getenv("VICTIM_TELL"))
+    /* on a busy machine the simulated device starts more worker threads, each with a stack and an
+     * arena of malloc; a leak of 1.4 KiB per stream still exceeds this */
+    printf("grown little: %d\n", more < (VICTIM_SANITIZED ? 8 : 4) * 1024);
+    if (getenv("VICTIM_VERBOSE"))
         fprintf(stderr, "%ld KiB\n", more);
     return 0;
 }
