@@ -85,20 +85,16 @@ static struct vs_event segment_event(const struct vs_context *context,
 /* Separate, so that the function that selects between them needs no frame. */
 #define APART __attribute__((noinline))
 
-static inline struct vs_change change_of(const struct vs_context *context,
-                                         const struct vs_allocator_event *e, bool alloc)
-{
-    return (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_BLOCK, VS_FAMILY_DEVICE,
-                                                      context->device, e->requested, e->size);
-}
+#define CHANGE(what, context, e) \
+    vs_change_##what(VS_LEVEL_BLOCK, VS_FAMILY_DEVICE, (context)->device, (e)->requested, (e)->size)
 
 /* Without a recording (record=off, or its file could not be written). */
 static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     if (e->kind == VS_ALLOCATOR_ALLOC)
-        vs_recorder_change(NULL, &vs_process_book, change_of(context, e, true), false, NULL);
+        vs_recorder_change(NULL, &vs_process_book, CHANGE(alloc, context, e), false, NULL);
     else
-        vs_recorder_change(NULL, &vs_process_book, change_of(context, e, false), false, NULL);
+        vs_recorder_change(NULL, &vs_process_book, CHANGE(free, context, e), false, NULL);
 }
 
 static APART void record_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
@@ -114,7 +110,7 @@ static APART void record_alloc(const struct vs_context *context, const struct vs
                                           .stream = stream_of(e),
                                           .api = vs_process_api(call.api),
                                           .stack = call.stack};
-    vs_recorder_change(vs_process_recorder(), &vs_process_book, change_of(context, e, true),
+    vs_recorder_change(vs_process_recorder(), &vs_process_book, CHANGE(alloc, context, e),
                        call.selected, &event);
     call.time_ns = event.time_ns;
 }
@@ -127,7 +123,7 @@ static APART void record_free(const struct vs_context *context, const struct vs_
                                         .device = context->device,
                                         .stream = stream_of(e),
                                         .api = vs_process_api(call.api)};
-    vs_recorder_change(vs_process_recorder(), &vs_process_book, change_of(context, e, false), false,
+    vs_recorder_change(vs_process_recorder(), &vs_process_book, CHANGE(free, context, e), false,
                        &event);
 }
 

@@ -58,7 +58,18 @@ VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recor
 {
     vs_recorder_acquire(recorder);
     if (recorder && __builtin_expect(vs_selection_on, 0)) {
-        struct vs_change copy = change; /* else *change* would be in memory everywhere */
+        /* member by member: else *change* would be put together in memory on every way */
+        struct vs_change copy = {.level = change.level,
+                                 .family = change.family,
+                                 .device = change.device,
+                                 .allocs = change.allocs,
+                                 .requested = change.requested,
+                                 .size = change.size,
+                                 .frees = change.frees,
+                                 .freed_requested = change.freed_requested,
+                                 .freed_size = change.freed_size,
+                                 .reserved = change.reserved,
+                                 .held = change.held};
         if (vs_selection_count_locked(recorder, book, &copy, selected, event))
             vs_recorder_event_locked(recorder, event);
     } else {
