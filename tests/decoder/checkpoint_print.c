@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Written from the document and the structs, independently of moment_fields.c, so
- * that a field that is confused with another there is found. */
+ * See the header. Written from the document and the structs, independently of trace_state_fields.c,
+ * so that exchanged fields are detected. */
 #include "decoder/checkpoint_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
 
@@ -56,7 +56,7 @@ static void put_growth(FILE *out, const struct vs_growth *g)
 
 /* --- the records --- */
 
-static void put_totals(FILE *out, const struct vs_moment *m)
+static void put_totals(FILE *out, const struct vs_trace_state *m)
 {
     const struct vs_replay *r = m->replay;
     const struct vs_steps *s = &r->phases.steps;
@@ -290,7 +290,7 @@ static void put_activity(FILE *out, const struct vs_activity *activity)
     }
 }
 
-static enum vs_err put_moment(FILE *out, const struct vs_moment *m)
+static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
 {
     const struct vs_replay *replay = m->replay;
     put_totals(out, m);
@@ -350,20 +350,20 @@ static void put_definitions(FILE *out, const struct vs_reader *r, const struct v
 static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_checkpoints *all,
                              size_t index)
 {
-    struct vs_moment *moment;
-    enum vs_err err = vs_moment_open(reader, &moment);
+    struct vs_trace_state *moment;
+    enum vs_err err = vs_trace_state_open(reader, &moment);
     if (err)
         return err;
-    err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_moment_load, moment);
+    err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, moment);
     if (!err)
-        err = vs_moment_loaded(moment);
+        err = vs_trace_state_loaded(moment);
     if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)
         err = VS_ERR_CORRUPT;
     if (!err)
         err = put_moment(out, moment);
     else
         fputs("state refused\n", out);
-    vs_moment_close(moment);
+    vs_trace_state_close(moment);
     return err == VS_ERR_NOMEM ? err : VS_OK;
 }
 

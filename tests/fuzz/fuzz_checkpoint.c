@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "trace/read/frame_list.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
@@ -42,14 +42,14 @@ static enum vs_err count(void *context, const unsigned char *bytes, size_t n)
 }
 
 /* Continues from an accepted state: ends everything live in it. */
-static void go_on(struct vs_moment *m)
+static void go_on(struct vs_trace_state *m)
 {
     size_t saved = 0;
     struct vs_event event = {.kind = VS_EVENT_range_pop, .tid = 1, .time_ns = UINT64_MAX / 2};
     for (size_t i = 0; i < m->replay->live_slots && i < 100; i++) {
         struct vs_event freed = {.kind = VS_EVENT_free, .time_ns = UINT64_MAX / 2,
                                  .free = {.addr = m->replay->lives[i].addr}};
-        if (vs_moment_event(m, &freed))
+        if (vs_trace_state_event(m, &freed))
             abort();
     }
     for (unsigned i = 0; i < m->replay->account_count; i++) {
@@ -57,11 +57,11 @@ static void go_on(struct vs_moment *m)
                                 .context = {.context = 1,
                                             .device = m->replay->accounts[i]->device}};
         struct vs_holes holes;
-        if (vs_moment_event(m, &gone) || vs_replay_holes(m->replay, i, &holes))
+        if (vs_trace_state_event(m, &gone) || vs_replay_holes(m->replay, i, &holes))
             abort();
     }
-    if (vs_moment_event(m, &event) || vs_moment_save(m, count, &saved) ||
-        vs_moment_window(m, 0) || vs_moment_save(m, count, &saved))
+    if (vs_trace_state_event(m, &event) || vs_trace_state_save(m, count, &saved) ||
+        vs_trace_state_window(m, 0) || vs_trace_state_save(m, count, &saved))
         abort();
     vs_replay_finish(m->replay);
 }
@@ -69,12 +69,12 @@ static void go_on(struct vs_moment *m)
 static void state(const uint8_t *data, size_t size)
 {
     struct vs_reader *reader = empty_reader();
-    struct vs_moment *moment;
-    if (vs_moment_open(reader, &moment))
+    struct vs_trace_state *moment;
+    if (vs_trace_state_open(reader, &moment))
         abort();
-    if (vs_moment_load(moment, data, size) == VS_OK && vs_moment_loaded(moment) == VS_OK)
+    if (vs_trace_state_load(moment, data, size) == VS_OK && vs_trace_state_loaded(moment) == VS_OK)
         go_on(moment);
-    vs_moment_close(moment);
+    vs_trace_state_close(moment);
     vs_reader_close(reader);
 }
 

@@ -4,7 +4,7 @@
  * of a moment is the same with them and without. Never regenerated. */
 #include "unit/trace/trace_test.h"
 
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "decoder/checkpoint_print.h"
 #include "trace/read/rewrite.h"
 #include "trace/read/seek.h"
@@ -39,13 +39,13 @@ static enum vs_err collect(void *context, const unsigned char *bytes, size_t cou
 /* The state before event *number*, as bytes. */
 static char *state_at(struct vs_reader *reader, uint64_t number, size_t *bytes)
 {
-    struct vs_moment *moment;
+    struct vs_trace_state *moment;
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
     assert_non_null(out);
-    assert_int_equal(vs_moment_at_event(reader, number, &moment), VS_OK);
-    assert_int_equal(vs_moment_save(moment, collect, out), VS_OK);
-    vs_moment_close(moment);
+    assert_int_equal(vs_trace_state_at_event(reader, number, &moment), VS_OK);
+    assert_int_equal(vs_trace_state_save(moment, collect, out), VS_OK);
+    vs_trace_state_close(moment);
     fclose(out);
     return text;
 }
@@ -108,20 +108,21 @@ static void write_spoiled(const char *path)
     vs_reader_close(reader);
 }
 
-/* Regression: definitions of a rejected checkpoint stayed in the tables, and events had its texts. */
+/* Regression: definitions of a rejected checkpoint stayed in the tables, and events had its
+ * texts. */
 static void definitions_that_do_not_fit_leave_nothing_behind(void **state)
 {
     (void)state;
     const char *path = scratch("spoiled.vst");
-    struct vs_moment *moment;
+    struct vs_trace_state *moment;
     write_spoiled(path);
     struct vs_reader *reader = open_reader(path), *good = open_reader(GOLDEN ".vst");
     assert_int_equal(vs_reader_attach(reader), VS_OK);
-    assert_int_equal(vs_moment_at_event(reader, 100, &moment), VS_OK);
+    assert_int_equal(vs_trace_state_at_event(reader, 100, &moment), VS_OK);
     assert_null(vs_reader_checkpoints(reader)); /* refused */
-    vs_moment_close(moment);
-    assert_int_equal(vs_moment_at_event(good, 100, &moment), VS_OK);
-    vs_moment_close(moment);
+    vs_trace_state_close(moment);
+    assert_int_equal(vs_trace_state_at_event(good, 100, &moment), VS_OK);
+    vs_trace_state_close(moment);
     assert_true(reader->table.string_count == good->table.string_count);
     for (uint64_t id = 1; id <= good->table.string_count; id++)
         assert_string_equal(vs_reader_string(reader, id), vs_reader_string(good, id));

@@ -25,7 +25,7 @@ static int bash(const char *script)
     return run_script(before, script);
 }
 
-static void assert_says(const char *text, const char *part)
+static void assert_prints(const char *text, const char *part)
 {
     if (!strstr(text, part))
         fail_msg("'%s' is not in:\n%s", part, text);

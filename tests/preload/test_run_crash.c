@@ -14,18 +14,18 @@ static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state
     static const char *const verbs[] = {"$V report k.vst", "$V oom k.vst",
                                         "$V export -f chrome -o k.json k.vst", "$V recover k.vst"};
     assert_int_equal(bash("$V run $S -o k.vst -- $P sigkill"), 128 + 9);
-    assert_says(err, "the program was killed by signal 9 (SIGKILL): ");
-    assert_says(err, "recovered from ");
-    assert_says(err, "killed by SIGKILL");
+    assert_prints(err, "the program was killed by signal 9 (SIGKILL): ");
+    assert_prints(err, "recovered from ");
+    assert_prints(err, "killed by SIGKILL");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         char script[256];
         snprintf(script, sizeof script, "%s 2>&1", verbs[i]);
         bash(script);
-        assert_says(out, "killed by signal 9 (SIGKILL): ");
+        assert_prints(out, "killed by signal 9 (SIGKILL): ");
     }
     assert_int_equal(bash("$V recover k.vst; $V report k.vst; test ! -e k.vst.live"), 0);
-    assert_says(out, "nothing to recover");
-    assert_says(out, "killed by SIGKILL");
+    assert_prints(out, "nothing to recover");
+    assert_prints(out, "killed by SIGKILL");
     assert_null(strstr(out, "warning"));
 }
 
@@ -41,8 +41,8 @@ static void a_killed_trace_is_checked_alike_after_it_was_written_anew(void **sta
         char script[256];
         snprintf(script, sizeof script, "$V check --max-peak 1TiB %s", traces[i]);
         assert_int_equal(bash(script), 2);
-        assert_says(err, "the program was killed by signal 9 (SIGKILL)");
-        assert_says(err, "add --allow-partial");
+        assert_prints(err, "the program was killed by signal 9 (SIGKILL)");
+        assert_prints(err, "add --allow-partial");
         snprintf(script, sizeof script, "$V check --max-peak 1TiB --allow-partial %s", traces[i]);
         assert_int_equal(bash(script), 0);
     }
@@ -56,7 +56,7 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
                           "cmp a k.vst && cmp b k.vst.live && $V check --max-peak 1TiB --allow-partial whole.vst"), 0);
     assert_int_equal(bash("echo precious >text; $V recover -o text k.vst; cat text"), 0);
     assert_string_equal(out, "precious\n");
-    assert_says(err, "exists and is not a trace");
+    assert_prints(err, "exists and is not a trace");
     assert_int_equal(bash("mkfifo pipe; for v in recover symbolize; do for f in text pipe; do "
                           "timeout 30 $V $v -o $f k.vst; echo $?; done; done; test -p pipe && "
                           "cat text"), 0);
@@ -65,21 +65,21 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
                           "$V index cut; echo $?; $V symbolize -o cut cut; echo $?; "
                           "cmp cut cut.before && $V recover -o whole2.vst cut"), 0);
     assert_memory_equal(out, "2\n2\n2\n", 6);
-    assert_says(out, "dropped: the last ");
-    assert_says(out, "whole2.vst is complete now");
+    assert_prints(out, "dropped: the last ");
+    assert_prints(out, "whole2.vst is complete now");
     /* damaged in the first frame, with its end: it is not called whole, nor replaced */
     assert_int_equal(bash("cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
                           "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
                           "$V index bad; echo index $?; $V report --partial bad; cmp bad bad.before"), 0);
-    assert_says(out, "index 2\n");
-    assert_says(out, "end missing from the trace");
-    assert_says(out, "damaged at byte");
-    assert_says(out, "recover -o FILE\n2\n");
+    assert_prints(out, "index 2\n");
+    assert_prints(out, "end missing from the trace");
+    assert_prints(out, "damaged at byte");
+    assert_prints(out, "recover -o FILE\n2\n");
     assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
-    assert_says(out, "recovered from ");
+    assert_prints(out, "recovered from ");
     assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);
     assert_string_equal(out, "2\n");
-    assert_says(err, "is missing");
+    assert_prints(err, "is missing");
     assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
     assert_int_equal(bash("$V recover nowhere.vst"), 2);
     assert_int_equal(bash("$V recover script.sh"), 2);
@@ -91,7 +91,7 @@ static void control_characters_in_names_are_not_printed(void **state)
     (void)state;
     assert_int_equal(bash("n=$'odd\\nname\\e[31m.vst'; $V run -q $S -o \"$n\" -- $P sigkill; for v in "
                           "report oom index recover symbolize report; do $V $v \"$n\"; done; rm odd*"), 0);
-    assert_says(out, "odd?name?[31m.vst");
+    assert_prints(out, "odd?name?[31m.vst");
     assert_null(strchr(out, 033));
     assert_null(strchr(err, 033));
     assert_null(strstr(out, "odd\n"));
@@ -102,7 +102,7 @@ static void a_folder_for_temporary_files_is_asked_for(void **state)
 {
     (void)state;
     assert_int_equal(bash("TMPDIR=/proc/none $V run -q $S -o none.vst -- $P sigkill"), 125);
-    assert_says(err, "No such file or directory; set TMPDIR to a folder");
+    assert_prints(err, "No such file or directory; set TMPDIR to a folder");
 }
 
 /* SIGCHLD ignored is inherited from some daemons: then waitpid does not return the status of a
@@ -113,13 +113,13 @@ static void the_status_is_the_programs_whatever_was_inherited(void **state)
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- bash -c 'exit 7')"), 7);
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- $P sigkill)"), 128 + 9);
     assert_int_equal(bash("$V report s.vst 2>&1"), 0);
-    assert_says(out, "killed by signal 9 (SIGKILL)");
+    assert_prints(out, "killed by signal 9 (SIGKILL)");
     /* the program inherits these settings */
     assert_int_equal(bash("(trap '' CHLD XFSZ; ulimit -Sn 77; exec $V run -q $S -o s.vst -- bash -c "
                           "'trap; ulimit -Sn')"), 0);
-    assert_says(out, "trap -- '' SIGCHLD");
-    assert_says(out, "trap -- '' SIGXFSZ");
-    assert_says(out, "77\n");
+    assert_prints(out, "trap -- '' SIGCHLD");
+    assert_prints(out, "trap -- '' SIGXFSZ");
+    assert_prints(out, "77\n");
     assert_int_equal(bash("$V run -q $S -o s.vst -- bash -c 'trap'"), 0);
     assert_null(strstr(out, "SIGXFSZ"));
 }
@@ -131,7 +131,7 @@ static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **
     assert_int_equal(bash("$V run -q $S -o l.vst -- $P sigkill; $V recover -o l2.vst l.vst; "
                           "(ulimit -f 1; $V recover l.vst; echo $?); ls -A | grep new$"), 1);
     assert_string_equal(out + strlen(out) - 2, "2\n");
-    assert_says(err, "File too large");
+    assert_prints(err, "File too large");
     assert_int_equal(bash("$V report l.vst"), 0); /* as it was */
     assert_int_equal(bash("(ulimit -f 4; $V run -q --symbolize=on $S -o f.vst -- bash -c '$P sigkill; exit 7')"),
                      7);
@@ -163,7 +163,7 @@ static void no_room_for_the_list_of_traces_is_said_before_the_start(void **state
     assert_int_equal(bash("mkdir full; unshare --mount bash -c 'mount -t tmpfs -o size=16k none full; "
                           "head -c 16k /dev/zero >full/all 2>/dev/null; TMPDIR=$PWD/full $V run $S -o n.vst "
                           "-- $P sigkill; s=$?; ls full; exit $s'"), 125);
-    assert_says(err, "No space left on device; set TMPDIR");
+    assert_prints(err, "No space left on device; set TMPDIR");
     assert_string_equal(out, "all\n");
 }
 
@@ -189,10 +189,10 @@ static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
              "recorded busy.vst; $V report busy.vst; $V recover busy.vst; echo status $?\n"
              "rm busy.vst.live; $V recover busy.vst; echo status $?\n" /* the lock file remains */
              "echo >&9; wait; $V recover busy.vst; echo status $?"), 0);
-    assert_says(out, "still running");
-    assert_says(out, "status 2\nstatus 2\n");
-    assert_says(out, "status 0\n");
-    assert_says(err, "busy.vst is being recorded by process ");
+    assert_prints(out, "still running");
+    assert_prints(out, "status 2\nstatus 2\n");
+    assert_prints(out, "status 0\n");
+    assert_prints(err, "busy.vst is being recorded by process ");
 }
 
 static void one_of_another_container_neither(void **state)
@@ -209,15 +209,15 @@ static void one_of_another_container_neither(void **state)
              "unshare --pid --fork --mount-proc $V recover far.vst; echo status $?\n"
              "echo >&9; wait"), 0);
     assert_string_equal(out, "status 2\nstatus 2\n");
-    assert_says(err, "far.vst is being recorded by process ");
-    assert_says(err, "far.vst is being recorded by a process in another container");
+    assert_prints(err, "far.vst is being recorded by process ");
+    assert_prints(err, "far.vst is being recorded by a process in another container");
 }
 
 static void a_newline_in_a_name_breaks_neither_lines_nor_the_summary(void **state)
 {
     (void)state;
     assert_int_equal(bash("$V run $S -o $'new\\nline.vst' -- $P atexit; test -s $'new\\nline.vst'"), 0);
-    assert_says(err, "peak allocated");
+    assert_prints(err, "peak allocated");
     assert_null(strstr(err, "no trace was written"));
     assert_int_equal(bash("$V report $'no\\nsuch.vst'"), 2);
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
@@ -232,7 +232,7 @@ static void a_process_that_became_another_user_is_in_the_summary(void **state)
     }
     assert_int_equal(bash("chmod 711 .; mkdir open; chmod 1777 open; $V run $S -o open/%p.vst -- "
                           "setpriv --reuid=65534 --regid=65534 --clear-groups $P atexit"), 5);
-    assert_says(err, "peak allocated");
+    assert_prints(err, "peak allocated");
     assert_int_equal(bash("ls -A tmp"), 0);
     assert_string_equal(out, ""); /* the manifest is gone */
 }

@@ -26,7 +26,7 @@ static void a_link_leads_to_where_the_trace_is_made(void **state)
                           "test ! -e disk/x.vst.live && $V report t.vst >/dev/null && ls . disk"), 0);
     assert_string_equal(out, ".:\ndisk\nt.vst\n\ndisk:\nx.vst\n");
     assert_int_equal(bash("cd b; ln -s ../nowhere/x.vst lost; alone lost $P device"), 0);
-    assert_says(err, "cannot write the trace ");
+    assert_prints(err, "cannot write the trace ");
     assert_int_equal(bash("cd b; ln -s loop loop; alone loop $P device >/dev/null; ls loop.*.vst | "
                           "wc -l"), 0);
     assert_string_equal(out, "1\n");
@@ -89,7 +89,7 @@ static void a_file_of_that_name_that_is_no_window_stays(void **state)
     assert_int_equal(bash("mkdir g; cd g; echo mine >t.vst.live; alone t.vst $P device >/dev/null; "
                           "cat t.vst.live; $V report t.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "mine\n2\n");
-    assert_says(err, "cannot map ");
+    assert_prints(err, "cannot map ");
 }
 
 static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
@@ -107,9 +107,9 @@ static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
              "$V report t.vst >/dev/null && $V recover k.vst >/dev/null && "
              "$V symbolize -o k.vst a.vst >/dev/null && $V report k.vst >/dev/null"), 0);
     assert_string_equal(out, "2\n2\n2\n2\n2\n2\n2\n2\n2\n");
-    assert_says(err, "t.vst is being recorded by process ");
-    assert_says(err, "k.vst has no end, and its last events are in k.vst.live");
-    assert_says(err, "other.vst is a trace or its .live file");
+    assert_prints(err, "t.vst is being recorded by process ");
+    assert_prints(err, "k.vst has no end, and its last events are in k.vst.live");
+    assert_prints(err, "other.vst is a trace or its .live file");
 }
 
 static void a_link_given_to_a_command_leads_to_its_file(void **state)
@@ -122,8 +122,8 @@ static void a_link_given_to_a_command_leads_to_its_file(void **state)
              "test -L t.vst && ln -s nowhere/x.vst n.vst; $V run -o n.vst -- touch ran; echo $?\n"
              "mkdir 1%; ln -s 1%/x.vst p.vst; $V run -o p.vst -- touch ran; echo $?; test ! -e ran"), 0);
     assert_string_equal(out, "disk\nt.vst\nx.vst\nw.vst\nx.vst\n125\n125\n");
-    assert_says(err, "cannot write the trace in ");
-    assert_says(err, "percent sign");
+    assert_prints(err, "cannot write the trace in ");
+    assert_prints(err, "percent sign");
 }
 
 static void an_older_trace_gives_way_where_its_name_is_known(void **state)
@@ -148,13 +148,13 @@ static void or_it_is_said_that_it_stays(void **state)
              "$P device >/dev/null; cat t0.vst; ls | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "mine\n2\n");
-    assert_says(err, "t0.vst exists and is kept");
-    assert_says(err, "t0.vst is from an earlier run; this run's trace is ");
+    assert_prints(err, "t0.vst exists and is kept");
+    assert_prints(err, "t0.vst is from an earlier run; this run's trace is ");
     snprintf(script, sizeof script, "%s echo mine >x5.vst; RANK=5 $V run $S -o x%%r.vst -- $P device "
              ">/dev/null; cat x5.vst; ls x5.*.vst | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "mine\n1\n");
-    assert_says(err, "x5.vst exists and is kept");
+    assert_prints(err, "x5.vst exists and is kept");
     snprintf(script, sizeof script, "%s for RANK in 1 2; do export RANK; $V run -q $S -o %%n.vst -- "
              /* the name of other ranks, too */
              "$P device; done >/dev/null; ls victim* | wc -l", begin);
@@ -169,7 +169,7 @@ static void a_quiet_run_says_where_the_trace_is(void **state)
     assert_int_equal(bash("mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
                           ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "mine\n2\n");
-    assert_says(err, "t.vst is from an earlier run; this run's trace is ");
+    assert_prints(err, "t.vst is from an earlier run; this run's trace is ");
     assert_int_equal(bash("cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls"), 0);
     assert_string_equal(out, "t.vst\n");
     assert_string_equal(err, "");
@@ -187,14 +187,14 @@ static void every_rank_s_trace_has_its_name_again(void **state)
                           "$V run $S -o t/%r.vst -- bash ranks 0 2 $P $m >/dev/null; ls -A t; done\n"
                           "for r in 0 1 2; do $V report t/$r.vst | grep -c ' atexit'; done"), 0);
     assert_string_equal(out, "0.vst\n1.vst\n2.vst\n0.vst\n1.vst\n2.vst\n1\n1\n1\n");
-    assert_says(err, "3 processes used CUDA");
+    assert_prints(err, "3 processes used CUDA");
     assert_null(strstr(err, "stays"));
     assert_null(strstr(err, "of this run"));
     assert_null(strstr(err, "earlier run"));
     assert_int_equal(bash("cd m; $V run -q $S -o t/%r.vst -- bash ranks 1 1 $P device >/dev/null; ls -A t; "
                           "for r in 0 1; do $V report t/$r.vst | grep -c ' atexit'; done; true"), 0);
     assert_string_equal(out, "0.vst\n1.vst\n2.vst\n1\n0\n");
-    assert_says(err, "t/0.vst and the traces of 1 more ranks are from an earlier run");
+    assert_prints(err, "t/0.vst and the traces of 1 more ranks are from an earlier run");
 }
 
 static void a_rank_that_was_killed_brings_its_last_events(void **state)
@@ -221,7 +221,7 @@ static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
              "$V recover x.vst >/dev/null && cmp x.vst whole.vst && "
              "$V report t/0.vst | grep -c ' sigkill'"), 0);
     assert_string_equal(out, "0.vst\n0.vst.live\n1\n");
-    assert_says(err, "0.vst.live belongs to another trace");
+    assert_prints(err, "0.vst.live belongs to another trace");
 }
 
 /* A file being recorded elsewhere, a file that is not a trace, or a trace of this run keeps the
@@ -235,8 +235,8 @@ static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
                           "echo >&9; wait; ls -A t | grep -c vst$; ls t/0.*.vst t/1.*.vst | wc -l; "
                           "$V report t/0.vst >/dev/null"), 0);
     assert_string_equal(out, "mine\n5\n2\n");
-    assert_says(err, "0.vst is from an earlier run; this run's trace is ");
-    assert_says(err, "1.vst is from an earlier run; this run's trace is ");
+    assert_prints(err, "0.vst is from an earlier run; this run's trace is ");
+    assert_prints(err, "1.vst is from an earlier run; this run's trace is ");
     assert_int_equal(bash("cd o; rm t/*; for i in 1 2; do $V run $S -o t/%r.vst -- bash -c "
                           "'RANK=0 $P device; RANK=0 $P atexit' >/dev/null; done; ls -A t | wc -l; "
                           "$V report t/0.vst | grep -c 'command.* device$'; "
@@ -259,7 +259,7 @@ static void index_says_that_a_killed_trace_is_whole_now(void **state)
     (void)state;
     assert_int_equal(bash("$V run -q $S -o killed.vst -- $P sigkill >/dev/null; $V index killed.vst; "
                           "$V index --every 1 killed.vst; test ! -e killed.vst.live"), 0);
-    assert_says(out, "killed.vst is complete now");
+    assert_prints(out, "killed.vst is complete now");
     char *again = strstr(out, "complete now");
     assert_null(strstr(again + 1, "complete now"));
 }

@@ -30,9 +30,9 @@ struct vs_command {
 #include "tools/common/verb_table.h"
 #undef VS_VERB
 
-/* vs_tool_say: prints one line on standard output; control characters, which may occur in file
+/* vs_tool_print: prints one line on standard output; control characters, which may occur in file
  * names, become '?'. */
-void vs_tool_say(const char *format, ...) VS_PRINTF(1, 2);
+void vs_tool_print(const char *format, ...) VS_PRINTF(1, 2);
 
 /* vs_tool_condition: reads all of the trace at *path* to find how it ends; *why* has
  * VS_READER_WHY_MAX bytes. Returns VS_EXIT_UNUSABLE, with a message, when it cannot be read. */
@@ -92,7 +92,8 @@ void vs_tool_discard_on_signals(void);
  * while recording (--max-trace-size); on standard output, or by *who* on standard error. */
 void vs_tool_over_limit(const char *who, const char *path);
 
-/* vs_tool_finish: flushes *out*; VS_EXIT_UNUSABLE with a message when that fails, otherwise *code*. */
+/* vs_tool_finish: flushes *out*; VS_EXIT_UNUSABLE with a message when that fails, otherwise
+ * *code*. */
 int vs_tool_finish(const char *who, FILE *out, int code);
 
 #endif

@@ -92,9 +92,9 @@ void vs_symbol_tool_environment(void)
     vs_symbol_tool_configure(&options);
 }
 
-void vs_symbol_tool_afresh(void)
+void vs_symbol_tool_prefer_files(void)
 {
-    chosen.afresh = true;
+    chosen.prefer_files = true;
     vs_symbols_configure(&chosen);
 }
 

@@ -29,8 +29,8 @@ void vs_symbol_tool_environment(void);
  * message, when one is wrong. */
 bool vs_symbol_tool_flags(int *argc, char **argv);
 
-/* vs_symbol_tool_afresh: names found in files replace the names stored in the traces. */
-void vs_symbol_tool_afresh(void);
+/* vs_symbol_tool_prefer_files: names found in files replace the names stored in the traces. */
+void vs_symbol_tool_prefer_files(void);
 
 /* vs_symbol_tool_done: clears the progress line on the terminal. */
 void vs_symbol_tool_done(void);

@@ -23,7 +23,7 @@ static void make_line(char line[LINE_BYTES], const char *format, va_list args)
     vs_text_clean(line);
 }
 
-void vs_tool_say(const char *format, ...)
+void vs_tool_print(const char *format, ...)
 {
     char line[LINE_BYTES];
     va_list args;

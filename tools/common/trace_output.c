@@ -81,7 +81,7 @@ void vs_tool_over_limit(const char *who, const char *path)
     if (limit && bytes > limit && who)
         vs_tool_fail(who, format, path, size, limit_text);
     else if (limit && bytes > limit)
-        vs_tool_say(format, path, size, limit_text);
+        vs_tool_print(format, path, size, limit_text);
     vs_reader_close(reader);
 }
 

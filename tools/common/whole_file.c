@@ -19,7 +19,8 @@
 #define BUFFER_BYTES (1 << 20)
 #define OPEN_MAX_LOOKED_AT 256
 
-/* One file at a time; static, because standard output is flushed once more when the process ends. */
+/* One file at a time; static, because standard output is flushed once more when the process
+ * ends. */
 static char buffer[BUFFER_BYTES];
 
 static bool refuse(const char *who, const char *name)

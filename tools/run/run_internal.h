@@ -32,7 +32,8 @@ int vs_run_fail(const char *format, ...) VS_PRINTF(1, 2);
 
 /* --- run_options.c --- */
 
-/* vs_run_parse: parses the options of the environment, then the arguments; finds the program's own. */
+/* vs_run_parse: parses the options of the environment, then the arguments; finds the program's
+ * own. */
 int vs_run_parse(struct vs_run *run, int argc, char **argv);
 
 /* vs_run_warn_without_effect, vs_run_warn_observed: print one line with the options that have no

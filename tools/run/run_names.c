@@ -148,7 +148,7 @@ void vs_run_names_take(struct vs_run_names *names, char *trace)
     }
 }
 
-void vs_run_names_say(const struct vs_run_names *names, const char *trace)
+void vs_run_names_warn(const struct vs_run_names *names, const char *trace)
 {
     char wanted[PATH_MAX];
     if (wanted_name(names, trace, wanted) && !access(wanted, F_OK) &&
@@ -167,7 +167,7 @@ static bool is_ranked_name(const char *entry, const char *pattern)
     return digits && strcmp(entry + before + digits, rank + 2) == 0;
 }
 
-void vs_run_names_say_ranks(const struct vs_run_names *names)
+void vs_run_names_warn_ranks(const struct vs_run_names *names)
 {
     char path[PATH_MAX], first[PATH_MAX] = "";
     const char *slash = strrchr(names->pattern, '/'), *name = slash ? slash + 1 : NULL;

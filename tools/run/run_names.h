@@ -29,13 +29,13 @@ bool vs_run_names_replaced(const char *pattern);
  * has the name already, when either is being recorded, or when the other file is not a trace. */
 void vs_run_names_take(struct vs_run_names *names, char *trace);
 
-/* vs_run_names_say: prints on standard error that *trace* could not have its requested name because
- * a file that is not of this run has it. */
-void vs_run_names_say(const struct vs_run_names *names, const char *trace);
+/* vs_run_names_warn: prints on standard error that *trace* could not have its requested name
+ * because a file that is not of this run has it. */
+void vs_run_names_warn(const struct vs_run_names *names, const char *trace);
 
-/* vs_run_names_say_ranks: prints on standard error which traces of other ranks are left from an
+/* vs_run_names_warn_ranks: prints on standard error which traces of other ranks are left from an
  * earlier run: reading all files of the pattern would mix them with this run's. */
-void vs_run_names_say_ranks(const struct vs_run_names *names);
+void vs_run_names_warn_ranks(const struct vs_run_names *names);
 
 void vs_run_names_free(struct vs_run_names *names);
 

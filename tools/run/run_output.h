@@ -27,7 +27,8 @@ bool vs_run_output_known(const char *pattern, const char *program, char path[PAT
  * is no file; false with errno when it cannot be moved, EBUSY when it is being recorded. */
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);
 
-/* vs_run_output_settle: removes the older trace if a new one was written, otherwise moves it back. */
+/* vs_run_output_settle: removes the older trace if a new one was written, otherwise moves it
+ * back. */
 void vs_run_output_settle(struct vs_run_output *output);
 
 /* vs_run_output_move: renames the trace at *from*, with its live window, to *to*, an unused name;

@@ -114,14 +114,14 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            vs_run_names_say(names, line); /* also when quiet: it reports the trace's path */
+            vs_run_names_warn(names, line); /* also when quiet: it reports the trace's path */
             out->traces++;
         }
     }
     if (manifest)
         fclose(manifest);
     if (out->traces)
-        vs_run_names_say_ranks(names);
+        vs_run_names_warn_ranks(names);
     if (list.count && out->traces > 1)
         show_tree(&list, out->traces);
     vs_trace_list_free(&list);

@@ -20,7 +20,8 @@ struct vs_run_summary {
 };
 
 /* vs_run_summarise: reads the manifest of *names*, and gives the traces their requested names;
- * unless *quiet*, prints to standard error. *symbolize*: first adds function names to each trace. */
+ * unless *quiet*, prints to standard error. *symbolize*: first adds function names to each
+ * trace. */
 void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                       struct vs_run_summary *out);
 

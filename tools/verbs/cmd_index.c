@@ -101,25 +101,25 @@ static int index_one(const char *who, const char *path, const struct index_argum
     if (count < 0)
         return VS_EXIT_UNUSABLE;
     if (count && !args->again) {
-        vs_tool_say("%s: already has %ld checkpoint%s; --again replaces %s", path, count,
-                    count == 1 ? "" : "s", count == 1 ? "it" : "them");
+        vs_tool_print("%s: already has %ld checkpoint%s; --again replaces %s", path, count,
+                      count == 1 ? "" : "s", count == 1 ? "it" : "them");
         return VS_EXIT_OK;
     }
     bool killed = vs_reader_needs_live(path);
     if (!vs_tool_index(who, path, &args->options, &result))
         return VS_EXIT_UNUSABLE;
     if (killed)
-        vs_tool_say("%s is complete now: the events of its FILE.live were added", path);
+        vs_tool_print("%s is complete now: the events of its FILE.live were added", path);
     uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
     if (!result.count && result.events <= every)
-        vs_tool_say("%s: %s events, not more than --every %s: no checkpoints are needed", path,
-                    vs_count_format(events, result.events), vs_count_format(number, every));
+        vs_tool_print("%s: %s events, not more than --every %s: no checkpoints are needed", path,
+                      vs_count_format(events, result.events), vs_count_format(number, every));
     else
-        vs_tool_say("%s: %s checkpoint%s (%s) for %s events, in %s", path,
-                    vs_count_format(number, result.count), result.count == 1 ? "" : "s",
-                    vs_size_format(bytes, result.bytes),
-                    vs_count_format(events, result.events),
-                    vs_time_format(time, vs_clock_ns() - begun));
+        vs_tool_print("%s: %s checkpoint%s (%s) for %s events, in %s", path,
+                      vs_count_format(number, result.count), result.count == 1 ? "" : "s",
+                      vs_size_format(bytes, result.bytes),
+                      vs_count_format(events, result.events),
+                      vs_time_format(time, vs_clock_ns() - begun));
     vs_tool_over_limit(NULL, path);
     return VS_EXIT_OK;
 }

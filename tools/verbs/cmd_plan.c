@@ -105,9 +105,9 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
 {
     const struct vs_plan_summary *s = &plan->summary;
     char text[32];
-    vs_tool_say("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
-                plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
-                plan->framework ? " of PyTorch's allocator" : "");
+    vs_tool_print("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
+                  plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
+                  plan->framework ? " of PyTorch's allocator" : "");
     for (uint32_t i = 0; i < s->stream_count; i++)
         print_stream(&s->streams[i]);
     if (s->unplanned_streams)
@@ -123,7 +123,7 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
                "left to the policy\n", vs_policies[vs_policy_plannable()]->name);
     puts("reserved without a plan, by policy");
     print_needs(plan);
-    vs_tool_say("plan: %s (%zu bytes)", output, plan->size);
+    vs_tool_print("plan: %s (%zu bytes)", output, plan->size);
 }
 
 static void print_json_needs(const struct vs_plan_result *plan)

@@ -62,7 +62,7 @@ static int recover_main(int argc, char **argv)
     if (code)
         return code;
     if (condition == VS_TRACE_COMPLETE && !args.output) {
-        vs_tool_say("%s: %s; nothing to recover", args.path, text);
+        vs_tool_print("%s: %s; nothing to recover", args.path, text);
         return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
     }
     vs_tool_discard_on_signals();
@@ -72,10 +72,11 @@ static int recover_main(int argc, char **argv)
     uint64_t left_out = vs_rewrite_left_out(rewrite);
     if (vs_rewrite_commit(rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
-    vs_tool_say("%s: %s", args.path, text);
+    vs_tool_print("%s: %s", args.path, text);
     if (left_out)
-        vs_tool_say("dropped: the last %s bytes of %s, which are not readable", vs_count_format(number, left_out), args.path);
-    vs_tool_say("%s is complete now", args.output ? args.output : args.path);
+        vs_tool_print("dropped: the last %s bytes of %s, which are not readable",
+                      vs_count_format(number, left_out), args.path);
+    vs_tool_print("%s is complete now", args.output ? args.output : args.path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 

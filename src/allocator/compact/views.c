@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Life of a view: made over pieces of free memory, used by one block at a time, dormant between
- * uses, dropped when there are too many or memory is short; see the header. The policy decides which
- * pieces, and when. */
+ * uses, dropped when there are too many or memory is short; see the header. The policy decides
+ * which pieces, and when. */
 #include "allocator/compact/views.h"
 
 #include "allocator/core/allocator_internal.h"

@@ -274,7 +274,7 @@ static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request
         return VS_OK;
     enum vs_err err = vs_segment_obtain_locked(a, request, out);
     if (err == VS_ERR_DEVICE_OOM)
-        vs_oom_note_locked(a, request);
+        vs_oom_record_locked(a, request);
     return err;
 }
 
@@ -308,7 +308,7 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
         request.rounded = bytes;
         request.kind = VS_POOL_LARGE;
-        vs_oom_note_locked(a, &request);
+        vs_oom_record_locked(a, &request);
         return VS_ERR_DEVICE_OOM;
     }
     request.rounded = vs_round_request(&a->config, bytes);

@@ -147,7 +147,8 @@ struct vs_allocator_config {
     /* Size of segments for large requests below 10 MiB, and of the handles of expandable ones (then
      * a multiple of 2 MiB). 0: 20 MiB. Otherwise above 10 MiB. */
     uint64_t large_segment_size;
-    /* Maximum excess of a block beyond max_split_size over the request. 0: the large segment size. */
+    /* Maximum excess of a block beyond max_split_size over the request. 0: the large segment
+     * size. */
     uint64_t max_non_split_rounding;
     /* Per slot of request size (slot = floor(log2 bytes) - 20, clamped to 0..15):
      * round up to 1/divisions of a power of two. 0 or 1: multiples of 512 B.
@@ -234,7 +235,8 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *allocator, uint64_t 
  * its memory is never reused. A segment with only such blocks left is released to the device, at
  * once where possible; memory mapped on demand stays unavailable until the allocator's end. Until
  * then neither is cached nor released. *set* and *clear* change its marks, the reasons. *Returns*
- * VS_ERR_FOREIGN and VS_ERR_STATE as free does, VS_ERR_NOMEM: then the block must not be exported. */
+ * VS_ERR_FOREIGN and VS_ERR_STATE as free does, VS_ERR_NOMEM: then the block must not be
+ * exported. */
 enum vs_keep_mark {
     VS_KEEP_EXPORTED = 1,     /* to another process */
     VS_KEEP_REGISTERED = 2,   /* for transfers of another device */

@@ -153,7 +153,7 @@ struct vs_event_queue {
     struct vs_event_queue *next; /* by ascending stream */
     struct vs_note *head, **tail;
     uint64_t refs; /* notes that name this queue, queued or not */
-    uint64_t refused_turn; /* value of vs_allocator.record_turns when the device rejected an event */
+    uint64_t refused_turn; /* vs_allocator.record_turns when the device rejected an event */
 };
 
 /* A request while vs_allocator_malloc processes it. */
@@ -207,7 +207,7 @@ struct vs_allocator {
     uint64_t record_turns;       /* number of passes over the deferred list */
 
     struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
-    bool sharded;                /* atomic; fast paths are allowed: no plan has to see every request */
+    bool sharded;                /* atomic; fast paths are allowed, as there is no plan */
 
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
@@ -225,7 +225,8 @@ struct vs_allocator {
 };
 
 /* The full lock: the locks of all shards, by ascending address. Its holder may access everything;
- * functions named _locked require it. As long as all streams are in one shard it is that one lock. */
+ * functions named _locked require it. As long as all streams are in one shard it is that one
+ * lock. */
 static inline void vs_full_lock_acquire(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
@@ -673,10 +674,11 @@ enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint
 
 /* --- out_of_memory.c; the caller holds the full lock --- */
 
-/* Calls all callbacks that may free memory, with the full lock released; returns whether any did. */
+/* Calls all callbacks that may free memory, with the full lock released; returns whether any
+ * did. */
 bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
 /* Counts, records and reports a failed request. *request*->pool may be NULL. */
-void vs_oom_note_locked(struct vs_allocator *allocator, const struct vs_request *request);
+void vs_oom_record_locked(struct vs_allocator *allocator, const struct vs_request *request);
 
 /* --- replay and what-if --- */
 

@@ -51,7 +51,8 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index,
 /* The last block smaller than *size*; NULL when there is none. */
 struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size);
 bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block);
-/* vs_free_index_check: whether blocks are ordered, heap-shaped and in the right bins; counts them. */
+/* vs_free_index_check: whether blocks are ordered, heap-shaped and in the right bins; counts
+ * them. */
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count);
 
 /* vs_unmapped_valid: whether the tree of a pool's blocks without memory is ordered and heap-shaped

@@ -95,7 +95,7 @@ static void reset_tables(struct vs_allocator *a)
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
     a->free_private_pools = a->free_scopes = (struct vs_node_list){0};
     a->free_views = (struct vs_node_list){0};
-    vs_shards_forget_locked(&a->shards);
+    vs_shards_discard_locked(&a->shards);
 }
 
 static void unmap_tables(struct vs_allocator *a)
@@ -193,7 +193,7 @@ void vs_allocator_abandon(struct vs_allocator *a)
     a->generation++;
     unmap_tables(a);
     reset_tables(a);
-    vs_statistics_forget(&a->counters);
+    vs_statistics_discard(&a->counters);
     vs_full_lock_release(a);
 }
 

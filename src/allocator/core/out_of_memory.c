@@ -53,7 +53,7 @@ static uint64_t cached_in_private_pools(const struct vs_allocator *a)
     return bytes;
 }
 
-void vs_oom_note_locked(struct vs_allocator *a, const struct vs_request *request)
+void vs_oom_record_locked(struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_oom_report *r = &a->oom;
     *r = (struct vs_oom_report){

@@ -94,7 +94,8 @@ void vs_range_drop_unmapped_locked(struct vs_allocator *a, const struct vs_priva
     }
 }
 
-/* Releases *count* handles; the first error. Handles that the device does not take back are lost. */
+/* Releases *count* handles; the first error. Handles that the device does not take back are
+ * lost. */
 static enum vs_err release_handles(struct vs_allocator *a, const struct vs_segment *range,
                                    const uint64_t *handles, uint64_t count)
 {

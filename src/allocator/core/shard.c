@@ -72,7 +72,7 @@ void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t siz
     }
 }
 
-void vs_shards_forget_locked(struct vs_shards *shards)
+void vs_shards_discard_locked(struct vs_shards *shards)
 {
     for (uint32_t i = 0; i < shards->count; i++) {
         shards->shard[i].last = NULL;

@@ -143,8 +143,8 @@ struct vs_shard *vs_shards_assign_locked(struct vs_shards *shards, uint64_t stre
 /* vs_shards_hint_locked: records that *addr* to *addr* + *size* belong to *shard* now. */
 void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t size,
                            const struct vs_shard *shard);
-/* vs_shards_forget_locked: blocks and pools were discarded; the counts stay. */
-void vs_shards_forget_locked(struct vs_shards *shards);
+/* vs_shards_discard_locked: blocks and pools were discarded; the counts stay. */
+void vs_shards_discard_locked(struct vs_shards *shards);
 /* In the child of a fork: all locks free, nothing counted. */
 void vs_shards_reset_after_fork(struct vs_shards *shards);
 

@@ -91,7 +91,7 @@ void vs_statistics_reset_accumulated(struct vs_counters *counters)
     counters->num_device_alloc = counters->num_device_free = counters->num_reuse_syncs = 0;
 }
 
-void vs_statistics_forget(struct vs_counters *counters)
+void vs_statistics_discard(struct vs_counters *counters)
 {
     for_each(counters, forget);
 }

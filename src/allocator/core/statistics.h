@@ -67,6 +67,6 @@ void vs_counter_reset_accumulated(struct vs_counter *counter);
 void vs_statistics_reset_peaks(struct vs_counters *counters);
 void vs_statistics_reset_accumulated(struct vs_counters *counters);
 /* All blocks were discarded: levels become 0, counted as decreases. */
-void vs_statistics_forget(struct vs_counters *counters);
+void vs_statistics_discard(struct vs_counters *counters);
 
 #endif

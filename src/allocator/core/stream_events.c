@@ -73,7 +73,8 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
 }
 
 /* Records the events that are still to be recorded, those of each stream in order until one is
- * rejected: a stream whose events are rejected, perhaps permanently, does not delay other streams. */
+ * rejected: a stream whose events are rejected, perhaps permanently, does not delay other
+ * streams. */
 static void record_deferred(struct vs_allocator *a)
 {
     uint64_t turn = ++a->record_turns;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/size_limit.h"
 #include "analysis/state/vec.h"
 #include "trace/read/checkpoint_cache.h"
@@ -35,7 +35,7 @@ struct build {
     struct target target;
     uint64_t start_bytes; /* of the target, without the first checkpoint */
     const struct vs_frame_list *frames;
-    struct vs_moment *moment;
+    struct vs_trace_state *moment;
     struct vs_definition_log log;
     unsigned char *raw;
     struct vs_checkpoint next; /* frames so far of the checkpoint being written */
@@ -103,7 +103,7 @@ static enum vs_err make_checkpoint(struct build *b, const struct vs_reader_count
     b->next.time_ns = now->time_ns;
     enum vs_err err = add_definitions(b);
     if (!err)
-        err = vs_moment_save(b->moment, add_state, b);
+        err = vs_trace_state_save(b->moment, add_state, b);
     if (!err)
         err = vs_vec_grow(&b->items, &b->capacity, b->count + 1, sizeof *b->items);
     if (err)
@@ -147,7 +147,7 @@ static enum vs_err read_all(struct build *b)
         if (!err && frame)
             err = at_frame(b);
         else if (!err)
-            err = vs_moment_event(b->moment, &event);
+            err = vs_trace_state_event(b->moment, &event);
         if (!err && b->log.used > LOG_BYTES_MAX)
             err = add_definitions(b);
     }
@@ -182,7 +182,7 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
                       .frames = vs_reader_frames(reader), .raw = malloc(VS_FRAME_RAW_MAX)};
     b.start_bytes = target_bytes(target);
     b.due = options->interval ? options->interval : INTERVAL_DEFAULT;
-    enum vs_err err = b.raw && b.frames ? vs_moment_open(reader, &b.moment) : VS_ERR_NOMEM;
+    enum vs_err err = b.raw && b.frames ? vs_trace_state_open(reader, &b.moment) : VS_ERR_NOMEM;
     if (!err)
         err = read_all(&b);
     if (!err)
@@ -190,7 +190,7 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
     if (!err && result)
         *result = (struct vs_checkpoint_result){b.count, target_bytes(target) - b.start_bytes,
                                                 b.table.events};
-    vs_moment_close(b.moment);
+    vs_trace_state_close(b.moment);
     vs_definition_log_free(&b.log);
     free(b.items);
     free(b.raw);

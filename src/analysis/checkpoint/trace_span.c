@@ -66,31 +66,31 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
 }
 
 enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,
-                           struct vs_moment **out)
+                           struct vs_trace_state **out)
 {
     const struct vs_time_window_end *from = &window->from;
-    struct vs_moment *moment;
-    enum vs_err err = !from->given    ? vs_moment_at_event(reader, 0, &moment)
-                      : from->by_event ? vs_moment_at_event(reader, from->value - 1, &moment)
-                                       : vs_moment_at(reader, from->value, &moment);
+    struct vs_trace_state *moment;
+    enum vs_err err = !from->given    ? vs_trace_state_at_event(reader, 0, &moment)
+                      : from->by_event ? vs_trace_state_at_event(reader, from->value - 1, &moment)
+                                       : vs_trace_state_at(reader, from->value, &moment);
     if (err)
         return err;
     if (from->given)
-        err = vs_moment_window(moment, from->by_event ? 0 : from->value);
+        err = vs_trace_state_window(moment, from->by_event ? 0 : from->value);
     if (err) {
-        vs_moment_close(moment);
+        vs_trace_state_close(moment);
         return err;
     }
     *out = moment;
     return VS_OK;
 }
 
-enum vs_err vs_span_moment(struct vs_reader *reader, const struct vs_time_window *window,
-                             struct vs_moment **out)
+enum vs_err vs_span_state(struct vs_reader *reader, const struct vs_time_window *window,
+                             struct vs_trace_state **out)
 {
     const struct vs_time_window_end *to = &window->to;
     if (!to->given)
-        return vs_moment_at_event(reader, UINT64_MAX, out);
-    return to->by_event ? vs_moment_at_event(reader, to->value, out)
-                        : vs_moment_at(reader, to->value + 1, out);
+        return vs_trace_state_at_event(reader, UINT64_MAX, out);
+    return to->by_event ? vs_trace_state_at_event(reader, to->value, out)
+                        : vs_trace_state_at(reader, to->value + 1, out);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "base/vs_err.h"
 #include "base/vs_time_spec.h"
 #include "trace/read/reader.h"
@@ -42,14 +42,15 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
                    struct vs_time_window_end *out, char *why);
 
 /* vs_span_open: the moment at which *window* begins (the state before its first event), counting
- * from there on; moves *reader* to that event. Without from, that is the beginning. VS_ERR_NOMEM. */
+ * from there on; moves *reader* to that event. Without from, that is the beginning.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,
-                           struct vs_moment **out) VS_MUST_CHECK;
+                           struct vs_trace_state **out) VS_MUST_CHECK;
 
-/* vs_span_moment: the state after the last event of *window*, including everything before it;
+/* vs_span_state: the state after the last event of *window*, including everything before it;
  * *reader* is then after it. VS_ERR_NOMEM. */
-enum vs_err vs_span_moment(struct vs_reader *reader, const struct vs_time_window *window,
-                             struct vs_moment **out) VS_MUST_CHECK;
+enum vs_err vs_span_state(struct vs_reader *reader, const struct vs_time_window *window,
+                             struct vs_trace_state **out) VS_MUST_CHECK;
 
 /* vs_span_holds: false when *event*, number *number* (from 1), comes after *window*. */
 static inline bool vs_span_holds(const struct vs_time_window *window, const struct vs_event *event,
@@ -59,7 +60,8 @@ static inline bool vs_span_holds(const struct vs_time_window *window, const stru
     return !to->given || (to->by_event ? number <= to->value : event->time_ns <= to->value);
 }
 
-/* vs_span_late_ns: for a part that ends at *to_ns*, the latest time of events about its activity. */
+/* vs_span_late_ns: for a part that ends at *to_ns*, the latest time of events about its
+ * activity. */
 static inline uint64_t vs_span_late_ns(uint64_t to_ns)
 {
     return to_ns < UINT64_MAX - VS_SPAN_LATE_NS ? to_ns + VS_SPAN_LATE_NS : UINT64_MAX;

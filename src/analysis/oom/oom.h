@@ -20,7 +20,8 @@ struct vs_oom;
 struct vs_verdict {
     const char *name;  /* "true_capacity", as in the JSON */
     const char *words; /* the heading: "true capacity: …" */
-    /* Whether the facts in *oom* match this cause; called when no earlier one in the table applies. */
+    /* Whether the facts in *oom* match this cause; called when no earlier one in the table
+     * applies. */
     bool (*applies)(const struct vs_oom *oom);
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);

@@ -113,7 +113,7 @@ uint64_t vs_oom_at_once(const struct vs_oom *oom)
     return oom->largest_hole > available ? oom->largest_hole : available;
 }
 
-void vs_oom_say_missing(struct vs_oom *oom)
+void vs_oom_explain_missing(struct vs_oom *oom)
 {
     if (oom->missing == 0)
         return;

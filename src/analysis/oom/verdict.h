@@ -41,7 +41,7 @@ uint64_t vs_oom_at_once(const struct vs_oom *oom);
 /* Evidence and remedies shared by several verdicts: the missing bytes; freeing the growing call
  * sites (for growth), using the holes (for fragmentation), a larger device; and remedies for any
  * shortage. */
-void vs_oom_say_missing(struct vs_oom *oom);
+void vs_oom_explain_missing(struct vs_oom *oom);
 void vs_oom_free_growth(struct vs_oom *oom);
 void vs_oom_use_holes(struct vs_oom *oom);
 void vs_oom_smaller_request(struct vs_oom *oom);

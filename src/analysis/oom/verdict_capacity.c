@@ -31,7 +31,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "%llu step%s fit, with a peak of %s%s", steps, steps == 1 ? "" : "s",
                         vs_oom_size(oom, oom->steps_peak),
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     if (oom->growth_bytes)
         vs_oom_but(oom, "memory also grows from step to step: by %s so far",
                    vs_oom_size(oom, oom->growth_bytes));

@@ -45,7 +45,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "at %s", most);
     else if (oom->growing.count)
         vs_oom_evidence(oom, "at %llu call sites, most of it at %s", sites, most);
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     if (oom->steps_done < STEPS_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
     vs_oom_free_growth(oom);

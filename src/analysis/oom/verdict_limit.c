@@ -24,7 +24,7 @@ static void explain(struct vs_oom *oom)
     if (fits)
         vs_oom_evidence(oom, "the device had %s free: without the limit the request fits",
                         vs_oom_size(oom, oom->device_free));
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     vs_oom_remedy(oom, "raise_limit", wanted, fits,
                   "run with a limit of at least %s instead of %s, %s; later requests may need more",
                   two.a, two.b, fits ? "which the device has" : "more than the device has free");

@@ -46,7 +46,7 @@ static void explain_others(struct vs_oom *oom)
     for (size_t i = 0; !one && i < balance->process_count && i < PROCESSES_SHOWN; i++)
         vs_oom_evidence(oom, "process %llu holds %s", (unsigned long long)balance->process[i].pid,
                         vs_oom_size(oom, balance->process[i].bytes));
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     if (oom->reserved > balance->others)
         vs_oom_but(oom, "this program holds more than they do");
     vs_oom_stop_others(oom);
@@ -69,7 +69,7 @@ static void explain_outside(struct vs_oom *oom)
     vs_oom_evidence(oom, "%s, %s of the device, is held outside this program's allocations, which "
                     "hold %s", vs_oom_size(oom, oom->outside),
                     vs_oom_percent(oom, oom->outside, oom->total), vs_oom_size(oom, oom->reserved));
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     vs_oom_but(oom, "contexts and modules of this program are part of it");
     vs_oom_remedy(oom, "stop_others", oom->outside, true,
                   "end other processes on the device (nvidia-smi lists them): they and the "

@@ -69,7 +69,7 @@ static void explain(struct vs_oom *oom)
     else
         vs_oom_evidence(oom, "before it the program peaked at %s, %s of the device",
                         vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total));
-    vs_oom_say_missing(oom);
+    vs_oom_explain_missing(oom);
     if (oom->steps_done == 0)
         vs_oom_but(oom, "the program marks no steps: it was compared with the whole run before it");
     vs_oom_remedy(oom, "avoid_spike", oom->spike_bytes, true,

@@ -185,7 +185,8 @@ static inline size_t add_span(struct packer *p, size_t n, const struct vs_interv
     return n;
 }
 
-/* Collects the spans of all placed blocks that are alive in [from, until), except permanent ones. */
+/* Collects the spans of all placed blocks that are alive in [from, until), except permanent
+ * ones. */
 static size_t collect(struct packer *p, uint32_t from, uint32_t until, size_t n)
 {
     uint32_t point = from / CHECKPOINT;

@@ -167,7 +167,8 @@ static void link_by_lineage(struct vs_tree_member *members, size_t count,
     size_t known = read_lineage(m->lineage, forebears), place = 0;
     for (size_t i = 0; i < known; i++) {
         struct forebear f = forebears[i];
-        /* a fork is identified by pid and time; a parent that is still running, by its start time */
+        /* a fork is identified by pid and time; a parent that is still running, by its start
+         * time */
         for (size_t j = i + 1; f.forked && j < known; j++) {
             if (!forebears[j].forked && forebears[j].pid == f.pid)
                 f = forebears[j];

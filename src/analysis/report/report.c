@@ -14,7 +14,7 @@
 #include "analysis/state/vec.h"
 #include "trace/read/seek.h"
 
-#define NEAR_EVENTS ((uint64_t)1 << 20) /* longest replay that is preferred to loading a checkpoint */
+#define NEAR_EVENTS ((uint64_t)1 << 20) /* farther: start from a checkpoint */
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
 
 struct lines {
@@ -48,7 +48,7 @@ struct pass {
     struct vs_reader *reader;
     struct vs_report *report;
     const struct vs_time_window *window; /* NULL: the whole trace */
-    struct vs_moment *moment;
+    struct vs_trace_state *moment;
     uint64_t from_ns, to_ns; /* activity between them counts */
     bool ended;              /* read to the trace's end, which the condition describes */
     bool no_more;            /* all activity events of the trace were read */
@@ -100,7 +100,7 @@ static enum vs_err open_part(struct pass *pass)
 {
     struct vs_report_part *part = &pass->report->part;
     if (!pass->window) {
-        enum vs_err err = vs_moment_open(pass->reader, &pass->moment);
+        enum vs_err err = vs_trace_state_open(pass->reader, &pass->moment);
         return err ? err : vs_reader_rewind(pass->reader);
     }
     part->window = pass->window->from.given;
@@ -109,7 +109,7 @@ static enum vs_err open_part(struct pass *pass)
     part->moment = !part->window;
     enum vs_err err = part->window
                           ? vs_span_open(pass->reader, pass->window, &pass->moment)
-                          : vs_span_moment(pass->reader, pass->window, &pass->moment);
+                          : vs_span_state(pass->reader, pass->window, &pass->moment);
     if (err)
         return err;
     part->first_event = part->window ? pass->moment->replay->events + 1 : 1;
@@ -241,20 +241,20 @@ static void free_lines(struct lines *lines)
 }
 
 /* Continues to event *event*; from a checkpoint when that is far and *far* allows it. */
-static enum vs_err go_on(struct vs_reader *reader, struct vs_moment **moment, uint64_t number,
+static enum vs_err go_on(struct vs_reader *reader, struct vs_trace_state **moment, uint64_t number,
                          bool far)
 {
     if (!*moment || (far && vs_reader_checkpoints(reader) &&
                      number - (*moment)->replay->events > NEAR_EVENTS)) {
-        vs_moment_close(*moment);
+        vs_trace_state_close(*moment);
         *moment = NULL;
-        return vs_moment_at_event(reader, number, moment);
+        return vs_trace_state_at_event(reader, number, moment);
     }
     struct vs_event event;
     enum vs_err err = VS_OK;
     while (!err && (*moment)->replay->events < number &&
            (err = vs_reader_next(reader, &event)) == VS_OK)
-        err = vs_moment_event(*moment, &event);
+        err = vs_trace_state_event(*moment, &event);
     return err == VS_ERR_END ? VS_OK : err;
 }
 
@@ -262,7 +262,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
                                const struct vs_wrappers *wrappers, size_t sites_max)
 {
     struct vs_report *report = pass->report;
-    struct vs_moment *moment = NULL;
+    struct vs_trace_state *moment = NULL;
     enum vs_err err = VS_OK;
     if (report->part.window) /* the figures at a peak are counted from the window's start */
         err = vs_span_open(pass->reader, pass->window, &moment);
@@ -274,7 +274,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
         struct vs_summary summary = {&report->memory, moment->replay, symbols, sites_max, wrappers};
         err = vs_report_fill_peaks(report, &summary, event);
     }
-    vs_moment_close(moment);
+    vs_trace_state_close(moment);
     return err;
 }
 
@@ -348,7 +348,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     if (options->window && (options->window->from.given || options->window->to.given))
         pass.window = options->window;
     enum vs_err err = build(&pass, path, options);
-    vs_moment_close(pass.moment);
+    vs_trace_state_close(pass.moment);
     free_lines(&pass.notes);
     free_lines(&pass.options);
     free_lines(&pass.dropped);

@@ -25,7 +25,7 @@ enum vs_column {
     VS_COLUMN_MODULES,
     VS_COLUMN_OFFSETS,
     VS_COLUMN_TEXT_LENGTHS, /* of string definitions, varints */
-    VS_COLUMN_DESCRIPTIONS, /* of event kinds: varint length, then the record without its first byte */
+    VS_COLUMN_DESCRIPTIONS, /* of event kinds: varint length, record without its first byte */
     VS_COLUMN_TEXTS,
     VS_COLUMN_DELTAS,       /* of addresses without a distance */
     VS_COLUMNS_FIXED
@@ -76,7 +76,8 @@ void vs_joiner_close(struct vs_joiner *joiner);
 #define VS_JOIN_ROOM (1u + (2u + VS_KIND_FIELDS_MAX) * VS_VARINT_MAX)
 
 /* vs_joiner_join: restores the rows from *columns*; *rows* has room for *row_bytes* + VS_JOIN_ROOM.
- * Returns false when the columns do not give exactly *row_bytes* of rows. Safe for any input bytes. */
+ * Returns false when the columns do not give exactly *row_bytes* of rows. Safe for any input
+ * bytes. */
 bool vs_joiner_join(struct vs_joiner *joiner, const unsigned char *columns, size_t bytes,
                     unsigned char *rows, size_t row_bytes);
 

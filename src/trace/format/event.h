@@ -108,7 +108,8 @@ struct vs_change vs_event_change(const struct vs_event_unrecorded *event);
 struct vs_levels vs_event_height(const struct vs_event_unrecorded *event,
                                  const struct vs_levels *now);
 
-/* Why an `unrecorded` event counts changes that have no events of their own (enum vs_level: whose). */
+/* Why an `unrecorded` event counts changes that have no events of their own (enum vs_level:
+ * whose). */
 enum vs_why {
     VS_WHY_SMALL = 0,  /* below the minimum recorded size */
     VS_WHY_SAMPLE = 1, /* skipped by sampling */

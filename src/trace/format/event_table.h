@@ -80,7 +80,8 @@ VS_EVENT(27, vmm_map, P(NONE),
          F(addr, A) F(size, U) F(memory, U) F(offset, U) F(device, U) F(imported, U) F(stack, STK))
 VS_EVENT(28, vmm_unmap, P(NONE), F(addr, A) F(size, U) F(memory, U) F(device, U))
 /* memory that the driver reserves for graphs: used by launches, reserved (until trimmed), and the
- * peaks since the program reset them. `alloc` events of that family lie within the reserved bytes */
+ * peaks since the program reset them. `alloc` events of that family lie within the reserved
+ * bytes */
 VS_EVENT(29, graph_memory, P(ALLOCATES) P(FREES) P(SUMS_FIRST) P(KEPT),
          F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
 /* memory use of the device by process: *what* and *how* are enum vs_usage_what and vs_usage_how

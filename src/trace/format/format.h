@@ -218,7 +218,8 @@ static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
                      (value & UINT64_C(0x00fffffff0000000)) << 4;
         w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x0fffc0000fffc000)) << 2;
         w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x3f803f803f803f80)) << 1;
-        /* index of the last byte: the highest bit's number divided by seven, for numbers up to 63 */
+        /* index of the last byte: the highest bit's number divided by seven, for numbers up to
+         * 63 */
         unsigned last = ((63 ^ (unsigned)__builtin_clzll(value)) * 9 + 9) / 64;
         w |= UINT64_C(0x0080808080808080) >> (56 - 8 * last);
         memcpy(p, &w, sizeof w);

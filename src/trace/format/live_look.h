@@ -21,7 +21,8 @@ enum vs_live_look {
 enum vs_live_look vs_live_look(const char *path, uint8_t uuid[16]);
 
 /* vs_live_set_aside: renames the FILE.live at *path*, of the trace *uuid*, to *kept*: the same name
- * followed by the first bytes of *uuid*. Returns false when the rename fails or that name exists. */
+ * followed by the first bytes of *uuid*. Returns false when the rename fails or that name
+ * exists. */
 bool vs_live_set_aside(const char *path, const uint8_t uuid[16], char kept[PATH_MAX]);
 
 #endif

@@ -128,7 +128,8 @@ bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome ou
                               uint32_t status);
 
 /* vs_reader_owns_live: whether the file at *live* is a FILE.live of the trace at *path*, or one
- * without events. A FILE.live of another trace may hold that trace's only copy of its last events. */
+ * without events. A FILE.live of another trace may hold that trace's only copy of its last
+ * events. */
 bool vs_reader_owns_live(const char *path, const char *live);
 
 /* vs_reader_clear_live: frees the name *live* for another FILE.live. A file without events is

@@ -126,7 +126,8 @@ static uint64_t newest_of(const struct vs_recovered_counts *counts, unsigned i)
     return newest;
 }
 
-/* The cells to deliver as events: from *first* to before *end*, with their values after *events*. */
+/* The cells to deliver as events: from *first* to before *end*, with their values after
+ * *events*. */
 struct recovered_counts_chosen {
     unsigned first, end;
     uint64_t events;

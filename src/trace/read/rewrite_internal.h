@@ -55,7 +55,8 @@ void vs_rewrite_make_room(struct vs_rewrite *w);
 enum vs_err vs_rewrite_enter(struct vs_rewrite *w, const struct vs_frame_header *h,
                              uint64_t offset);
 
-/* vs_rewrite_keep: adds *entry* to the new file's directory; VS_ERR_IO (EFBIG) when that is full. */
+/* vs_rewrite_keep: adds *entry* to the new file's directory; VS_ERR_IO (EFBIG) when that is
+ * full. */
 enum vs_err vs_rewrite_keep(struct vs_rewrite *w, const struct vs_directory_entry *entry);
 
 /* vs_rewrite_put_tail: writes directory, final index and trailer, which complete the file. */

@@ -277,7 +277,7 @@ static void apply_locked(struct vs_recorder *r, struct gathering *g)
     if (changed || (added && vs_walk_saw_unknown())) {
         /* the same addresses may mean other code from here on */
         vs_map_free(&r->stack_ids);
-        vs_walk_forget();
+        vs_walk_discard_all();
     }
     r->module_generation = g->generation;
     atomic_store_explicit(&r->module_generation_seen, g->generation, memory_order_relaxed);
@@ -292,7 +292,7 @@ void vs_module_list_refresh(struct vs_recorder *r)
     atomic_store(&r->modules_unloaded, false);
     dl_iterate_phdr(read_generation, &generation);
     if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed)) {
-        if (r->python && vs_python_awaited())
+        if (r->python && vs_python_pending())
             vs_module_list_look_for_python(r);
         return;
     }
@@ -376,7 +376,7 @@ void vs_recorder_unloaded(struct vs_recorder *r)
     if (atomic_exchange(&r->unloads_seen, unloaded) == unloaded)
         return; /* others still use it */
     atomic_store(&r->modules_unloaded, true);
-    vs_walk_doubt();
+    vs_walk_discard_trails();
 }
 
 struct own_search {

@@ -110,7 +110,7 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
         return id;
     if (!r->native)
         return 0;
-    id = vs_walk_known(owner, &start);
+    id = vs_walk_cached(owner, &start);
     if (id)
         return id;
     id = new_stack(r, owner, &start);

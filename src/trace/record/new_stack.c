@@ -48,7 +48,7 @@ uint64_t vs_new_stack_id(struct vs_recorder *r, struct vs_new_stack *stack,
     uint64_t id = stack->count ? find(r, hash) : 0;
     if (id == VS_STACK_MISS)
         id = vs_selection_stacks_stopped(&r->selection) ? 0 : add(r, stack, way, hash);
-    vs_walk_keep(stack->trail, id);
+    vs_walk_cache(stack->trail, id);
     vs_cancel_restore(cancel);
     errno = saved_errno;
     return id;

@@ -300,7 +300,7 @@ __attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r,
     if (!r->native)
         *start = (struct vs_walk_start){0};
     start->python = vs_python_key(steps, count);
-    *id = vs_walk_known(owner, start);
+    *id = vs_walk_cached(owner, start);
     if (!*id)
         *id = new_stack(r, python, owner, start, steps, count);
     return true;

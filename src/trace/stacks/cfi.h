@@ -20,7 +20,8 @@ enum vs_frame_kind {
     VS_FRAME_NONE,    /* no information about the caller */
 };
 
-/* Offsets of the registers that the kernel saved, from the sp of a signal frame (struct ucontext). */
+/* Offsets of the registers that the kernel saved, from the sp of a signal frame (struct
+ * ucontext). */
 #define VS_SIGNAL_FP 120
 #define VS_SIGNAL_SP 160
 #define VS_SIGNAL_PC 168

@@ -57,9 +57,9 @@ struct vs_python_step {
  * could be unloaded while we use it and is not used. Takes the loader's list lock, so the caller
  * must hold none of ours. */
 bool vs_python_look(bool unloads_reported, const char **note);
-/* vs_python_awaited: whether the last look found an interpreter that was not initialised and may be
+/* vs_python_pending: whether the last look found an interpreter that was not initialised and may be
  * by now. */
-bool vs_python_awaited(void);
+bool vs_python_pending(void);
 /* vs_python_unloading: a library is going to be unloaded; until vs_python_unloaded, no look is
  * made. Returns the file of the library that must stay loaded because we call it; NULL: none. */
 const char *vs_python_unloading(void);

@@ -239,7 +239,7 @@ bool vs_python_look(bool unloads_reported, const char **note)
     return new;
 }
 
-bool vs_python_awaited(void)
+bool vs_python_pending(void)
 {
     uint64_t word = atomic_load_explicit(&awaited, memory_order_relaxed);
     return word && has_begun(word);

@@ -358,7 +358,8 @@ const char *vs_python_thread(const struct vs_python *python)
     uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
     if (!plausible(state))
         return NULL;
-    /* the thread that shuts the interpreter down may run Python to the last; other states are freed */
+    /* the thread that shuts the interpreter down may run Python to the last; other states are
+     * freed */
     uint64_t finalizing = word(runtime, l->runtime_finalizing);
     if (finalizing != state && (finalizing || !python->initialized()))
         return NULL;

@@ -25,15 +25,15 @@ uint32_t vs_walk_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_relaxed);
 }
 
-void vs_walk_doubt(void)
+void vs_walk_discard_trails(void)
 {
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
 }
 
-void vs_walk_forget(void)
+void vs_walk_discard_all(void)
 {
-    vs_walk_rules_forget();
-    vs_walk_doubt();
+    vs_walk_rules_discard();
+    vs_walk_discard_trails();
 }
 
 #if defined(__x86_64__)
@@ -171,7 +171,7 @@ NOT_CHECKED static inline bool leads_here(const struct vs_trail *t, struct vs_wa
     return true;
 }
 
-uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start)
+uint64_t vs_walk_cached(struct vs_walk_owner owner, const struct vs_walk_start *start)
 {
     struct walk_memory *m = mine;
     if (!m)
@@ -205,7 +205,7 @@ static struct vs_trail *take_trail(struct walk_memory *m, struct vs_walk_owner o
     return t;
 }
 
-void vs_walk_keep(struct vs_trail *trail, uint64_t id)
+void vs_walk_cache(struct vs_trail *trail, uint64_t id)
 {
     if (!trail || trail->words > VS_TRAIL_WORDS)
         return;
@@ -334,7 +334,7 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
 
 #else /* other machines: libunwind only */
 
-uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start)
+uint64_t vs_walk_cached(struct vs_walk_owner owner, const struct vs_walk_start *start)
 {
     (void)owner, (void)start;
     return 0;
@@ -361,7 +361,7 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
     return count;
 }
 
-void vs_walk_keep(struct vs_trail *trail, uint64_t id)
+void vs_walk_cache(struct vs_trail *trail, uint64_t id)
 {
     (void)trail, (void)id;
 }

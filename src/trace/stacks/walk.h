@@ -36,9 +36,9 @@ struct vs_trail {
     uint64_t value[VS_TRAIL_WORDS];
 };
 
-/* vs_walk_known: the id of the stack that begins at *start*, from the calling thread's cache; 0
+/* vs_walk_cached: the id of the stack that begins at *start*, from the calling thread's cache; 0
  * when it is not cached. Cost: one comparison per word. */
-uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start);
+uint64_t vs_walk_cached(struct vs_walk_owner owner, const struct vs_walk_start *start);
 
 /* How a stack ends. */
 enum vs_walk_end {
@@ -50,14 +50,14 @@ enum vs_walk_end {
 /* vs_walk_stack: return addresses from *start* on, that one first, at most *max*; 0 when some frame
  * has no rule (use libunwind). For code interrupted by a signal the value is the instruction's
  * address plus one, because a return address comes after the call. *sps* (may be NULL) receives the
- * start of each frame on the stack. **trail* is to be passed to vs_walk_keep with the id; NULL when
- * there is nothing to cache. The thread's stack above start.sp must be in use by the caller. The
- * caller must hold no lock. */
+ * start of each frame on the stack. **trail* is to be passed to vs_walk_cache with the id; NULL
+ * when there is nothing to cache. The thread's stack above start.sp must be in use by the caller.
+ * The caller must hold no lock. */
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
                      uint64_t *sps, size_t max, enum vs_walk_end *end, struct vs_trail **trail);
 /* vs_walk_nothing: the trail of a stack without native frames. */
 struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_walk_start *start);
-void vs_walk_keep(struct vs_trail *trail, uint64_t id);
+void vs_walk_cache(struct vs_trail *trail, uint64_t id);
 
 /* vs_walk_check: adapts another unwinder's frames to the result of vs_walk_stack: cuts guessed
  * frames after the first one whose caller cannot be determined. Returns the number of frames left.
@@ -70,14 +70,14 @@ static inline void *vs_walk_mark(uint64_t pc)
     return (void *)(uintptr_t)(pc + 1);
 }
 
-/* vs_walk_saw_unknown: whether frames outside any object occurred since vs_walk_forget; an object
- * loaded now may take their addresses. */
+/* vs_walk_saw_unknown: whether frames outside any object occurred since vs_walk_discard_all; an
+ * object loaded now may take their addresses. */
 bool vs_walk_saw_unknown(void);
 
-/* vs_walk_forget: code was unloaded: discards all rules and trails. */
-void vs_walk_forget(void);
-/* vs_walk_doubt: code may have been unloaded: discards all trails. */
-void vs_walk_doubt(void);
+/* vs_walk_discard_all: code was unloaded: discards all rules and trails. */
+void vs_walk_discard_all(void);
+/* vs_walk_discard_trails: code may have been unloaded: discards all trails. */
+void vs_walk_discard_trails(void);
 /* vs_walk_epoch: changes with each of these two. */
 uint32_t vs_walk_epoch(void);
 

@@ -20,7 +20,7 @@
 static _Atomic uint64_t table[(1u << TABLE_BITS) + PROBES]; /* pc << 16 | rule; 0 = empty */
 static struct vs_frame_rule rules[RULES_MAX]; /* the first is VS_FRAME_OTHER; never changed */
 static const struct vs_frame_rule none = {.kind = VS_FRAME_NONE};
-static _Atomic bool saw_unknown; /* code outside any object was seen since the rules were discarded */
+static _Atomic bool saw_unknown; /* code outside any object was seen since discarding */
 static uint32_t rule_count = 1; /* guarded by rules_lock */
 static struct vs_quick_lock rules_lock = {.rank = VS_RANK_WRITER, .name = "frame rules"};
 
@@ -88,7 +88,7 @@ const struct vs_frame_rule *vs_walk_rule(uint64_t pc)
     return rule ? rule : find_rule(pc);
 }
 
-void vs_walk_rules_forget(void)
+void vs_walk_rules_discard(void)
 {
     vs_quick_acquire(&rules_lock);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -109,6 +109,6 @@ bool vs_walk_saw_unknown(void)
     return false;
 }
 
-void vs_walk_rules_forget(void) {}
+void vs_walk_rules_discard(void) {}
 
 #endif

@@ -13,7 +13,7 @@
  * lookup; the first time, a search in the object's tables, which takes locks. */
 const struct vs_frame_rule *vs_walk_rule(uint64_t pc);
 
-/* vs_walk_rules_forget: discards all rules, which are then looked up again. */
-void vs_walk_rules_forget(void);
+/* vs_walk_rules_discard: discards all rules, which are then looked up again. */
+void vs_walk_rules_discard(void);
 
 #endif

@@ -182,7 +182,8 @@ static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const
         memcpy(text + (used -= length), name, length);
     bool longer = false, whole = false;
     for (int i = 1; i < n && !whole; i++) {
-        /* a function is included around a class; around another function it contains a nested one */
+        /* a function is included around a class; around another function it contains a nested
+         * one */
         whole = longer && dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
         const char *scope =
             whole ? function_name(object, &scopes[i]) : scope_name(&scopes[i], name);

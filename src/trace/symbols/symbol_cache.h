@@ -28,7 +28,8 @@ enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct v
 enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                   const struct vs_symbol_source *source);
 
-/* vs_symbol_cache_trim: removes the least recently used files until the total is at most *bytes*. */
+/* vs_symbol_cache_trim: removes the least recently used files until the total is at most
+ * *bytes*. */
 void vs_symbol_cache_trim(const char *dir, uint64_t bytes);
 
 /* vs_symbol_cache_decode: like vs_symbol_cache_load, from the bytes of a file. */

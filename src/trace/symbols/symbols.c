@@ -190,7 +190,7 @@ static const struct vs_symbol_entry *find_entry(struct vs_symbols *s, struct obj
                                                 uint32_t module, uint64_t offset)
 {
     const struct vs_symbol_entry *own = vs_symbol_set_find(&s->own, module, offset);
-    if (own && own->count && !s->options.afresh)
+    if (own && own->count && !s->options.prefer_files)
         return own;
     const struct vs_symbol_entry *entry = look_up(s, object, offset);
     return better(own, entry) ? own : entry;

@@ -41,7 +41,7 @@ struct vs_symbols_options {
     const char *cache_dir;  /* the disk cache; NULL: none */
     unsigned budget_ms;     /* for reading files, in the whole process; 0: no limit */
     bool debuginfod;        /* also ask the servers of DEBUGINFOD_URLS */
-    bool afresh;            /* the trace's own names only where no other source has any */
+    bool prefer_files;            /* the trace's own names only where no other source has any */
     /* called about ten times a second while files are read; may be NULL */
     void (*progress)(void *arg, const struct vs_symbols_progress *progress);
     void *progress_arg;

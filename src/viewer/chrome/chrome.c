@@ -63,7 +63,7 @@ struct device_view {
 
 struct chrome {
     struct vs_reader *reader;
-    struct vs_moment *moment;
+    struct vs_trace_state *moment;
     struct vs_replay *replay; /* of moment */
     struct vs_emit emit;
     struct vs_export_options options;
@@ -580,7 +580,7 @@ static void release(struct chrome *c)
     vs_map_free(&c->kernel_names);
     vs_chrome_stacks_free(&c->stacks);
     vs_arena_free_all(&c->memory);
-    vs_moment_close(c->moment);
+    vs_trace_state_close(c->moment);
     free(c);
 }
 

@@ -34,7 +34,8 @@ static void sign(struct file *f, size_t size)
     f->header.checksum = XXH64(f, size, 0);
 }
 
-/* Stream 0: sizes 1000, 1001, … then a period of 1..100, each used once; stream 1: 3 entries, once. */
+/* Stream 0: sizes 1000, 1001, … then a period of 1..100, each used once; stream 1: 3 entries,
+ * once. */
 static void make(struct file *f)
 {
     memset(f, 0, sizeof *f);

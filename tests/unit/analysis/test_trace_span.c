@@ -206,7 +206,8 @@ static void windows_are_what_counting_by_hand_says(void **state)
     remove_all(&b);
 }
 
-/* Kernels 1 ms long, one every 2 ms, recorded half a second after they ran, and one copy of 100 ms. */
+/* Kernels 1 ms long, one every 2 ms, recorded half a second after they ran, and one copy of 100
+ * ms. */
 #define MS UINT64_C(1000000)
 #define LATE_KERNELS 2000
 

@@ -17,8 +17,8 @@
 static char text[16384];
 static char prefix[64];
 
-/* said_by: checks the standard error output of *body*; its exit status must be 0. */
-static void said_by(void (*body)(void))
+/* printed_by: checks the standard error output of *body*; its exit status must be 0. */
+static void printed_by(void (*body)(void))
 {
     int pipes[2], status = 0;
     assert_int_equal(pipe(pipes), 0);
@@ -48,7 +48,7 @@ static void say_one(void) { vs_log(VS_LOG_WARN, "disk full, %d events lost", 3);
 static void a_line_has_prefix_pid_and_newline(void **state)
 {
     (void)state;
-    said_by(say_one);
+    printed_by(say_one);
     char expected[256];
     snprintf(expected, sizeof expected, "%sdisk full, 3 events lost\n", prefix);
     assert_string_equal(text, expected);
@@ -64,7 +64,7 @@ static void a_line_over_1023_bytes_is_cut_with_dots(void **state)
     for (size_t length = 980; length < 1040; length++) {
         memset(long_text, 'x', length);
         long_text[length] = 0;
-        said_by(say_long);
+        printed_by(say_long);
         size_t whole = strlen(prefix) + length + 1;
         assert_true(strlen(text) <= 1023);
         assert_int_equal(text[strlen(text) - 1], '\n');
@@ -92,7 +92,7 @@ static void say_at_each_level(void)
 static void levels_above_the_chosen_one_are_dropped(void **state)
 {
     (void)state;
-    said_by(say_at_each_level);
+    printed_by(say_at_each_level);
     assert_null(strstr(text, "dropped"));
     assert_non_null(strstr(text, ": kept\n"));
     assert_non_null(strstr(text, ": now kept\n"));
@@ -109,7 +109,7 @@ static void say_once(void)
 static void once_means_once_for_each_place(void **state)
 {
     (void)state;
-    said_by(say_once);
+    printed_by(say_once);
     char expected[256];
     snprintf(expected, sizeof expected, "%sfirst 0\n%ssecond 0\n", prefix, prefix);
     assert_string_equal(text, expected);
@@ -126,7 +126,7 @@ static void check_errno(void)
 static void errno_is_kept(void **state)
 {
     (void)state;
-    said_by(check_errno);
+    printed_by(check_errno);
     assert_non_null(strstr(text, ": said\n"));
 }
 
@@ -143,7 +143,7 @@ static void close_stderr_and_say(void)
 static void what_takes_the_place_of_stderr_gets_no_lines(void **state)
 {
     (void)state;
-    said_by(close_stderr_and_say);
+    printed_by(close_stderr_and_say);
     char expected[256];
     snprintf(expected, sizeof expected, "%sbefore\n%sback\n", prefix, prefix);
     assert_string_equal(text, expected);
@@ -161,7 +161,7 @@ static void start_without_stderr_and_say(void)
 static void a_program_that_begins_without_stderr_gets_no_messages(void **state)
 {
     (void)state;
-    said_by(start_without_stderr_and_say);
+    printed_by(start_without_stderr_and_say);
     assert_string_equal(text, "");
 }
 
@@ -180,7 +180,7 @@ static void look_at_descriptors(void)
 static void no_descriptor_is_kept(void **state)
 {
     (void)state;
-    said_by(look_at_descriptors);
+    printed_by(look_at_descriptors);
 }
 
 /* the pipe has no reader: the program must not get SIGPIPE */
@@ -199,7 +199,7 @@ static void say_into_a_broken_pipe(void)
 static void a_pipe_that_nobody_reads_raises_no_signal(void **state)
 {
     (void)state;
-    said_by(say_into_a_broken_pipe);
+    printed_by(say_into_a_broken_pipe);
     assert_string_equal(text, "");
 }
 

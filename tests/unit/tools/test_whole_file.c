@@ -29,7 +29,8 @@ static int remove_trace(void **state)
     return remove_folder(state);
 }
 
-/* $V is the command, $T the trace; "chrome FILE" exports, "full" does so on a disk that fills up. */
+/* $V is the command, $T the trace; "chrome FILE" exports, "full" does so on a disk that fills
+ * up. */
 static int bash(const char *script)
 {
     char before[1024];
@@ -42,7 +43,7 @@ static int bash(const char *script)
     return run_script(before, script);
 }
 
-static void assert_says(const char *text, const char *part)
+static void assert_prints(const char *text, const char *part)
 {
     if (!strstr(text, part))
         fail_msg("'%s' is not in:\n%s", part, text);
@@ -54,8 +55,8 @@ static void a_full_disk_leaves_what_was_there(void **state)
     assert_int_equal(bash("mkdir a; cd a; echo old >t.json; full chrome t.json; echo $?; cat t.json; "
                           "ls -A"), 0);
     assert_string_equal(out, "2\nold\nt.json\n");
-    assert_says(err, "cannot write t.json: File too large");
-    assert_says(err, "t.json is unchanged");
+    assert_prints(err, "cannot write t.json: File too large");
+    assert_prints(err, "t.json is unchanged");
     assert_int_equal(bash("cd a; full chrome new.json; echo $?; ls -A"), 0);
     assert_string_equal(out, "2\nt.json\n");
     assert_null(strstr(err, "as it was"));
@@ -67,7 +68,7 @@ static void a_trace_that_is_refused_leaves_what_was_there(void **state)
     assert_int_equal(bash("mkdir b; cd b; echo old >t.json; head -c -100 $T >cut.vst; T=cut.vst\n"
                           "chrome t.json; echo $?; cat t.json; ls -A"), 0);
     assert_string_equal(out, "2\nold\ncut.vst\nt.json\n");
-    assert_says(err, "add --partial");
+    assert_prints(err, "add --partial");
 }
 
 static void links_and_permissions_stay(void **state)
@@ -102,9 +103,9 @@ static void what_may_not_be_written_is_refused(void **state)
     assert_int_equal(bash("mkdir e; cd e; chrome nowhere/t.json; echo $?; chrome .; echo $?; "
                           "ln -s loop loop; chrome loop; echo $?; ls -A"), 0);
     assert_string_equal(out, "2\n2\n2\nloop\n");
-    assert_says(err, "cannot write nowhere/t.json: No such file or directory");
-    assert_says(err, "cannot write .: Is a directory");
-    assert_says(err, "cannot write loop: Too many levels of symbolic links");
+    assert_prints(err, "cannot write nowhere/t.json: No such file or directory");
+    assert_prints(err, "cannot write .: Is a directory");
+    assert_prints(err, "cannot write loop: Too many levels of symbolic links");
     if (geteuid() == 0)
         return;
     assert_int_equal(bash("cd e; echo old >t.json; chmod 444 t.json; chrome t.json; echo $?; "
@@ -138,7 +139,7 @@ static void a_plan_is_replaced_whole(void **state)
                           "(trap '' XFSZ; ulimit -f 1; $V plan -o t.vsplan $T); echo $?; "
                           "cmp t.vsplan old; ls -A"), 0);
     assert_string_equal(out, "644\n600\n2\nold\nt.vsplan\n");
-    assert_says(err, "cannot write t.vsplan: File too large");
+    assert_prints(err, "cannot write t.vsplan: File too large");
 }
 
 int main(void)

@@ -132,7 +132,7 @@ static void symbolize(const char *trace, const char *to, const char *debug_dirs,
                       struct vs_symbolize_result *result)
 {
     char why[VS_READER_WHY_MAX] = "", target[512];
-    struct vs_symbols_options options = {.debug_dirs = debug_dirs, .afresh = true};
+    struct vs_symbols_options options = {.debug_dirs = debug_dirs, .prefer_files = true};
     vs_symbols_configure(&options);
     snprintf(target, sizeof target, "%s", to ? scratch(to) : "");
     if (vs_symbolize(scratch(trace), to ? target : NULL, result, why))

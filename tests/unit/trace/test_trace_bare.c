@@ -86,7 +86,7 @@ static int setup(void **state)
     return rc;
 }
 
-static unsigned times_said(const char *part)
+static unsigned times_printed(const char *part)
 {
     size_t bytes;
     unsigned n = 0;
@@ -143,8 +143,8 @@ static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void *
     record_some(path, 16);
     refuse_libraries = false;
     assert_int_equal(check_some(path), 0);
-    assert_int_equal(times_said("libzstd.so.1 was not found"), 1);
-    assert_int_equal(times_said("libunwind.so.8 was not found"), 1);
+    assert_int_equal(times_printed("libzstd.so.1 was not found"), 1);
+    assert_int_equal(times_printed("libunwind.so.8 was not found"), 1);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size > EVENTS * 3); /* no compression */
@@ -158,7 +158,7 @@ static void without_a_thread_the_recording_threads_write(void **state)
     record_some(path, 0);
     refuse_thread = false;
     check_some(path);
-    assert_int_equal(times_said("cannot start the thread that writes the trace"), 1);
+    assert_int_equal(times_printed("cannot start the thread that writes the trace"), 1);
 }
 
 static void without_room_for_the_live_window_it_records_all_the_same(void **state)
@@ -174,7 +174,7 @@ static void without_room_for_the_live_window_it_records_all_the_same(void **stat
     record_some(path, 0);
     refuse_room = false;
     check_some(path);
-    assert_int_equal(times_said("No space left on device"), 2); /* once per trace */
+    assert_int_equal(times_printed("No space left on device"), 2); /* once per trace */
 }
 
 static void short_and_interrupted_writes_are_continued(void **state)

@@ -290,7 +290,8 @@ static void a_live_file_without_the_window_that_is_next(void **state)
     free(live);
 }
 
-/* The remaining part of a window may end where a record does, and a later window may be complete. */
+/* The remaining part of a window may end where a record does, and a later window may be
+ * complete. */
 static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
 {
     (void)state;

@@ -19,7 +19,7 @@
 
 /* --- writes that fail --- */
 
-static _Atomic int failing;         /* errno of every write to a file from now on; 0: writes succeed */
+static _Atomic int failing;         /* errno of every write to a file; 0: writes succeed */
 static _Atomic long failing_after = -1; /* or once this many bytes were written */
 static _Atomic bool stuck;              /* writes do not fail, but do not return */
 static _Atomic bool held;               /* a write is in progress */
@@ -131,13 +131,13 @@ static bool record_until_stopped(struct vs_recorder *r)
 
 /* --- broken disks --- */
 
-static int wanted_errno;
+static int expected_errno;
 
 static int break_in_the_middle(const char *path)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     failing_after = 400000;
-    failing = wanted_errno;
+    failing = expected_errno;
     bool stopped = record_until_stopped(r);
     vs_recorder_close(r, VS_END_EXIT, 0);
     return stopped ? 0 : 1;
@@ -147,7 +147,7 @@ static int break_for_a_while(const char *path)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     failing_after = 400000;
-    failing = wanted_errno;
+    failing = expected_errno;
     bool stopped = record_until_stopped(r);
     failing = 0;
     vs_recorder_close(r, VS_END_EXIT, 0);
@@ -165,7 +165,7 @@ static void a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost(v
         snprintf(path, sizeof path, "%s/broken.vst", scratch_dir);
         snprintf(live, sizeof live, "%s.live", path);
         unlink(path);
-        wanted_errno = failures[i];
+        expected_errno = failures[i];
         assert_int_equal(in_child(break_in_the_middle, path, said, sizeof said), 0);
         assert_int_equal(lines_of(said), 1);
         assert_non_null(strstr(said, strerror(failures[i])));
@@ -184,7 +184,7 @@ static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(v
     int status;
     snprintf(path, sizeof path, "%s/again.vst", scratch_dir);
     snprintf(live, sizeof live, "%s.live", path);
-    wanted_errno = ENOSPC;
+    expected_errno = ENOSPC;
     assert_int_equal(in_child(break_for_a_while, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 1);
     uint64_t events = read_events(path, VS_TRACE_COMPLETE, &status, text);
@@ -432,7 +432,7 @@ static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
         }
         assert_int_equal(code, 0);
         bool alive = !access(live, F_OK);
-        assert_int_equal(lines_of(said), alive ? 1 : 2); /* also reports that there is no FILE.live */
+        assert_int_equal(lines_of(said), alive ? 1 : 2); /* no FILE.live, too */
         uint64_t events = read_events(path, alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, &status, text);
         assert_int_equal(status, ENOSPC);
         assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, tally->calls - 1000);

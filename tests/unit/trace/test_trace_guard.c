@@ -35,7 +35,8 @@ static void shorten_live(const char *path)
         _exit(4);
 }
 
-/* Runs *body* in a child without a sanitizer's handler; returns its exit status, or 128 + signal. */
+/* Runs *body* in a child without a sanitizer's handler; returns its exit status, or 128 +
+ * signal. */
 static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
 {
     char log[520];

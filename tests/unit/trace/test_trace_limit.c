@@ -167,7 +167,8 @@ static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees
 }
 
 /* Sums are written before an event that requires them; the window for them may be the one that
- * starts the last stage. Regression: the event, selected before, was then dropped and not counted. */
+ * starts the last stage. Regression: the event, selected before, was then dropped and not
+ * counted. */
 static void nothing_is_lost_where_sums_and_an_event_meet_the_last_stage(void **state)
 {
     (void)state;

@@ -59,7 +59,8 @@ static int one_byte_is_locked(const char *path)
            found->l_pid == getppid() && found->l_start == LOCKED_BYTE && found->l_len == 1;
 }
 
-/* As on a file system with mandatory locks: no byte of the trace's possible contents may be locked. */
+/* As on a file system with mandatory locks: no byte of the trace's possible contents may be
+ * locked. */
 static int contents_can_be_locked(const char *path)
 {
     struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = LOCKED_BYTE};

@@ -269,7 +269,8 @@ static unsigned count_lines(const char *text)
     return n;
 }
 
-/* Records in a child whose files may have *limit* bytes, until it stops. Its output goes to *said*. */
+/* Records in a child whose files may have *limit* bytes, until it stops. Its output goes to
+ * *said*. */
 static struct outcome record_until_full(const char *path, rlim_t limit, char *said, size_t said_max)
 {
     struct outcome *shared =

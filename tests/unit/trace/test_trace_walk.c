@@ -199,7 +199,8 @@ __attribute__((noinline)) static void leaf(void)
 
 static void grow(unsigned left);
 
-/* Functions with equal and different frame sizes, so that one stack pointer occurs in many stacks. */
+/* Functions with equal and different frame sizes, so that one stack pointer occurs in many
+ * stacks. */
 #define FUNCTION(name, bytes)                                \
     __attribute__((noinline)) static void name(unsigned left) \
     {                                                        \

@@ -13,7 +13,7 @@
 
 #define RUN_STEPS 5000
 
-static int steps_wanted = 40000;
+static int steps_expected = 40000;
 static uint64_t first_seed = 20260101;
 static bool brief;
 static long steps_before; /* of this configuration's completed runs */
@@ -91,15 +91,15 @@ void diff_suite(const char *test, const struct diff_config *given)
     at.test = test;
     at.seed = first_seed;
     steps_before = 0;
-    for (int steps; done < steps_wanted; done += steps, at.seed++) {
+    for (int steps; done < steps_expected; done += steps, at.seed++) {
         struct diff_config config = *given;
         if (config.drawn)
             diff_draw_config(&config, at.seed);
-        steps = steps_wanted - done < RUN_STEPS ? steps_wanted - done : RUN_STEPS;
+        steps = steps_expected - done < RUN_STEPS ? steps_expected - done : RUN_STEPS;
         one_run(&config, steps, counts);
     }
     print_counts(counts);
-    if (steps_wanted < 40000)
+    if (steps_expected < 40000)
         return; /* too few to use every mechanism */
     for (int i = 0; given->reach[i] != MODEL_MECHANISM_COUNT; i++) {
         if (!counts[given->reach[i]])
@@ -115,7 +115,7 @@ void diff_suite_arguments(int argc, char **argv)
         sigaction(crashes[i], &action, &handlers_before[crashes[i]]);
     }
     if (argc > 1)
-        steps_wanted = atoi(argv[1]);
+        steps_expected = atoi(argv[1]);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 0);
     if (argc > 3)

@@ -4,7 +4,7 @@
  * checked as far as later code depends on them: indexes, order, no duplicates. Maps are rebuilt. */
 #include <stdlib.h>
 
-#include "analysis/checkpoint/moment_fields.h"
+#include "analysis/checkpoint/trace_state_fields.h"
 #include "analysis/state/vec.h"
 
 static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phases)
@@ -49,7 +49,7 @@ static enum vs_err load_account(struct vs_state_record *r, struct vs_replay *rep
             return VS_ERR_NOMEM;
         replay->accounts[replay->account_count++] = account;
     }
-    vs_moment_io_account(r, account, &replay->phases);
+    vs_trace_state_io_account(r, account, &replay->phases);
     return VS_OK;
 }
 
@@ -59,7 +59,7 @@ static enum vs_err load_usage(struct vs_state_record *r, struct vs_replay *repla
     vs_state_u64(r, &index);
     if (index >= replay->account_count || replay->accounts[index]->usage.contexts)
         return VS_ERR_CORRUPT;
-    vs_moment_io_usage(r, &replay->accounts[index]->usage);
+    vs_trace_state_io_usage(r, &replay->accounts[index]->usage);
     return VS_OK;
 }
 
@@ -69,7 +69,7 @@ static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *repla
     while (!err && !r->bad && r->next < r->end) {
         struct vs_site site = {0};
         uint32_t index;
-        vs_moment_io_site(r, &site);
+        vs_trace_state_io_site(r, &site);
         if (r->bad || !replay->accounts[site.device])
             return VS_ERR_CORRUPT;
         bool touched = site.touched;
@@ -108,7 +108,7 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
         return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
     for (uint32_t k = 0; k < kept; k++) {
         thread->ranges[k] = (struct vs_range){0};
-        vs_moment_io_range(r, &thread->ranges[k], phases);
+        vs_trace_state_io_range(r, &thread->ranges[k], phases);
     }
     thread->depth = depth;
     return VS_OK;
@@ -130,11 +130,11 @@ static enum vs_err load_map(struct vs_state_record *r, struct vs_map *map)
 
 static enum vs_err load_lives(struct vs_state_record *r, struct vs_replay *replay)
 {
-    struct vs_moment_last_live last = {0};
+    struct vs_trace_state_last_live last = {0};
     enum vs_err err = VS_OK;
     while (!err && !r->bad && r->next < r->end) {
         struct vs_live live = {.used = true};
-        vs_moment_io_live(r, &live, &last);
+        vs_trace_state_io_live(r, &live, &last);
         if (r->bad || !live.addr || vs_map_get(&replay->by_addr, live.addr) ||
             live.site >= replay->sites.count || !replay->accounts[live.device] ||
             replay->live_slots >= UINT32_MAX - 1)
@@ -157,7 +157,7 @@ static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *re
     uint64_t last = 0;
     while (!r->bad && r->next < r->end) {
         struct vs_replay_segment segment = {0};
-        vs_moment_io_segment(r, &segment, &last);
+        vs_trace_state_io_segment(r, &segment, &last);
         if (r->bad || !segment.size || segment.device >= replay->account_count ||
             (set->count && segment.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
@@ -173,7 +173,7 @@ static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *re
 static enum vs_err load_failure(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_failure failure = {0};
-    vs_moment_io_failure(r, &failure, &replay->phases);
+    vs_trace_state_io_failure(r, &failure, &replay->phases);
     if (r->bad || !replay->accounts[failure.account] || replay->failure_count == VS_FAILURES_KEPT)
         return VS_ERR_CORRUPT;
     enum vs_err err = vs_vec_grow(&replay->failures, &replay->failure_capacity,
@@ -186,17 +186,17 @@ static enum vs_err load_failure(struct vs_state_record *r, struct vs_replay *rep
 }
 
 static enum vs_err load_activity(struct vs_state_record *r, struct vs_activity *activity,
-                                 enum vs_moment_tag tag)
+                                 enum vs_trace_state_tag tag)
 {
     enum vs_err err = VS_OK;
     while (!err && !r->bad && r->next < r->end) {
-        if (tag == VS_MOMENT_KERNELS) {
+        if (tag == VS_TRACE_STATE_KERNELS) {
             struct vs_kernel_row row = {0};
-            vs_moment_io_kernel(r, &row);
+            vs_trace_state_io_kernel(r, &row);
             err = r->bad ? VS_ERR_CORRUPT : vs_activity_restore_kernel(activity, &row);
         } else {
             struct vs_device_activity row = {0};
-            vs_moment_io_device_activity(r, &row);
+            vs_trace_state_io_device_activity(r, &row);
             err = r->bad ? VS_ERR_CORRUPT : vs_activity_restore_device(activity, &row);
         }
     }
@@ -208,36 +208,37 @@ static enum vs_err load_events(struct vs_state_record *r, struct vs_retained *re
     enum vs_err err = VS_OK;
     while (!err && !r->bad && r->next < r->end) {
         struct vs_event event;
-        vs_moment_io_event(r, &event);
+        vs_trace_state_io_event(r, &event);
         err = r->bad ? VS_ERR_CORRUPT : vs_retained_event(retained, &event);
     }
     return err;
 }
 
-static enum vs_err load_record(struct vs_state_record *r, struct vs_moment *m, unsigned tag)
+static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state *m, unsigned tag)
 {
-    switch ((enum vs_moment_tag)tag) {
-    case VS_MOMENT_TOTALS: vs_moment_io_totals(r, m); return VS_OK;
-    case VS_MOMENT_PHASE: return load_phase(r, &m->replay->phases);
-    case VS_MOMENT_ACCOUNT: return load_account(r, m->replay);
-    case VS_MOMENT_USAGE: return load_usage(r, m->replay);
-    case VS_MOMENT_SITES: return load_sites(r, m->replay);
-    case VS_MOMENT_THREAD: return load_thread(r, &m->replay->phases);
-    case VS_MOMENT_OPEN_STEPS: return load_map(r, &m->replay->phases.open_steps);
-    case VS_MOMENT_LIVE: return load_lives(r, m->replay);
-    case VS_MOMENT_SEGMENTS: return load_segments(r, m->replay);
-    case VS_MOMENT_FRAMEWORK: return load_map(r, &m->replay->framework_live);
-    case VS_MOMENT_FAILURE: return load_failure(r, m->replay);
-    case VS_MOMENT_KERNELS:
-    case VS_MOMENT_ACTIVITY: return load_activity(r, &m->activity, (enum vs_moment_tag)tag);
-    case VS_MOMENT_EVENTS: return load_events(r, &m->retained);
+    switch ((enum vs_trace_state_tag)tag) {
+    case VS_TRACE_STATE_TOTALS: vs_trace_state_io_totals(r, m); return VS_OK;
+    case VS_TRACE_STATE_PHASE: return load_phase(r, &m->replay->phases);
+    case VS_TRACE_STATE_ACCOUNT: return load_account(r, m->replay);
+    case VS_TRACE_STATE_USAGE: return load_usage(r, m->replay);
+    case VS_TRACE_STATE_SITES: return load_sites(r, m->replay);
+    case VS_TRACE_STATE_THREAD: return load_thread(r, &m->replay->phases);
+    case VS_TRACE_STATE_OPEN_STEPS: return load_map(r, &m->replay->phases.open_steps);
+    case VS_TRACE_STATE_LIVE: return load_lives(r, m->replay);
+    case VS_TRACE_STATE_SEGMENTS: return load_segments(r, m->replay);
+    case VS_TRACE_STATE_FRAMEWORK: return load_map(r, &m->replay->framework_live);
+    case VS_TRACE_STATE_FAILURE: return load_failure(r, m->replay);
+    case VS_TRACE_STATE_KERNELS:
+    case VS_TRACE_STATE_ACTIVITY:
+        return load_activity(r, &m->activity, (enum vs_trace_state_tag)tag);
+    case VS_TRACE_STATE_EVENTS: return load_events(r, &m->retained);
     }
     return VS_OK; /* written by a newer version */
 }
 
-enum vs_err vs_moment_load(void *context, const unsigned char *bytes, size_t count)
+enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
 {
-    struct vs_moment *m = context;
+    struct vs_trace_state *m = context;
     struct vs_state_record record = {0};
     unsigned tag;
     while ((tag = vs_state_next(&record, &bytes, &count)) != 0) {
@@ -248,7 +249,7 @@ enum vs_err vs_moment_load(void *context, const unsigned char *bytes, size_t cou
     return record.bad ? VS_ERR_CORRUPT : VS_OK;
 }
 
-enum vs_err vs_moment_loaded(struct vs_moment *m)
+enum vs_err vs_trace_state_loaded(struct vs_trace_state *m)
 {
     return m->replay->events && vs_replay_check(m->replay) ? VS_OK : VS_ERR_CORRUPT;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint/moment_fields.h"
+#include "analysis/checkpoint/trace_state_fields.h"
 
 #define BATCH 1024 /* items in one record */
 
@@ -29,7 +29,7 @@ static void save_phases(struct vs_state_record *r, struct vs_phases *phases)
         vs_state_u32(r, &phase->peak_count, VS_HOST_INDEX + 1);
         for (unsigned d = 0; d < phase->peak_count; d++)
             vs_state_u64(r, &phase->peaks[d]);
-        vs_state_end(r, VS_MOMENT_PHASE);
+        vs_state_end(r, VS_TRACE_STATE_PHASE);
     }
 }
 
@@ -37,14 +37,14 @@ static void save_account(struct vs_state_record *r, struct vs_replay *replay, un
 {
     bool host = index == VS_HOST_INDEX;
     vs_state_bool(r, &host);
-    vs_moment_io_account(r, replay->accounts[index], &replay->phases);
-    vs_state_end(r, VS_MOMENT_ACCOUNT);
+    vs_trace_state_io_account(r, replay->accounts[index], &replay->phases);
+    vs_state_end(r, VS_TRACE_STATE_ACCOUNT);
     if (host)
         return;
     uint64_t number = index;
     vs_state_u64(r, &number);
-    vs_moment_io_usage(r, &replay->accounts[index]->usage);
-    vs_state_end(r, VS_MOMENT_USAGE);
+    vs_trace_state_io_usage(r, &replay->accounts[index]->usage);
+    vs_state_end(r, VS_TRACE_STATE_USAGE);
 }
 
 static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
@@ -58,8 +58,8 @@ static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
         vs_state_u64(r, &thread->last_alloc);
         vs_state_u32(r, &depth, UINT32_MAX);
         for (uint32_t k = 0; k < kept; k++)
-            vs_moment_io_range(r, &thread->ranges[k], phases);
-        vs_state_end(r, VS_MOMENT_THREAD);
+            vs_trace_state_io_range(r, &thread->ranges[k], phases);
+        vs_state_end(r, VS_TRACE_STATE_THREAD);
     }
 }
 
@@ -85,7 +85,8 @@ static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map
     return slots;
 }
 
-static void save_map(struct vs_state_record *r, const struct vs_map *map, enum vs_moment_tag tag)
+static void save_map(struct vs_state_record *r, const struct vs_map *map,
+                     enum vs_trace_state_tag tag)
 {
     struct vs_map_slot *slots = sorted(r, map);
     for (size_t i = 0; slots && i < map->count; i++) {
@@ -100,12 +101,12 @@ static void save_map(struct vs_state_record *r, const struct vs_map *map, enum v
 static void save_lives(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_map_slot *slots = sorted(r, &replay->by_addr);
-    struct vs_moment_last_live last = {0};
+    struct vs_trace_state_last_live last = {0};
     for (size_t i = 0; slots && i < replay->by_addr.count; i++) {
-        vs_moment_io_live(r, &replay->lives[slots[i].value], &last);
+        vs_trace_state_io_live(r, &replay->lives[slots[i].value], &last);
         if ((i + 1) % BATCH == 0 || i + 1 == replay->by_addr.count) {
-            vs_state_end(r, VS_MOMENT_LIVE);
-            last = (struct vs_moment_last_live){0};
+            vs_state_end(r, VS_TRACE_STATE_LIVE);
+            last = (struct vs_trace_state_last_live){0};
         }
     }
     free(slots);
@@ -121,49 +122,50 @@ static void save_lives(struct vs_state_record *r, struct vs_replay *replay)
         }                                                  \
     } while (0)
 
-static void save_lists(struct vs_state_record *r, struct vs_moment *m)
+static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
     uint64_t last = 0;
-    SAVE(replay->sites.count, VS_MOMENT_SITES, vs_moment_io_site(r, &replay->sites.items[i]));
+    SAVE(replay->sites.count, VS_TRACE_STATE_SITES,
+         vs_trace_state_io_site(r, &replay->sites.items[i]));
     save_threads(r, &replay->phases);
-    save_map(r, &replay->phases.open_steps, VS_MOMENT_OPEN_STEPS);
+    save_map(r, &replay->phases.open_steps, VS_TRACE_STATE_OPEN_STEPS);
     save_lives(r, replay);
     for (size_t i = 0; i < replay->segments.count; i++) {
         if (i % BATCH == 0)
             last = 0;
-        vs_moment_io_segment(r, &replay->segments.items[i], &last);
+        vs_trace_state_io_segment(r, &replay->segments.items[i], &last);
         if ((i + 1) % BATCH == 0 || i + 1 == replay->segments.count)
-            vs_state_end(r, VS_MOMENT_SEGMENTS);
+            vs_state_end(r, VS_TRACE_STATE_SEGMENTS);
     }
-    save_map(r, &replay->framework_live, VS_MOMENT_FRAMEWORK);
+    save_map(r, &replay->framework_live, VS_TRACE_STATE_FRAMEWORK);
     for (size_t i = 0; i < replay->failure_count; i++) {
-        vs_moment_io_failure(r, &replay->failures[i], &replay->phases);
-        vs_state_end(r, VS_MOMENT_FAILURE);
+        vs_trace_state_io_failure(r, &replay->failures[i], &replay->phases);
+        vs_state_end(r, VS_TRACE_STATE_FAILURE);
     }
-    SAVE(m->activity.kernel_count, VS_MOMENT_KERNELS,
-         vs_moment_io_kernel(r, &m->activity.kernels[i]));
-    SAVE(m->activity.device_count, VS_MOMENT_ACTIVITY,
-         vs_moment_io_device_activity(r, &m->activity.devices[i]));
+    SAVE(m->activity.kernel_count, VS_TRACE_STATE_KERNELS,
+         vs_trace_state_io_kernel(r, &m->activity.kernels[i]));
+    SAVE(m->activity.device_count, VS_TRACE_STATE_ACTIVITY,
+         vs_trace_state_io_device_activity(r, &m->activity.devices[i]));
     size_t n = 0;
     for (size_t i = 0; i < m->retained.count; i++) {
         if (!m->retained.items[i].kind)
             continue;
-        vs_moment_io_event(r, &m->retained.items[i]);
+        vs_trace_state_io_event(r, &m->retained.items[i]);
         if (++n % BATCH == 0)
-            vs_state_end(r, VS_MOMENT_EVENTS);
+            vs_state_end(r, VS_TRACE_STATE_EVENTS);
     }
     if (n % BATCH)
-        vs_state_end(r, VS_MOMENT_EVENTS);
+        vs_state_end(r, VS_TRACE_STATE_EVENTS);
 }
 
-enum vs_err vs_moment_save(struct vs_moment *m, vs_checkpoint_take *take, void *context)
+enum vs_err vs_trace_state_save(struct vs_trace_state *m, vs_checkpoint_take *take, void *context)
 {
     struct vs_state_record record = {.writing = true, .take = take, .context = context};
     struct vs_state_record *r = &record;
     struct vs_replay *replay = m->replay;
-    vs_moment_io_totals(r, m);
-    vs_state_end(r, VS_MOMENT_TOTALS);
+    vs_trace_state_io_totals(r, m);
+    vs_state_end(r, VS_TRACE_STATE_TOTALS);
     save_phases(r, &replay->phases);
     for (unsigned i = 0; i < replay->account_count; i++)
         save_account(r, replay, i);

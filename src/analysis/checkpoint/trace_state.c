@@ -2,15 +2,15 @@
  *
  * See the header. An invalid checkpoint costs only time: the state is then computed from the start
  * of the trace. */
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 
 #include <stdlib.h>
 
 #include "trace/read/seek.h"
 
-enum vs_err vs_moment_open(struct vs_reader *reader, struct vs_moment **out)
+enum vs_err vs_trace_state_open(struct vs_reader *reader, struct vs_trace_state **out)
 {
-    struct vs_moment *moment = calloc(1, sizeof *moment);
+    struct vs_trace_state *moment = calloc(1, sizeof *moment);
     if (!moment)
         return VS_ERR_NOMEM;
     moment->reader = reader;
@@ -23,7 +23,7 @@ enum vs_err vs_moment_open(struct vs_reader *reader, struct vs_moment **out)
     return VS_OK;
 }
 
-void vs_moment_close(struct vs_moment *moment)
+void vs_trace_state_close(struct vs_trace_state *moment)
 {
     if (!moment)
         return;
@@ -33,7 +33,7 @@ void vs_moment_close(struct vs_moment *moment)
     free(moment);
 }
 
-enum vs_err vs_moment_event(struct vs_moment *moment, const struct vs_event *event)
+enum vs_err vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
 {
     enum vs_err err = vs_replay_event(moment->replay, event);
     if (!err)
@@ -42,35 +42,37 @@ enum vs_err vs_moment_event(struct vs_moment *moment, const struct vs_event *eve
 }
 
 /* Loads the state at checkpoint *index* and moves the reader there. VS_ERR_CORRUPT: not usable. */
-static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index, struct vs_moment **out)
+static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index,
+                                   struct vs_trace_state **out)
 {
     struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
-    struct vs_moment *moment;
-    enum vs_err err = vs_moment_open(reader, &moment);
+    struct vs_trace_state *moment;
+    enum vs_err err = vs_trace_state_open(reader, &moment);
     if (err)
         return err;
     uint64_t shown = vs_checkpoints_item(checkpoints, index)->shown;
     err = vs_reader_to_checkpoint(reader, index);
     if (!err)
-        err = vs_checkpoints_each(checkpoints, index, VS_CHECKPOINT_STATE, vs_moment_load, moment);
+        err = vs_checkpoints_each(checkpoints, index, VS_CHECKPOINT_STATE, vs_trace_state_load,
+                                  moment);
     if (!err)
-        err = vs_moment_loaded(moment);
+        err = vs_trace_state_loaded(moment);
     if (!err && moment->replay->events != shown)
         err = VS_ERR_CORRUPT;
     if (err) {
-        vs_moment_close(moment);
+        vs_trace_state_close(moment);
         return err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
     }
     *out = moment;
     return VS_OK;
 }
 
-struct moment_goal {
+struct trace_state_goal {
     bool by_event;
     uint64_t value;
 };
 
-static size_t nearest(const struct vs_reader *reader, const struct moment_goal *goal)
+static size_t nearest(const struct vs_reader *reader, const struct trace_state_goal *goal)
 {
     const struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
     if (!checkpoints)
@@ -88,7 +90,7 @@ static size_t nearest(const struct vs_reader *reader, const struct moment_goal *
 }
 
 /* The head counts as known from the first event on, although it was recorded a little later. */
-static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goal)
+static enum vs_err go_on(struct vs_trace_state *moment, const struct trace_state_goal *goal)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
@@ -103,44 +105,47 @@ static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goa
             return VS_OK;
         }
         if (!err)
-            err = vs_moment_event(moment, &event);
+            err = vs_trace_state_event(moment, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
 
-static enum vs_err at(struct vs_reader *reader, struct moment_goal goal, struct vs_moment **out)
+static enum vs_err at(struct vs_reader *reader, struct trace_state_goal goal,
+                      struct vs_trace_state **out)
 {
-    struct vs_moment *moment = NULL;
+    struct vs_trace_state *moment = NULL;
     size_t index = nearest(reader, &goal);
     enum vs_err err = index == SIZE_MAX ? VS_ERR_CORRUPT : load_checkpoint(reader, index, &moment);
     if (err == VS_ERR_CORRUPT) {
         if (index != SIZE_MAX)
             vs_reader_set_checkpoints(reader, NULL);
-        err = vs_moment_open(reader, &moment);
+        err = vs_trace_state_open(reader, &moment);
         if (!err)
             err = vs_reader_rewind(reader);
     }
     if (!err)
         err = go_on(moment, &goal);
     if (err) {
-        vs_moment_close(moment);
+        vs_trace_state_close(moment);
         return err;
     }
     *out = moment;
     return VS_OK;
 }
 
-enum vs_err vs_moment_at(struct vs_reader *reader, uint64_t time_ns, struct vs_moment **out)
+enum vs_err vs_trace_state_at(struct vs_reader *reader, uint64_t time_ns,
+                              struct vs_trace_state **out)
 {
-    return at(reader, (struct moment_goal){false, time_ns}, out);
+    return at(reader, (struct trace_state_goal){false, time_ns}, out);
 }
 
-enum vs_err vs_moment_at_event(struct vs_reader *reader, uint64_t event, struct vs_moment **out)
+enum vs_err vs_trace_state_at_event(struct vs_reader *reader, uint64_t event,
+                                    struct vs_trace_state **out)
 {
-    return at(reader, (struct moment_goal){true, event}, out);
+    return at(reader, (struct trace_state_goal){true, event}, out);
 }
 
-enum vs_err vs_moment_window(struct vs_moment *moment, uint64_t time_ns)
+enum vs_err vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns)
 {
     struct vs_activity *activity = &moment->activity;
     uint64_t known_ns = activity->last_ns > activity->known_ns ? activity->last_ns

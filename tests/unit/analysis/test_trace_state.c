@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
-#include "analysis/checkpoint/moment.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/size_limit.h"
 #include "support/busy_trace.h"
 #include "trace/read/checkpoint_cache.h"
@@ -43,14 +43,14 @@ static enum vs_err gather(void *context, const unsigned char *bytes, size_t coun
 }
 
 /* The whole state as bytes: the same state gives the same bytes. */
-static struct bytes state_of(struct vs_moment *moment)
+static struct bytes state_of(struct vs_trace_state *moment)
 {
     struct bytes all = {0};
-    assert_int_equal(vs_moment_save(moment, gather, &all), VS_OK);
+    assert_int_equal(vs_trace_state_save(moment, gather, &all), VS_OK);
     return all;
 }
 
-static void assert_same_state(struct vs_moment *a, struct vs_moment *b)
+static void assert_same_state(struct vs_trace_state *a, struct vs_trace_state *b)
 {
     assert_int_equal(a->replay->events, b->replay->events);
     assert_true(vs_replay_check(a->replay));
@@ -69,19 +69,19 @@ static struct vs_reader *open_trace(const char *path)
     return reader;
 }
 
-static void step(struct vs_moment *moment)
+static void step(struct vs_trace_state *moment)
 {
     struct vs_event event;
     assert_int_equal(vs_reader_next(moment->reader, &event), VS_OK);
-    assert_int_equal(vs_moment_event(moment, &event), VS_OK);
+    assert_int_equal(vs_trace_state_event(moment, &event), VS_OK);
 }
 
-static void run_out(struct vs_moment *moment)
+static void run_out(struct vs_trace_state *moment)
 {
     struct vs_event event;
     enum vs_err err;
     while ((err = vs_reader_next(moment->reader, &event)) == VS_OK)
-        assert_int_equal(vs_moment_event(moment, &event), VS_OK);
+        assert_int_equal(vs_trace_state_event(moment, &event), VS_OK);
     assert_int_equal(err, VS_ERR_END);
 }
 
@@ -97,23 +97,23 @@ static struct vs_extent extent_of(struct vs_reader *reader)
 static void assert_moments(struct vs_reader *reader, struct vs_reader *plain, unsigned moments)
 {
     struct vs_extent extent = extent_of(plain);
-    struct vs_moment *full, *there;
-    assert_int_equal(vs_moment_open(plain, &full), VS_OK);
+    struct vs_trace_state *full, *there;
+    assert_int_equal(vs_trace_state_open(plain, &full), VS_OK);
     assert_int_equal(vs_reader_rewind(plain), VS_OK);
     for (unsigned i = 1; i <= moments; i++) {
         uint64_t event = extent.events * i / (moments + 1);
         while (full->replay->events < event)
             step(full);
-        assert_int_equal(vs_moment_at_event(reader, event, &there), VS_OK);
+        assert_int_equal(vs_trace_state_at_event(reader, event, &there), VS_OK);
         assert_same_state(there, full);
         if (i == moments) {
             run_out(there);
             run_out(full);
             assert_same_state(there, full);
         }
-        vs_moment_close(there);
+        vs_trace_state_close(there);
     }
-    vs_moment_close(full);
+    vs_trace_state_close(full);
 }
 
 static const struct vs_checkpoint_options often = {.interval = 3000, .share = 100000};

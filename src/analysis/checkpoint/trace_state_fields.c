@@ -2,8 +2,8 @@
  *
  * The fields of each kind of record of a moment's state, in their order, written and read by the
  * same code; docs/trace-format.md §2.8 lists them. Each value is checked here as far as later code
- * depends on it alone; moment_load.c checks conditions between records. */
-#include "analysis/checkpoint/moment_fields.h"
+ * depends on it alone; trace_state_load.c checks conditions between records. */
+#include "analysis/checkpoint/trace_state_fields.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void place_io(struct vs_state_record *r, struct vs_place *place, const st
     vs_state_u64(r, &place->step);
 }
 
-void vs_moment_io_event(struct vs_state_record *r, struct vs_event *event)
+void vs_trace_state_io_event(struct vs_state_record *r, struct vs_event *event)
 {
     vs_state_u32(r, &event->kind, VS_EVENT_CODE_MAX);
     vs_state_u32(r, &event->tid, UINT32_MAX);
@@ -92,7 +92,7 @@ static void unrecorded_io(struct vs_state_record *r,
     }
 }
 
-void vs_moment_io_totals(struct vs_state_record *r, struct vs_moment *m)
+void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
     uint64_t *const fields[] = {&replay->events, &replay->first_ns, &replay->now_ns,
@@ -104,10 +104,10 @@ void vs_moment_io_totals(struct vs_state_record *r, struct vs_moment *m)
     vs_state_bool(r, &replay->sites.step_seen);
     vs_state_bool(r, &replay->has_process);
     if (replay->has_process)
-        vs_moment_io_event(r, &replay->process);
+        vs_trace_state_io_event(r, &replay->process);
     vs_state_bool(r, &replay->has_end);
     if (replay->has_end)
-        vs_moment_io_event(r, &replay->end);
+        vs_trace_state_io_event(r, &replay->end);
     steps_io(r, &replay->phases.steps);
     recording_io(r, &replay->recording);
 }
@@ -168,8 +168,8 @@ static void complete_sums(struct vs_account *a, uint64_t block_bytes)
     framework->now.requested = framework->now.family[VS_FAMILY_DEVICE] = framework->now.allocated;
 }
 
-void vs_moment_io_account(struct vs_state_record *r, struct vs_account *a,
-                          const struct vs_phases *phases)
+void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
+                               const struct vs_phases *phases)
 {
     struct vs_ledger *sums = &a->sums, *framework = &a->framework;
     uint64_t block_bytes = vs_ledger_block_bytes(sums);
@@ -200,7 +200,7 @@ void vs_moment_io_account(struct vs_state_record *r, struct vs_account *a,
         complete_sums(a, block_bytes);
 }
 
-void vs_moment_io_usage(struct vs_state_record *r, struct vs_device_usage *u)
+void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *u)
 {
     uint64_t *const fields[] = {&u->own, &u->pools, &u->others, &u->others_count, &u->graphs};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -237,7 +237,7 @@ void vs_moment_io_usage(struct vs_state_record *r, struct vs_device_usage *u)
     }
 }
 
-void vs_moment_io_site(struct vs_state_record *r, struct vs_site *site)
+void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site)
 {
     uint64_t *const fields[] = {
         &site->stack, &site->api, &site->allocs, &site->frees, &site->bytes, &site->largest,
@@ -252,8 +252,8 @@ void vs_moment_io_site(struct vs_state_record *r, struct vs_site *site)
     vs_state_bool(r, &site->touched);
 }
 
-void vs_moment_io_live(struct vs_state_record *r, struct vs_live *live,
-                       struct vs_moment_last_live *last)
+void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
+                            struct vs_trace_state_last_live *last)
 {
     uint64_t rounding = live->size - live->requested;
     uint64_t flags = (uint64_t)live->in_segment | (uint64_t)live->counted << 1;
@@ -273,7 +273,8 @@ void vs_moment_io_live(struct vs_state_record *r, struct vs_live *live,
     live->counted = flags >> 1 & 1;
 }
 
-void vs_moment_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment, uint64_t *last)
+void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
+                               uint64_t *last)
 {
     vs_state_step(r, &segment->addr, last);
     vs_state_u64(r, &segment->size);
@@ -285,8 +286,8 @@ void vs_moment_io_segment(struct vs_state_record *r, struct vs_replay_segment *s
     vs_state_bool(r, &segment->view);
 }
 
-void vs_moment_io_failure(struct vs_state_record *r, struct vs_failure *f,
-                          const struct vs_phases *phases)
+void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
+                               const struct vs_phases *phases)
 {
     uint64_t *const fields[] = {&f->event, &f->time_ns, &f->requested, &f->context, &f->stream,
                                 &f->api, &f->stack, &f->error, &f->device_free, &f->device_total,
@@ -301,8 +302,8 @@ void vs_moment_io_failure(struct vs_state_record *r, struct vs_failure *f,
     place_io(r, &f->place, phases);
 }
 
-void vs_moment_io_range(struct vs_state_record *r, struct vs_range *range,
-                        const struct vs_phases *phases)
+void vs_trace_state_io_range(struct vs_state_record *r, struct vs_range *range,
+                             const struct vs_phases *phases)
 {
     vs_state_u64(r, &range->domain);
     vs_state_u64(r, &range->time_ns);
@@ -317,7 +318,7 @@ static void tally_io(struct vs_state_record *r, struct vs_activity_tally *tally)
     vs_state_u64(r, &tally->time_ns);
 }
 
-void vs_moment_io_device_activity(struct vs_state_record *r, struct vs_device_activity *row)
+void vs_trace_state_io_device_activity(struct vs_state_record *r, struct vs_device_activity *row)
 {
     uint64_t kinds = VS_COPY_KIND_COUNT;
     vs_state_u64(r, &row->device);
@@ -331,7 +332,7 @@ void vs_moment_io_device_activity(struct vs_state_record *r, struct vs_device_ac
         tally_io(r, &row->copies[k]);
 }
 
-void vs_moment_io_kernel(struct vs_state_record *r, struct vs_kernel_row *row)
+void vs_trace_state_io_kernel(struct vs_state_record *r, struct vs_kernel_row *row)
 {
     vs_state_u64(r, &row->name);
     vs_state_u64(r, &row->device);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared by trace_state_save.c and trace_state_load.c: the kinds of records, and the fields of each
+ * (trace_state_fields.c). Private to these. One function serves both directions: it writes the
+ * fields when the record is being written, otherwise reads them, and sets `bad` of the record for
+ * an invalid value. */
+#ifndef VS_TRACE_STATE_FIELDS_H
+#define VS_TRACE_STATE_FIELDS_H
+
+#include "analysis/checkpoint/trace_state.h"
+#include "trace/read/state_record.h"
+
+enum vs_trace_state_tag {
+    VS_TRACE_STATE_TOTALS = 1, VS_TRACE_STATE_PHASE, VS_TRACE_STATE_ACCOUNT, VS_TRACE_STATE_USAGE,
+    VS_TRACE_STATE_SITES, VS_TRACE_STATE_THREAD, VS_TRACE_STATE_OPEN_STEPS, VS_TRACE_STATE_LIVE,
+    VS_TRACE_STATE_SEGMENTS, VS_TRACE_STATE_FRAMEWORK, VS_TRACE_STATE_FAILURE,
+    VS_TRACE_STATE_KERNELS, VS_TRACE_STATE_ACTIVITY, VS_TRACE_STATE_EVENTS
+};
+
+/* Base of the next allocation's differences; zero at the start of a record. */
+struct vs_trace_state_last_live {
+    uint64_t addr, time_ns, epoch;
+};
+
+void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *m);
+void vs_trace_state_io_event(struct vs_state_record *r, struct vs_event *event);
+void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
+                               const struct vs_phases *phases);
+/* Allocates the strings that are read; VS_ERR_NOMEM appears as `bad`. */
+void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *u);
+void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site);
+void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
+                            struct vs_trace_state_last_live *last);
+/* *last*: the address of the record's previous segment, zero at its start. */
+void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
+                               uint64_t *last);
+void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
+                               const struct vs_phases *phases);
+void vs_trace_state_io_range(struct vs_state_record *r, struct vs_range *range,
+                             const struct vs_phases *phases);
+void vs_trace_state_io_device_activity(struct vs_state_record *r, struct vs_device_activity *row);
+void vs_trace_state_io_kernel(struct vs_state_record *r, struct vs_kernel_row *row);
+
+#endif
