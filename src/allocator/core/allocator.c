@@ -178,9 +178,12 @@ struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
 {
     uint64_t ticket = ++a->sync_started;
+    void *call = a->call;
+    a->call = NULL;
     vs_full_lock_release(a);
     enum vs_err err = a->ops.synchronize(a->ops_ctx);
     vs_full_lock_acquire(a);
+    a->call = call;
     if (err)
         return err;
     vs_sync_completed_locked(a, ticket);
@@ -333,40 +336,32 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
 /* Separate, because the fast paths are short and this one needs many registers. */
 __attribute__((noinline)) static enum vs_err malloc_exclusive(struct vs_allocator *a, size_t bytes,
                                                              uint64_t stream, bool whole,
-                                                             struct vs_allocation *out)
+                                                             void *call, struct vs_allocation *out)
 {
     if (bytes == 0) {
         *out = (struct vs_allocation){0};
         return VS_OK;
     }
-    if (stream == UINT64_MAX)
+    if (stream == VS_NO_STREAM)
         return VS_ERR_ARG;
     vs_full_lock_acquire(a);
+    a->call = call;
     enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
+    a->call = NULL;
     vs_full_lock_release(a);
     return err;
 }
 
-static inline uint64_t stream_for(const struct vs_allocator *a, uint64_t stream)
-{
-    return a->config.reuse == VS_REUSE_AFTER_SYNC ? 0 : stream;
-}
-
-/* inline: link-time optimisation puts it into the preload library's one caller */
-inline enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
-                                       struct vs_allocation *out)
+enum vs_err vs_allocator_malloc_for(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                    bool exportable, void *call, struct vs_allocation *out)
 {
     enum vs_err err;
-    stream = stream_for(a, stream);
-    if (bytes && stream != UINT64_MAX && vs_fast_malloc(a, bytes, stream, out, &err))
+    if (a->config.reuse == VS_REUSE_AFTER_SYNC)
+        stream = 0;
+    if (!exportable && bytes && stream != VS_NO_STREAM &&
+        vs_fast_malloc(a, bytes, stream, call, out, &err))
         return err;
-    return malloc_exclusive(a, bytes, stream, false, out);
-}
-
-enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *a, size_t bytes, uint64_t stream,
-                                           struct vs_allocation *out)
-{
-    return malloc_exclusive(a, bytes, stream_for(a, stream), true, out);
+    return malloc_exclusive(a, bytes, stream, exportable, call, out);
 }
 
 /* --- frees --- */
@@ -406,21 +401,6 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     return VS_OK;
 }
 
-__attribute__((noinline)) static enum vs_err free_exclusive(struct vs_allocator *a, uint64_t addr)
-{
-    vs_full_lock_acquire(a);
-    enum vs_err err = free_locked(a, addr);
-    vs_full_lock_release(a);
-    return err;
-}
-
-enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
-{
-    if (!addr || vs_fast_free(a, addr, VS_NO_STREAM))
-        return VS_OK;
-    return free_exclusive(a, addr);
-}
-
 static enum vs_err record_locked(struct vs_allocator *a, uint64_t addr, uint64_t stream)
 {
     struct vs_block *block = vs_live_get_locked(a, addr);
@@ -442,18 +422,24 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
     return err;
 }
 
-enum vs_err vs_allocator_free_on(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+__attribute__((noinline)) static enum vs_err free_exclusive(struct vs_allocator *a, uint64_t addr,
+                                                            uint64_t user, void *call)
 {
-    if (!addr)
-        return VS_OK;
-    if (vs_fast_free(a, addr, stream))
-        return VS_OK;
     vs_full_lock_acquire(a);
-    enum vs_err err = record_locked(a, addr, stream);
+    a->call = call;
+    enum vs_err err = user == VS_NO_STREAM ? VS_OK : record_locked(a, addr, user);
     if (!err)
         err = free_locked(a, addr);
+    a->call = NULL;
     vs_full_lock_release(a);
     return err;
+}
+
+enum vs_err vs_allocator_free_for(struct vs_allocator *a, uint64_t addr, uint64_t stream, void *call)
+{
+    if (!addr || vs_fast_free(a, addr, stream, call))
+        return VS_OK;
+    return free_exclusive(a, addr, stream, call);
 }
 
 enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out,

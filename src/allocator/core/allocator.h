@@ -95,6 +95,7 @@ struct vs_allocator_event {
                          * where memory of other segments is mapped a second time */
     uint64_t size;      /* bytes of the block or segment; OOM: the rounded request */
     uint64_t stream;    /* the stream the memory belongs to */
+    void *call;         /* what vs_allocator_malloc_for or _free_for was given; else NULL */
 };
 
 /* Receiver of events. Called with the lock of the stream's shard held, or all of them: in order for
@@ -195,6 +196,16 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
  * frees the allocator. No other thread may be using it. NULL does nothing. */
 void vs_allocator_destroy(struct vs_allocator *allocator);
 
+/* vs_allocator_malloc_for, vs_allocator_free_for: what the four functions below are. *call*:
+ * goes into the events of this call; *exportable*: see vs_allocator_malloc_exportable;
+ * *stream* of a free: see vs_allocator_free_on, or VS_NO_STREAM. */
+#define VS_NO_STREAM UINT64_MAX
+enum vs_err vs_allocator_malloc_for(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
+                                    bool exportable, void *call,
+                                    struct vs_allocation *out) VS_MUST_CHECK;
+enum vs_err vs_allocator_free_for(struct vs_allocator *allocator, uint64_t addr, uint64_t stream,
+                                  void *call) VS_MUST_CHECK;
+
 /* vs_allocator_malloc: a block of at least *bytes* for work on *stream* (any value but UINT64_MAX).
  * 0 bytes give VS_OK with address 0 and size 0, which vs_allocator_free accepts. *Returns*
  * VS_ERR_DEVICE_OOM when the device is out of memory even after all cached memory was released;
@@ -202,26 +213,39 @@ void vs_allocator_destroy(struct vs_allocator *allocator);
  * meanwhile; VS_ERR_NOMEM for host memory. *Cost* on a cache hit: no device call (but see
  * VS_REUSE_AFTER_SYNC), no system call. Order of attempts: PyTorch CUDACachingAllocator,
  * DeviceCachingAllocator::malloc. */
-enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
-                                struct vs_allocation *out) VS_MUST_CHECK;
+static inline enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, size_t bytes,
+                                              uint64_t stream, struct vs_allocation *out)
+{
+    return vs_allocator_malloc_for(allocator, bytes, stream, false, NULL, out);
+}
 
 /* vs_allocator_malloc_exportable: the same, in a device allocation of its own (ops->segment_alloc),
  * because the driver's legacy IPC exports whole allocations: an importer then sees only this block.
  * A freed one is cached, and used whole for such requests of at least 8/9 of its size. */
-enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator, size_t bytes,
-                                           uint64_t stream, struct vs_allocation *out) VS_MUST_CHECK;
+static inline enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator,
+                                                         size_t bytes, uint64_t stream,
+                                                         struct vs_allocation *out)
+{
+    return vs_allocator_malloc_for(allocator, bytes, stream, true, NULL, out);
+}
 
 /* vs_allocator_free: frees a block. *addr*: exactly as returned by vs_allocator_malloc; 0 does
  * nothing. *Returns* VS_ERR_FOREIGN when the address is in none of our segments (the caller
  * forwards it); VS_ERR_STATE when it is in cached memory (a double free); VS_ERR_ARG when it points
  * inside a live block. Never synchronises, never fails for lack of memory. */
-enum vs_err vs_allocator_free(struct vs_allocator *allocator, uint64_t addr) VS_MUST_CHECK;
+static inline enum vs_err vs_allocator_free(struct vs_allocator *allocator, uint64_t addr)
+{
+    return vs_allocator_free_for(allocator, addr, VS_NO_STREAM, NULL);
+}
 
 /* vs_allocator_free_on: vs_allocator_record_stream, then vs_allocator_free, with their errors;
  * frees only when the use could be recorded. *Cost*: that of the free when *stream* is the block's
  * own. */
-enum vs_err vs_allocator_free_on(struct vs_allocator *allocator, uint64_t addr, uint64_t stream)
-    VS_MUST_CHECK;
+static inline enum vs_err vs_allocator_free_on(struct vs_allocator *allocator, uint64_t addr,
+                                               uint64_t stream)
+{
+    return vs_allocator_free_for(allocator, addr, stream, NULL);
+}
 
 /* vs_allocator_record_stream: work on *stream* uses the block too; once freed it
  * waits for an event recorded there. The block's own stream, and any stream under

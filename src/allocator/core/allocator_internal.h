@@ -163,6 +163,7 @@ struct vs_request {
     const struct vs_policy *policy; /* PyTorch's fixed segments where ranges cannot serve it */
     bool whole; /* gets a device allocation of its own */
     struct vs_pool *pool;
+    void *call; /* for its events */
 };
 
 struct vs_allocator {
@@ -176,6 +177,7 @@ struct vs_allocator {
     struct vs_event_sink sink;
     void *sink_ctx;
 
+    void *call;                  /* what the call under all locks was given for its events */
     uint64_t generation;         /* abandons so far */
     bool limited;                /* a memory fraction below 1 is set */
     uint64_t allowed_bytes;      /* when limited */
@@ -278,10 +280,9 @@ static inline void vs_full_lock_release(struct vs_allocator *allocator)
 /* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and the caller takes
  * the full lock. Arguments are valid; the caller holds no lock. A request that had to synchronise
  * may be done with an error: that of the device, or VS_ERR_STATE after a change of generation. */
-bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
+bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream, void *call,
                     struct vs_allocation *out, enum vs_err *err);
-bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr, uint64_t user);
-#define VS_NO_STREAM UINT64_MAX /* vs_fast_free: no *user*, a second stream that used the block */
+bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr, uint64_t user, void *call);
 /* vs_fast_owns: whether *addr* is a live block whose uses by *stream* need no record. */
 bool vs_fast_owns(struct vs_allocator *allocator, uint64_t addr, uint64_t stream);
 /* vs_fast_find: true when *addr* is in a block of the shard that the hint names. */
@@ -465,15 +466,25 @@ static inline bool vs_block_counts_split(const struct vs_block *block)
     return vs_block_is_split(block) && !block->segment->handle_bytes;
 }
 
+/* *call*: what the call was given; with all locks held allocator->call. */
+static inline void vs_allocator_emit_for_locked(struct vs_allocator *allocator, void *call,
+                                                enum vs_allocator_event_kind kind,
+                                                enum vs_pool_kind pool, uint64_t addr,
+                                                uint64_t requested, uint64_t size, uint64_t stream)
+{
+    if (!allocator->sink.event || allocator->sink.ignored >> kind & 1)
+        return;
+    struct vs_allocator_event event = {kind, pool, addr, requested, size, stream, call};
+    allocator->sink.event(allocator->sink_ctx, &event);
+}
+
 static inline void vs_allocator_emit_locked(struct vs_allocator *allocator,
                                             enum vs_allocator_event_kind kind,
                                             enum vs_pool_kind pool, uint64_t addr,
                                             uint64_t requested, uint64_t size, uint64_t stream)
 {
-    if (!allocator->sink.event || allocator->sink.ignored >> kind & 1)
-        return;
-    struct vs_allocator_event event = {kind, pool, addr, requested, size, stream};
-    allocator->sink.event(allocator->sink_ctx, &event);
+    vs_allocator_emit_for_locked(allocator, allocator->call, kind, pool, addr, requested, size,
+                                 stream);
 }
 
 /* Whether a block of *size* is split for *request*. */

@@ -97,8 +97,8 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     }
     vs_block_occupy(block, request->requested, vs_serial_next(a, shard), out);
     vs_live_insert(&shard->live, block);
-    vs_allocator_emit_locked(a, VS_ALLOCATOR_ALLOC, kind, block->addr, request->requested, size,
-                             request->stream);
+    vs_allocator_emit_for_locked(a, request->call, VS_ALLOCATOR_ALLOC, kind, block->addr,
+                                 request->requested, size, request->stream);
     vs_tally_raise(tally, kind, VS_TALLY_BLOCKS, 1);
     vs_tally_raise(tally, kind, VS_TALLY_BYTES, size);
     vs_tally_raise(tally, kind, VS_TALLY_REQUESTED, request->requested);
@@ -138,6 +138,7 @@ __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocat
             return VS_OK;
     }
     vs_shards_gather_locked(&a->shards, &a->counters);
+    a->call = request->call;
     if (!err && !alone)
         vs_sync_completed_locked(a, ticket);
     if (!same)
@@ -146,19 +147,21 @@ __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocat
         vs_block_cache_locked(a, block);
     else
         err = vs_block_hand_out_locked(a, request, block, out);
+    a->call = NULL;
     vs_fast_prepare_locked(a, shard);
     unlock_others(a, shard);
     return err;
 }
 
-bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream, void *call,
                     struct vs_allocation *out, enum vs_err *err)
 {
     struct vs_shard *shard = vs_shards_of_stream(&a->shards, stream);
     *err = VS_OK;
     if (!shard || !vs_sharded(a) || bytes > VS_ALLOCATOR_REQUEST_MAX)
         return false;
-    struct vs_request request = {.requested = bytes, .stream = stream, .policy = a->policy};
+    struct vs_request request = {.requested = bytes, .stream = stream, .policy = a->policy,
+                                 .call = call};
     request.rounded = vs_round_request(&a->config, bytes);
     request.kind = vs_request_kind(request.policy, request.rounded);
     vs_quick_acquire(&shard->lock);
@@ -210,7 +213,8 @@ static bool ordered_with(const struct vs_allocator *a, const struct vs_pool *poo
 }
 
 __attribute__((always_inline)) static inline bool
-free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uint64_t user)
+free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uint64_t user,
+              void *call)
 {
     vs_block_ref *link = vs_live_link(&shard->live, addr);
     struct vs_block *block = vs_block_of(*link);
@@ -226,10 +230,10 @@ free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uin
         return false;
     vs_live_unlink(&shard->live, link);
     vs_block_mark_start(block, false);
-    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE, kind, addr, requested, size,
-                             pool->owner->stream);
-    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
-                             pool->owner->stream);
+    vs_allocator_emit_for_locked(a, call, VS_ALLOCATOR_FREE, kind, addr, requested, size,
+                                 pool->owner->stream);
+    vs_allocator_emit_for_locked(a, call, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
+                                 pool->owner->stream);
     block->idle.safe_after = a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
     vs_block_merge(shard, block, block->prev);
     vs_block_merge(shard, block, block->next);
@@ -245,13 +249,13 @@ free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uin
     return true;
 }
 
-bool vs_fast_free(struct vs_allocator *a, uint64_t addr, uint64_t user)
+bool vs_fast_free(struct vs_allocator *a, uint64_t addr, uint64_t user, void *call)
 {
     if (!vs_sharded(a))
         return false;
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     vs_quick_acquire(&shard->lock);
-    bool done = free_in_shard(a, shard, addr, user);
+    bool done = free_in_shard(a, shard, addr, user, call);
     vs_quick_release(&shard->lock);
     return done;
 }

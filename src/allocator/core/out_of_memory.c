@@ -27,10 +27,13 @@ bool vs_free_callbacks_run_locked(struct vs_allocator *a)
     bool freed = false;
     /* callbacks are never removed: the array may be read after the release */
     size_t count = a->callback_count;
+    void *call = a->call;
+    a->call = NULL;
     vs_full_lock_release(a);
     for (size_t i = 0; i < count; i++)
         freed |= a->callbacks[i].call(a->callbacks[i].ctx);
     vs_full_lock_acquire(a);
+    a->call = call;
     return freed;
 }
 

@@ -48,20 +48,19 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
     if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
         return false;
-    vs_caching_request(api, bytes);
+    struct vs_caching_call call = vs_caching_request(api, bytes);
     struct vs_allocation allocation;
     enum vs_err err;
     bool again = false;
     do {
-        err = vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, 0, &allocation)
-                              : vs_allocator_malloc(allocator, bytes, 0, &allocation);
+        err = vs_allocator_malloc_for(allocator, bytes, 0, vs_sharing_on(), &call, &allocation);
         again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
     } while (again);
     if (err) /* let the driver return its error; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
     *result = CUDA_SUCCESS;
-    vs_device_sample(context, vs_caching_time());
+    vs_device_sample(context, call.time_ns);
     return true;
 }
 
@@ -80,14 +79,15 @@ static void await_current_context(const struct vs_context *owner, struct vs_allo
 }
 
 /* False: the context's cache does not have it. */
-static inline bool free_in(struct vs_context *context, CUdeviceptr ptr, CUresult *result)
+static inline bool free_in(struct vs_context *context, CUdeviceptr ptr,
+                           struct vs_caching_call *call, CUresult *result)
 {
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
     if (!allocator)
         return false;
     if (atomic_load_explicit(&vs_several_contexts, memory_order_relaxed))
         await_current_context(context, allocator, ptr);
-    enum vs_err err = vs_allocator_free(allocator, ptr);
+    enum vs_err err = vs_allocator_free_for(allocator, ptr, VS_NO_STREAM, call);
     if (err == VS_ERR_FOREIGN)
         return false;
     *result = err ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -99,22 +99,28 @@ bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
     struct vs_context *likely = vs_caching_likely_owner(ptr);
     if (!ptr)
         return false; /* the driver's two free functions return different errors for it */
-    vs_caching_begin(api, 0);
-    if (likely && free_in(likely, ptr, result))
+    struct vs_caching_call call = {.api = api};
+    if (likely && free_in(likely, ptr, &call, result))
         return true;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        if (c != likely && free_in(c, ptr, result))
+        if (c != likely && free_in(c, ptr, &call, result))
             return true;
     }
     return false;
 }
+
+struct dropping {
+    struct vs_context *context;
+    struct vs_caching_call call;
+};
 
 /* The memory was destroyed with its context: its blocks and segments end in the trace as they did
  * on the device. */
 static void drop(void *arg, const struct vs_segment_info *segment,
                  const struct vs_block_info *block)
 {
-    struct vs_context *context = arg;
+    struct dropping *dropping = arg;
+    struct vs_context *context = dropping->context;
     struct vs_allocator_event e;
     if (!block)
         return;
@@ -122,7 +128,8 @@ static void drop(void *arg, const struct vs_segment_info *segment,
         e = (struct vs_allocator_event){.kind = VS_ALLOCATOR_FREE,
                                         .addr = block->addr,
                                         .size = block->size,
-                                        .requested = block->requested};
+                                        .requested = block->requested,
+                                        .call = &dropping->call};
         vs_caching_sink.event(context, &e);
     }
     if (block->addr + block->size == segment->addr + segment->size) {
@@ -154,11 +161,11 @@ void vs_caching_context_gone(struct vs_context *context, const char *api)
 {
     struct vs_allocator *gone[VS_CONTEXT_ALLOCATORS] = {atomic_exchange(&context->allocator, NULL),
                                                         atomic_exchange(&context->ordered, NULL)};
-    vs_caching_begin(api, 0);
+    struct dropping dropping = {.context = context, .call = {.api = api}};
     for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
         if (!gone[i])
             continue;
-        vs_allocator_snapshot(gone[i], drop, context);
+        vs_allocator_snapshot(gone[i], drop, &dropping);
         vs_allocator_abandon(gone[i]);
         retire(gone[i]);
     }

@@ -49,16 +49,17 @@ void vs_caching_context_gone(struct vs_context *context, const char *api);
 /* vs_caching_create: creates an allocator for *context*, by the options; NULL on failure. */
 struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse);
 
-/* vs_caching_begin: sets the attributes of events of the next allocator call on this thread: the
- * entry point's name (static text) and, for requests, the stack. */
-void vs_caching_begin(const char *api, uint64_t stack);
+/* Attributes of the call that an allocator's events belong to. */
+struct vs_caching_call {
+    const char *api;  /* the entry point's name, static text */
+    uint64_t stack;   /* of a request that gets an event of its own, and its segments */
+    bool selected;    /* it gets one */
+    uint64_t time_ns; /* of the allocation, once it is recorded */
+};
 
-/* vs_caching_request: the same for a request of *bytes*: with its stack, if it is to be recorded
- * individually. */
-void vs_caching_request(const char *api, uint64_t bytes);
-
-/* vs_caching_time: the time of the last allocation recorded on this thread. */
-uint64_t vs_caching_time(void);
+/* vs_caching_request: for a request of *bytes*: with its stack, if it is to be recorded by
+ * itself. */
+struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes);
 
 /* vs_caching_cached_bytes: free bytes in the allocators of *device*: the driver counts them as
  * used, the program should not. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Counts and records the allocator's events: each in one step under the order of the trace, so that
- * a figure matches the events at that point. Attributes of the current call are stored per thread.
- * Called by the allocator with one of its locks held. */
+ * a figure matches the events at that point. An event brings the attributes of the call that it
+ * belongs to. Called by the allocator with one of its locks held. */
 #include <stdatomic.h>
 
 #include "intercept/cache/caching_internal.h"
@@ -11,31 +11,12 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/track_change.h"
 
-/* Attributes of the current call, for the event sink. */
-static _Thread_local struct {
-    const char *api;
-    uint64_t stack, time_ns;
-    bool selected; /* the request gets an event of its own */
-} call __attribute__((tls_model("initial-exec")));
-
-void vs_caching_begin(const char *api, uint64_t stack)
-{
-    call.api = api;
-    call.stack = stack;
-    call.selected = true;
-}
-
-void vs_caching_request(const char *api, uint64_t bytes)
+struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_BLOCK, bytes);
-    vs_caching_begin(api, selected ? vs_process_stack() : 0);
-    call.selected = selected;
-}
-
-uint64_t vs_caching_time(void)
-{
-    return call.time_ns;
+    return (struct vs_caching_call){
+        .api = api, .stack = selected ? vs_process_stack() : 0, .selected = selected};
 }
 
 /* Requests of cudaMalloc belong to no stream. */
@@ -48,7 +29,8 @@ static struct vs_event segment_event(const struct vs_context *context,
                                      const struct vs_allocator_event *e,
                                      enum vs_allocator_event_kind kind)
 {
-    uint64_t device = context->device;
+    const struct vs_caching_call *call = e->call;
+    uint64_t device = context->device, stack = call ? call->stack : 0;
     switch (kind) {
     case VS_ALLOCATOR_SEGMENT_ALLOC:
         return (struct vs_event){.kind = VS_EVENT_segment_alloc,
@@ -58,7 +40,7 @@ static struct vs_event segment_event(const struct vs_context *context,
                                                    .context = context->id,
                                                    .stream = stream_of(e),
                                                    .pool = e->pool,
-                                                   .stack = call.stack}};
+                                                   .stack = stack}};
     case VS_ALLOCATOR_SEGMENT_FREE:
         return (struct vs_event){
             .kind = VS_EVENT_segment_free,
@@ -72,7 +54,7 @@ static struct vs_event segment_event(const struct vs_context *context,
                                                  .context = context->id,
                                                  .stream = stream_of(e),
                                                  .pool = e->pool,
-                                                 .stack = call.stack}};
+                                                 .stack = stack}};
     default:
         return (struct vs_event){.kind = VS_EVENT_segment_unmap,
                                  .segment_unmap = {.addr = e->addr,
@@ -97,8 +79,10 @@ static APART void count_alone(const struct vs_context *context, const struct vs_
         vs_recorder_change(NULL, &vs_process_book, CHANGE(free, context, e), false, NULL);
 }
 
-static APART void record_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
+static APART void record_alloc(struct vs_recorder *recorder, const struct vs_context *context,
+                               const struct vs_allocator_event *e)
 {
+    struct vs_caching_call *call = e->call; /* every request and free here has one */
     struct vs_event event;
     vs_event_begin(&event, VS_EVENT_alloc);
     event.alloc = (struct vs_event_alloc){.addr = e->addr,
@@ -108,23 +92,24 @@ static APART void record_alloc(const struct vs_context *context, const struct vs
                                           .device = context->device,
                                           .context = context->id,
                                           .stream = stream_of(e),
-                                          .api = vs_process_api(call.api),
-                                          .stack = call.stack};
-    vs_recorder_change(vs_process_recorder(), &vs_process_book, CHANGE(alloc, context, e),
-                       call.selected, &event);
-    call.time_ns = event.time_ns;
+                                          .api = vs_process_api(call->api),
+                                          .stack = call->stack};
+    vs_recorder_change(recorder, &vs_process_book, CHANGE(alloc, context, e), call->selected,
+                       &event);
+    call->time_ns = event.time_ns;
 }
 
-static APART void record_free(const struct vs_context *context, const struct vs_allocator_event *e)
+static APART void record_free(struct vs_recorder *recorder, const struct vs_context *context,
+                              const struct vs_allocator_event *e)
 {
+    const struct vs_caching_call *call = e->call;
     struct vs_event event;
     vs_event_begin(&event, VS_EVENT_free);
     event.free = (struct vs_event_free){.addr = e->addr,
                                         .device = context->device,
                                         .stream = stream_of(e),
-                                        .api = vs_process_api(call.api)};
-    vs_recorder_change(vs_process_recorder(), &vs_process_book, CHANGE(free, context, e), false,
-                       &event);
+                                        .api = vs_process_api(call->api)};
+    vs_recorder_change(recorder, &vs_process_book, CHANGE(free, context, e), false, &event);
 }
 
 /* The owner of the last segment at an address, by address / 2 MiB: a hint, for frees if several
@@ -162,15 +147,16 @@ APART void vs_caching_segment(struct vs_context *context, const struct vs_alloca
 static void on_event(void *arg, const struct vs_allocator_event *e)
 {
     struct vs_context *context = arg;
+    struct vs_recorder *recorder = vs_process_recorder();
     switch (e->kind) {
     case VS_ALLOCATOR_ALLOC:
     case VS_ALLOCATOR_FREE:
-        if (!vs_process_recorder())
+        if (!recorder)
             count_alone(context, e);
         else if (e->kind == VS_ALLOCATOR_ALLOC)
-            record_alloc(context, e);
+            record_alloc(recorder, context, e);
         else
-            record_free(context, e);
+            record_free(recorder, context, e);
         break;
     case VS_ALLOCATOR_SEGMENT_ALLOC:
     case VS_ALLOCATOR_SEGMENT_FREE:

@@ -41,15 +41,8 @@ static void *no_memory(void)
 
 /* --- requests --- */
 
-static enum vs_err take(struct vs_allocator *allocator, size_t bytes, uint64_t key,
-                        struct vs_allocation *out)
-{
-    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, key, out)
-                                : vs_allocator_malloc(allocator, bytes, key, out);
-}
-
 static enum vs_err request(struct vs_context *context, size_t bytes, CUstream stream,
-                           struct vs_allocation *out)
+                           struct vs_allocation *out, uint64_t *time_ns)
 {
     struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_STREAM_ORDERED);
     if (!allocator)
@@ -60,10 +53,14 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
         return VS_ERR_STATE;
     }
     uint64_t key = vs_stream_key(context, stream);
-    vs_caching_request("vramscope_torch_alloc", bytes);
-    enum vs_err err = take(allocator, bytes, key, out);
-    if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
-        err = take(allocator, bytes, key, out);
+    struct vs_caching_call call = vs_caching_request("vramscope_torch_alloc", bytes);
+    enum vs_err err;
+    bool again = false;
+    do {
+        err = vs_allocator_malloc_for(allocator, bytes, key, vs_sharing_on(), &call, out);
+        again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
+    } while (again);
+    *time_ns = call.time_ns;
     if (err)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, vs_stream_key_id(key),
                         "vramscope_torch_alloc",
@@ -85,9 +82,10 @@ static enum vs_err allocate(size_t bytes, int device, CUstream stream, uint64_t 
     enum vs_err err = context == current ? VS_OK : vs_context_enter(context, &entered);
     if (err)
         return err;
-    err = request(context, bytes, stream, &allocation);
+    uint64_t time_ns;
+    err = request(context, bytes, stream, &allocation, &time_ns);
     if (!err && vs_process_recorder())
-        vs_device_sample(context, vs_caching_time());
+        vs_device_sample(context, time_ns);
     vs_context_leave(&entered);
     if (!err)
         *addr = allocation.addr;
@@ -131,19 +129,20 @@ static struct vs_context *owner_of(uint64_t addr, struct vs_allocation *found, b
 
 /* The last user of a freed block may be another stream than its own. A use that cannot be recorded
  * causes a leak rather than a race. */
-static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream stream)
+static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream stream,
+                           struct vs_caching_call *call)
 {
     struct vs_entered entered = {.pushed = false};
     struct vs_allocator *allocator = vs_context_allocator_at(context, 1);
     if (!allocator)
         return VS_ERR_FOREIGN;
     if (vs_process_state() == VS_PROCESS_EXITING)
-        return vs_allocator_free(allocator, addr);
+        return vs_allocator_free_for(allocator, addr, VS_NO_STREAM, call);
     enum vs_err err =
         vs_stream_is_default(stream) ? VS_OK : vs_context_enter(context, &entered);
     if (err)
         return err;
-    err = vs_allocator_free_on(allocator, addr, vs_stream_key(context, stream));
+    err = vs_allocator_free_for(allocator, addr, vs_stream_key(context, stream), call);
     vs_context_leave(&entered);
     return err;
 }
@@ -153,10 +152,10 @@ static void release(uint64_t addr, CUstream stream)
     struct vs_allocation found;
     bool live;
     struct vs_context *context = vs_caching_likely_owner(addr);
-    vs_caching_begin("vramscope_torch_free", 0);
-    enum vs_err err = context ? free_in(context, addr, stream) : VS_ERR_FOREIGN;
+    struct vs_caching_call call = {.api = "vramscope_torch_free"};
+    enum vs_err err = context ? free_in(context, addr, stream, &call) : VS_ERR_FOREIGN;
     if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
-        err = free_in(context, addr, stream);
+        err = free_in(context, addr, stream, &call);
     if (err)
         vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p was not allocated by vramscope_torch_alloc",
                     (void *)(uintptr_t)addr);

@@ -509,9 +509,38 @@ static void an_address_the_device_already_gave_is_refused(void **state)
     fixture_stop(&f);
 }
 
+static void every_event_brings_what_its_call_was_given(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_allocation got;
+    int calls[3];
+    fixture_start(&f, &pytorch_config, 64 * MIB);
+    for (int i = 0; i < 2; i++) { /* with a new segment, and from the cache */
+        size_t first = f.event_count;
+        assert_int_equal(vs_allocator_malloc_for(f.allocator, 512, 0, false, &calls[i], &got),
+                         VS_OK);
+        for (size_t k = first; k < f.event_count; k++)
+            assert_ptr_equal(f.events[k].call, &calls[i]);
+        first = f.event_count;
+        assert_int_equal(vs_allocator_free_for(f.allocator, got.addr, VS_NO_STREAM, &calls[2]),
+                         VS_OK);
+        assert_true(f.event_count > first);
+        for (size_t k = first; k < f.event_count; k++)
+            assert_ptr_equal(f.events[k].call, &calls[2]);
+    }
+    size_t first = f.event_count;
+    uint64_t released;
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+    assert_true(f.event_count > first);
+    assert_null(f.events[first].call);
+    fixture_stop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_brings_what_its_call_was_given),
         cmocka_unit_test(a_request_takes_the_start_of_a_new_segment),
         cmocka_unit_test(a_tail_of_1_mib_stays_inside_a_large_block),
         cmocka_unit_test(small_and_large_requests_never_share_a_segment),
