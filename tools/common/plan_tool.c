@@ -43,8 +43,8 @@ static bool whole_trace(const char *who, const struct vs_plan_request *request,
     return false;
 }
 
-/* What the policies need without a plan; the planner has to do better than the one that would
- * follow it. */
+/* Memory needed by the policies without a plan; the planner has to improve on the one that uses
+ * it. */
 static void find_needs(const struct vs_plan_request *request, const struct vs_plan_trace *trace,
                        struct vs_policy_need needs[VS_POLICY_COUNT])
 {

@@ -14,7 +14,7 @@ struct vs_plan_request {
     const char *trace;
     uint64_t device; /* or VS_PLAN_DEVICE_ANY */
     bool whole, partial;
-    bool needs; /* of all policies without a plan; else of the one that follows it */
+    bool needs; /* of all policies without a plan; otherwise of the one that uses it */
     bool for_run; /* called by `run`: messages suggest `vramscope plan` */
 };
 

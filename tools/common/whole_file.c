@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The hidden file is that of base/vs_output_file.h, as for a trace that is
- * written anew: one that a killed process left is removed by the next, an interrupt removes it. */
+ * See the header. The hidden file is that of base/vs_output_file.h, as for a rewritten trace: a
+ * file that a killed process left is removed by the next one, an interrupt removes it. */
 #define _GNU_SOURCE
 #include "tools/common/whole_file.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a placement policy is: a row of base/vs_policy_table.h and, in a file of its own, a
- * struct vs_policy. Callers ask the table for properties and never compare with one policy.
- * All of it is immutable; the functions are called with the full lock held. */
+ * A placement policy: a row of base/vs_policy_table.h and, in its own file, a struct vs_policy.
+ * Callers read properties from the table and never compare with one policy. All of it is immutable;
+ * the functions are called with the full lock held. */
 #ifndef VS_PLACEMENT_POLICY_H
 #define VS_PLACEMENT_POLICY_H
 
@@ -31,15 +31,15 @@ struct vs_policy {
     unsigned ignored_pool_flags; /* enum vs_pool_flag */
     uint64_t small_max; /* larger requests have the large pool; 0: all requests share one pool */
 
-    /* What the policy makes of a configuration. May be NULL. */
+    /* Adapts a configuration to the policy. May be NULL. */
     void (*configure)(struct vs_allocator_config *config);
-    /* The block to take if the best fit for *request* is *block*, which lies in a range; NULL:
-     * none. May be NULL: that block. Needs no more than the lock of its shard. */
+    /* The block to use when the best fit for *request* is *block*, in a range; NULL: none. May be
+     * NULL: then that block is used. Needs only the lock of its shard. */
     struct vs_block *(*fit)(const struct vs_request *request, struct vs_block *block);
-    /* A free block for *request*, TAKEN; NULL when there is none. No memory from the device. */
+    /* A free block for *request*, TAKEN; NULL when there is none. Makes no device call. */
     struct vs_block *(*search)(struct vs_allocator *allocator, const struct vs_request *request);
-    /* One attempt at memory from the device: a TAKEN block. VS_ERR_DEVICE_OOM: the allocator
-     * releases cached memory and tries once more. */
+    /* One attempt to get memory from the device: a TAKEN block. On VS_ERR_DEVICE_OOM the
+     * allocator releases cached memory and tries once more. */
     enum vs_err (*grow)(struct vs_allocator *allocator, const struct vs_request *request,
                         struct vs_block **out);
 };
@@ -50,16 +50,16 @@ struct vs_policy {
 
 extern const struct vs_policy *const vs_policies[VS_POLICY_COUNT];
 
-/* By the value of an option; NULL when there is none of that name. */
+/* The policy with the name *name*; NULL when there is none. */
 const struct vs_policy *vs_policy_named(const char *name);
-/* The policy that a trace names as the one of its cache: "caching" (the first of the table) or
+/* The policy of the cache according to a trace: "caching" (the first of the table) or
  * "caching (NAME)"; NULL without a cache. */
 const struct vs_policy *vs_policy_of_trace(const char *text);
-/* The first that places by a plan. */
+/* The first policy that places blocks by a plan. */
 enum vs_policy_id vs_policy_plannable(void);
-/* Bytes that must come from the device for a request that no cached block can serve: a segment,
- * or whole pages where memory is mapped and without a cache (NULL). Absurd requests stay as
- * they are. */
+/* Bytes needed from the device for a request that no cached block can serve: a segment, or whole
+ * pages where memory is mapped and without a cache (NULL). Requests above the maximum are returned
+ * unchanged. */
 uint64_t vs_policy_device_bytes(const struct vs_policy *policy, uint64_t bytes);
 
 #endif

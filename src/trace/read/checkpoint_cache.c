@@ -38,7 +38,7 @@ struct cache_header {
 };
 _Static_assert(sizeof(struct cache_header) == 64, "on-disk size");
 
-/* False when there is no place for it. */
+/* Returns false when there is no cache directory. */
 static bool cache_directory(char *out, size_t room)
 {
     const char *base = vs_environment("XDG_CACHE_HOME"), *home = vs_environment("HOME");
