@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The benchmark runs at all: few pairs, no figure looked at. Every load serves and
-# takes back everything, in every table, and an argument not understood is refused.
+# Checks that the benchmark runs: few pairs, no figures compared. Every load allocates and
+# frees everything, in every table, and an unknown argument is rejected.
 # Usage: check_smoke.sh BENCH_ALLOCATOR
 set -eu
 out=$("$1" --quick)

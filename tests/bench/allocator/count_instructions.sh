@@ -3,7 +3,7 @@
 #
 # Instructions per alloc+free pair, counted by valgrind: repeatable to a fraction of
 # a per cent however busy the machine is. Each load runs for 1 and for 1 + LAPS laps;
-# the difference, less what the benchmark itself needs, is the steady state's.
+# the difference, minus the benchmark's own instructions, is the steady state's.
 # Usage: count_instructions.sh BUILD_DIR [BENCH-ARG...]
 #   scripts/bench-peers --count    the peers on the simulated device too
 set -eu

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the library takes of the host: its memory with so many live allocations, and
+# The library's cost on the host: its memory with a number of live allocations, and
 # the time that preloading it adds to a process that never uses CUDA. The memory is
-# Pss of the whole process, less that of the same program without the library; where
-# the cache serves, the driver has next to no allocations of its own, so that the
-# program that made none is what is taken off. The target is 32 MiB + 64 bytes per
-# live allocation, and 1 ms.
+# Pss of the whole process, minus that of the same program without the library; with
+# the cache the driver itself has almost no allocations, so that the program without
+# allocations is subtracted. The target is 32 MiB + 64 bytes per live allocation,
+# and 1 ms.
 # Usage: bench_footprint.sh BUILD_DIR [COUNT...]
 set -eu
 build=${1:?usage: bench_footprint.sh BUILD_DIR [COUNT...]}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The library stays within 32 MiB + 64 bytes of the host's memory per live allocation,
-# and grows by no more than an entry and its place in a table that has just doubled.
+# and grows by at most an entry and its slot in a table that has just doubled.
 # Sizes, not times: the same on any machine.
 # Usage: check_footprint.sh LIBRARY SIMULATOR_DIR BENCH_LIVE
 set -eu

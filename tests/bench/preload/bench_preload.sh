@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What standing in front costs: allocate-and-free pairs on the simulated GPU with
-# its own latencies set to zero, alone and under each way of recording, and the
+# The cost of the preloaded library: allocate-and-free pairs on the simulated GPU with
+# its latencies set to zero, alone and with each kind of recording, and the
 # start of a process that never uses CUDA. Best and median of 400 short rounds; ratios
 # of the best to the simulated driver's own pair and to the C library's malloc and
-# free in the same run. The program's own calls on the way to an allocation, and the
-# reading of the clock, are measured too and taken off.
+# free in the same run. The program's own calls before an allocation, and the
+# reading of the clock, are measured too and subtracted.
 # Usage: bench_preload.sh BUILD_DIR
 set -eu
 build=${1:?usage: bench_preload.sh BUILD_DIR}

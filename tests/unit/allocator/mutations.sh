@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does the differential test notice mistakes? Each line below is one: a file of
+# Checks that the differential test finds bugs. Each line below is one: a file of
 # src/allocator and a substitution that changes exactly one line of it. The changed
 # allocator is compiled beside the tree and run against the reference model; the
 # test must find a difference, or crash, within STEPS steps of each configuration.
