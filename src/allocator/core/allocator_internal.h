@@ -499,7 +499,7 @@ static inline bool vs_request_splits(const struct vs_allocator *allocator,
     return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
 }
 
-/* May many blocks start in a page of the pool's segments? */
+/* Whether many blocks may start in a page of the pool's segments. */
 static inline bool vs_pool_is_dense(const struct vs_allocator *allocator,
                                     const struct vs_pool *pool)
 {

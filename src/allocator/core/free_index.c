@@ -50,7 +50,7 @@ static inline bool bin_before(const struct vs_block *block, struct free_index_pl
 
 VS_BLOCK_TREAP(bin, struct free_index_place)
 
-/* Apart: without a call in its loop the common case needs fewer registers. */
+/* Separate: without a call in its loop the common case needs fewer registers. */
 static __attribute__((noinline, cold)) void insert_by_age(vs_block_ref *bin, struct vs_block *block)
 {
     bin_insert(bin, block, place_of(block, true));

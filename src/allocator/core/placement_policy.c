@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of policies, and questions about it. */
+ * The table of policies, and lookups in it. */
 #include "allocator/core/placement_policy.h"
 
 #include <string.h>

@@ -311,7 +311,7 @@ out:
     return err;
 }
 
-/* --- releasing what is free --- */
+/* --- releasing free memory --- */
 
 enum vs_err vs_range_release_locked(struct vs_allocator *a, struct vs_pool *pool,
                                          uint64_t *released)

@@ -516,7 +516,7 @@ struct vs_block *vs_pytorch_search_locked(struct vs_allocator *a, const struct v
     return block;
 }
 
-/* Ranges are not for these requests. */
+/* These requests do not use ranges. */
 static struct vs_block *pytorch_fit(const struct vs_request *request, struct vs_block *block)
 {
     while (block && block->segment->handle_bytes)

@@ -41,7 +41,7 @@ static const struct debug_offsets {
     unsigned minor;
     uint16_t finalizing, interpreters, thread_top, thread_id, previous, code, instr, owner;
     uint16_t file, name, lines, first_line, instructions, text_ascii;
-    uint16_t id, thread_interpreter, frame_copy, code_copies; /* copies: 0 not present */
+    uint16_t id, thread_interpreter, frame_copy, code_copies; /* copies: 0 if not present */
 } debug_offsets[] = {
     {13, 4, 5, 23, 24, 29, 30, 31, 33, 35, 37, 38, 39, 43, 70, 7, 22, 0, 0},
     {14, 4, 5, 26, 27, 32, 33, 34, 36, 40, 42, 43, 44, 48, 80, 7, 25, 38, 49},
