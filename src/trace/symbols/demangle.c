@@ -2,8 +2,7 @@
  *
  * Demangles C++ and Rust names with libiberty, the demangler of GCC and binutils. A short name can
  * expand to gigabytes of text, by repeated parts that contain repeated parts: after
- * VS_DEMANGLED_MAX bytes libiberty is left by longjmp; it holds no allocated memory at that point.
- * */
+ * VS_DEMANGLED_MAX bytes libiberty is left by longjmp; it holds no allocated memory at that point. */
 #include "trace/symbols/demangle.h"
 
 #include <demangle.h>
@@ -18,6 +17,8 @@ struct text {
 
 static void append(const char *part, size_t bytes, void *arg)
 {
+    if (!bytes)
+        return; /* *part* may be NULL then */
     struct text *text = arg;
     size_t room = sizeof text->bytes - 1 - text->used;
     memcpy(text->bytes + text->used, part, bytes < room ? bytes : room);
