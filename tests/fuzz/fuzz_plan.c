@@ -3,7 +3,7 @@
  * The plan reader and the follower on any bytes. Input: a byte of flags, a byte of seed, the rest
  * is the file. Flag 1 first corrects length and checksum, so that the code after these checks is
  * reached. An accepted plan is followed with its own requests and deviations drawn from the seed.
- * */
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

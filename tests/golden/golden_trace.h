@@ -2,7 +2,7 @@
  *
  * Shared by the programs that make golden traces: a recorder whose modules and stacks are given
  * instead of found, so that every run writes the same bytes. Header-only; each program is one file.
- * */
+ */
 #ifndef VS_GOLDEN_TRACE_H
 #define VS_GOLDEN_TRACE_H
 

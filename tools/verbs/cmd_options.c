@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope options: every option of the recorder, its present value and the source of that value.
- * */
+ */
 #include <getopt.h>
 #include <string.h>
 

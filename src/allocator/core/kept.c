@@ -5,7 +5,7 @@
  * waiting for an event of no stream (a note without a queue), until all of its segment is free or
  * waits likewise. Then the segment is released to the device, which tracks its other users. Memory
  * of ranges and views stays unavailable until the allocator's end. The caller holds the full lock.
- * */
+ */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 

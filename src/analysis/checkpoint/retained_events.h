@@ -3,7 +3,7 @@
  * Earlier events that are still needed when reading begins in the middle of a trace: the process,
  * options, devices, names of contexts, streams and threads, open ranges, notes of the recorder. In
  * the order of the trace. Memory: the events still valid, at most VS_RETAINED_MAX. Not thread-safe.
- * */
+ */
 #ifndef VS_RETAINED_H
 #define VS_RETAINED_H
 

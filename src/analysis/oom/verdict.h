@@ -2,7 +2,7 @@
  *
  * The interface of a verdict, and the functions for its rule and its sentences. A verdict is one
  * struct vs_verdict in a file verdict_*.c, and one row in verdict_table.h. Internal to this folder.
- * */
+ */
 #ifndef VS_VERDICT_H
 #define VS_VERDICT_H
 

@@ -4,7 +4,7 @@
  * device in order, finds the repetition of each stream, packs the blocks, and makes the bytes of a
  * plan file (allocator/plan/plan_format.h). Streams get memory of their own: only within a stream
  * is work on a block guaranteed to be complete when the next one uses its memory. Not thread-safe.
- * */
+ */
 #ifndef VS_PLANNER_H
 #define VS_PLANNER_H
 

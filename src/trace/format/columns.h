@@ -5,7 +5,7 @@
  * occurred before in the frame is stored as a distance back to it. The result compresses to about
  * half the size of rows. The recording threads do no extra work: the background thread rearranges
  * their records. The reader restores exactly the same rows, so that no other code handles columns.
- * */
+ */
 #ifndef VS_COLUMNS_H
 #define VS_COLUMNS_H
 

@@ -3,7 +3,7 @@
  * The positions of a trace's event frames, found without reading the frames: from the index where
  * the trace ends with one, otherwise (killed, truncated, index damaged) from the frames' headers.
  * Frames of FILE.live are not in it. Memory: 56 bytes a frame. Private to src/trace and its tests.
- * */
+ */
 #ifndef VS_FRAME_LIST_H
 #define VS_FRAME_LIST_H
 

@@ -2,7 +2,7 @@
  *
  * Reads the symbols of one loaded object from its own tables; see the header. Called in callbacks
  * of dl_iterate_phdr, which hold the lock of the loader's list: no function here calls the loader.
- * */
+ */
 #define _GNU_SOURCE
 #include "trace/stacks/object_symbols.h"
 

@@ -3,7 +3,7 @@
  * Recorded PyTorch runs through the recorder: their size in the file, with every function's name
  * and every stack; and the cost of packing and reading. Each is recorded twice: with unchanged
  * times, in whole microseconds, and with three random digits added, as from this machine's clock.
- * */
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Draws the steps of the differential test: phases of filling and draining, a few repeated sizes
  * among random ones, streams, events, failures of the device. Everything depends only on the seed.
- * */
+ */
 #include "differential.h"
 
 #include <string.h>

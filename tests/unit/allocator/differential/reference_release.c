@@ -2,7 +2,7 @@
  *
  * Releasing memory in the reference model: the whole cache, garbage collection, oversize blocks
  * (PyTorch: release_cached_blocks, garbage_collect_cached_blocks, release_available_cached_blocks).
- * */
+ */
 #include "reference_internal.h"
 
 #include <stdlib.h>
