@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The accounts of a process: each device, the host, and each device as a framework sees
- * it. Which one a change is for. */
+ * The accounts of a process: each device, the host, and each device as a framework sees it; and the
+ * account of a change. */
 #ifndef VS_BOOK_H
 #define VS_BOOK_H
 
@@ -15,13 +15,13 @@ struct vs_book {
     struct vs_ledger account[VS_BOOK_ACCOUNTS];
 };
 
-/* vs_book_has: are sums kept of its device? */
+/* vs_book_has: whether sums are kept for the device of *change*. */
 static inline bool vs_book_has(const struct vs_change *change)
 {
     return change->device < VS_BOOK_DEVICES;
 }
 
-/* vs_book_index: the account of *change*, which vs_book_has. */
+/* vs_book_index: the account of *change*, for which vs_book_has is true. */
 static inline unsigned vs_book_index(const struct vs_change *change)
 {
     if (change->level == VS_LEVEL_FRAMEWORK)

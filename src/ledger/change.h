@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What changes the memory of a device or of the host: the families of memory, the levels
- * at which it is handed out, the rules about them, and one change. The values of the
- * enumerations are in the trace file (docs/trace-format.md). */
+ * A change of the memory of a device or of the host: the families of memory, the levels that
+ * allocate it, the rules about them, and one change. The values of the enumerations are in the
+ * trace file (docs/trace-format.md). */
 #ifndef VS_CHANGE_H
 #define VS_CHANGE_H
 
@@ -14,7 +14,7 @@ enum vs_family {
     VS_FAMILY_DEVICE = 0,  /* cuMemAlloc, cudaMalloc, pitched */
     VS_FAMILY_ASYNC = 1,   /* stream-ordered pools */
     VS_FAMILY_MANAGED = 2,
-    VS_FAMILY_PINNED = 3,  /* host memory; never counted as the device's */
+    VS_FAMILY_PINNED = 3,  /* host memory; never counted as device memory */
     VS_FAMILY_ARRAY = 4,
     VS_FAMILY_VMM = 5,
     VS_FAMILY_IPC = 6,     /* another process's memory mapped here; not counted */
@@ -23,16 +23,17 @@ enum vs_family {
     VS_FAMILY_COUNT
 };
 
-/* Who handed the memory out; the values are in the file. */
+/* The level that allocated the memory; the values are in the file. */
 enum vs_level {
-    VS_LEVEL_DEVICE = 0,    /* memory of the driver's, or host memory */
+    VS_LEVEL_DEVICE = 0,    /* memory of the driver, or host memory */
     VS_LEVEL_BLOCK = 1,     /* blocks in segments of the caching allocator */
-    VS_LEVEL_FRAMEWORK = 2, /* what a framework's own allocator handed out */
-    VS_LEVEL_SEGMENT = 3,   /* the segments themselves, and what the driver holds for graphs */
+    VS_LEVEL_FRAMEWORK = 2, /* blocks of a framework's own allocator */
+    /* the segments themselves, and memory that the driver holds for graphs */
+    VS_LEVEL_SEGMENT = 3,
     VS_LEVEL_COUNT
 };
 
-/* vs_family_on_host: its bytes are the host's. */
+/* vs_family_on_host: its bytes are host memory. */
 static inline bool vs_family_on_host(uint64_t family)
 {
     return family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED;
@@ -44,34 +45,36 @@ static inline bool vs_family_on_device(uint64_t family)
     return family < VS_FAMILY_COUNT && !vs_family_on_host(family) && family != VS_FAMILY_IPC;
 }
 
-/* vs_family_ends_with_context: its memory is freed when its context is destroyed. That of
- * stream-ordered pools is the device's, what was registered is the program's. */
+/* vs_family_ends_with_context: its memory is freed when its context is destroyed. Stream-ordered
+ * pools belong to the device, registered memory to the program. */
 static inline bool vs_family_ends_with_context(uint64_t family)
 {
     return family != VS_FAMILY_ASYNC && family != VS_FAMILY_REGISTERED;
 }
 
-/* vs_family_is_limited: each of its allocations counts against the option `limit`: neither
- * what the driver may move to the host nor what it holds for graphs as a whole. */
+/* vs_family_is_limited: each of its allocations counts against the option `limit`: neither memory
+ * that the driver may move to the host nor the total that it holds for graphs. */
 static inline bool vs_family_is_limited(uint64_t family)
 {
     return vs_family_on_device(family) && family != VS_FAMILY_MANAGED &&
            family != VS_FAMILY_GRAPH;
 }
 
-/* What came and went. One allocation: allocs 1, requested, size; its free: frees 1 and the
- * other two. A segment: likewise, with *reserved*. Many of them: the sums. */
+/* One or more allocations and frees. One allocation: allocs 1, requested, size; its free: frees 1
+ * and the other two. A segment: likewise, with *reserved*. Several changes: the sums. */
 struct vs_change {
     enum vs_level level;
     enum vs_family family;
     uint32_t device;
-    bool summed; /* many changes: *reserved* is theirs, and the sums in between are unknown */
-    bool lost;   /* frees: not the program's, but with the context */
+    bool summed; /* several changes: *reserved* is their sum, and the sums in between are unknown */
+    bool lost;   /* frees: caused by the end of the context, not by the program */
     uint64_t allocs, requested, size;
     uint64_t frees, freed_requested, freed_size;
-    int64_t reserved; /* by which the bytes held from the device change; worked out for one
-                       * change of another level than SEGMENT */
-    uint64_t held;    /* level SEGMENT of family GRAPH: what the driver holds for graphs now */
+    /* change of the bytes held from the device; computed for a single change of another level than
+     * SEGMENT */
+    int64_t reserved;
+    /* level SEGMENT of family GRAPH: bytes that the driver now holds for graphs */
+    uint64_t held;
 };
 
 static inline struct vs_change vs_change_alloc(enum vs_level level, enum vs_family family,
@@ -96,8 +99,8 @@ static inline struct vs_change vs_change_free(enum vs_level level, enum vs_famil
                               .freed_size = size};
 }
 
-/* vs_change_segment: *bytes* of a device are held by an allocator from now on, or (below
- * 0) no more. 0: memory that another segment holds as well. */
+/* vs_change_segment: an allocator now holds (*added*) or has returned *bytes* of a device. 0:
+ * memory that another segment holds as well. */
 static inline struct vs_change vs_change_segment(uint32_t device, bool added, uint64_t bytes)
 {
     struct vs_change change = {.level = VS_LEVEL_SEGMENT,
@@ -110,7 +113,7 @@ static inline struct vs_change vs_change_segment(uint32_t device, bool added, ui
     return change;
 }
 
-/* vs_change_graphs: the driver holds *bytes* for graphs from now on. */
+/* vs_change_graphs: the driver now holds *bytes* for graphs. */
 static inline struct vs_change vs_change_graphs(uint32_t device, uint64_t bytes)
 {
     return (struct vs_change){.level = VS_LEVEL_SEGMENT,

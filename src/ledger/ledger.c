@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What happens to an account now and then; the frequent steps are in the header. */
+ * The less frequent operations on an account; the frequent ones are in the header. */
 #include "ledger/ledger.h"
 
 unsigned vs_ledger_rise(struct vs_ledger *ledger, const struct vs_levels *height)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sums of one account (a device, the host, or a device as a framework sees it): a
- * change in, sums and peaks out. The process counts with it while it records, the
- * recorder follows with it what a reader of the trace will know, and the reader rebuilds
- * the same sums from the events; so the rules are here once:
+ * The sums of one account (a device, the host, or a device as a framework sees it): a change in,
+ * sums and peaks out. The recording process counts with it, the recorder uses it to compute the
+ * sums that a reader of the trace will have, and the reader rebuilds the same sums from the events;
+ * so the rules are here once:
  *
- * allocated = sizes of what is live, imported memory apart; requested = what was asked
- * for in it; reserved = segments + what is live outside of segments, where of graphs the
- * larger of what is live and what the driver holds for them counts, and never both.
+ * allocated = sizes of live allocations without imported memory; requested = the bytes asked for in
+ * them; reserved = segments + live memory outside of segments, where graphs count with the larger
+ * of their live memory and the memory that the driver holds for them, never with both.
  *
- * No locks: one thread changes an account at a time; any other may read single sums
- * meanwhile (vs_sum_read). Sums wrap around modulo 2^64 where a damaged trace makes them. */
+ * No locks: one thread changes an account at a time; any other may read single sums meanwhile
+ * (vs_sum_read). Sums wrap around modulo 2^64 where a damaged trace makes them. */
 #ifndef VS_LEDGER_H
 #define VS_LEDGER_H
 
@@ -21,7 +21,7 @@ struct vs_levels {
     union {
         struct {
             uint64_t allocated, requested, reserved;
-            uint64_t family[VS_FAMILY_COUNT]; /* sizes of what is live */
+            uint64_t family[VS_FAMILY_COUNT]; /* sizes of live allocations */
         };
         uint64_t sum[3 + VS_FAMILY_COUNT];
     };
@@ -35,12 +35,12 @@ struct vs_ledger {
     } family[VS_FAMILY_COUNT];
     uint64_t segment_bytes;
     uint64_t direct_bytes;   /* of family DEVICE, those outside of segments */
-    uint64_t graph_driver;   /* what the driver holds for graphs */
-    uint64_t graph_reserved; /* what of reserved is for graphs */
+    uint64_t graph_driver;   /* memory that the driver holds for graphs */
+    uint64_t graph_reserved; /* the part of reserved that is for graphs */
 };
 
-/* What is known of a change where it is made decides most of these functions: they are a few
- * additions then, and a long way otherwise. */
+/* The constants of a change at its call site decide most branches of these functions: inlined they
+ * are a few additions, as calls they are slow. */
 #define VS_ALWAYS_INLINE __attribute__((always_inline))
 
 /* By how much one change moves the sums. */
@@ -48,7 +48,7 @@ struct vs_step {
     int64_t allocated, requested, reserved, family;
 };
 
-/* What reached a new height. */
+/* Sums that reached a new peak. */
 enum vs_rise { VS_ROSE_ALLOCATED = 1, VS_ROSE_REQUESTED = 2, VS_ROSE_RESERVED = 4 };
 
 /* vs_sum_read: a sum that another thread may be changing. */
@@ -75,14 +75,14 @@ static inline bool vs_sum_raise(uint64_t *peak, uint64_t value)
     return higher;
 }
 
-/* vs_ledger_live: how many of *family* are live. */
+/* vs_ledger_live: number of live allocations of *family*. */
 static inline uint64_t vs_ledger_live(const struct vs_ledger *ledger, unsigned family)
 {
     const struct vs_family_counts *counts = &ledger->family[family];
     return counts->live_before + counts->allocs - counts->frees - counts->lost;
 }
 
-/* vs_ledger_block_bytes: live in blocks of segments. */
+/* vs_ledger_block_bytes: live bytes in blocks of segments. */
 static inline uint64_t vs_ledger_block_bytes(const struct vs_ledger *ledger)
 {
     return ledger->now.family[VS_FAMILY_DEVICE] - ledger->direct_bytes;
@@ -93,7 +93,7 @@ static inline uint64_t vs_ledger_larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* vs_ledger_step: what *change* would do to the sums. */
+/* vs_ledger_step: the effect of *change* on the sums. */
 VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
                                             const struct vs_change *change)
 {
@@ -106,7 +106,8 @@ VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_led
         return step;
     }
     step.family = (int64_t)(change->size - change->freed_size);
-    if (change->level == VS_LEVEL_FRAMEWORK) { /* which frees what it never reported, too */
+    /* a framework also frees memory whose allocation it never reported */
+    if (change->level == VS_LEVEL_FRAMEWORK) {
         uint64_t live = ledger->now.family[change->family] + change->size;
         if (change->freed_size > live)
             step.family = -(int64_t)ledger->now.family[change->family];
@@ -150,8 +151,9 @@ VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger, co
     }
 }
 
-/* vs_ledger_apply: make *change*. What rose above its peak, as bits of vs_rise. Nothing
- * rises by what is summed: vs_ledger_rise says first how high the sums stood. */
+/* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
+ * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
+ * sums. */
 VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger, const struct vs_change *change)
 {
     struct vs_step step = vs_ledger_step(ledger, change);
@@ -179,21 +181,21 @@ VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger
     return rose;
 }
 
-/* vs_ledger_rise: the sums stood at *height* meanwhile; likewise what rose. The families'
- * highest go with it. */
+/* vs_ledger_rise: the sums reached *height* meanwhile; returns the raised peaks likewise. Raises
+ * the peaks of the families as well. */
 unsigned vs_ledger_rise(struct vs_ledger *ledger, const struct vs_levels *height);
 
-/* vs_levels_raise: each of *high* to *now*, where that is more. */
+/* vs_levels_raise: raise each of *high* to *now* if that is larger. */
 void vs_levels_raise(struct vs_levels *high, const struct vs_levels *now);
 
-/* vs_ledger_restart: peaks and counts begin anew with what is live. */
+/* vs_ledger_restart: restart peaks and counts from the live memory. */
 void vs_ledger_restart(struct vs_ledger *ledger);
 
 /* vs_ledger_restart_peaks: peaks alone; another thread may read them. */
 void vs_ledger_restart_peaks(struct vs_ledger *ledger);
 
-/* vs_ledger_check: the invariants, for tests: allocated and reserved are what they consist
- * of, and nothing is above its peak. *framework*: the account of a framework. */
+/* vs_ledger_check: the invariants, for tests: allocated and reserved equal the sums of their parts,
+ * and no value is above its peak. *framework*: the account of a framework. */
 bool vs_ledger_check(const struct vs_ledger *ledger, bool framework);
 
 #endif
