@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks of one frame, for recordings without stacks: who called CUDA, so that memory
- * can be told by library. A call site is looked up in a table of those seen lately. */
+ * Stacks of one frame, for recordings without stacks: the address that called CUDA, so that memory
+ * can be attributed to a library. A call site is looked up in a table of recently seen ones. */
 #include <errno.h>
 #include <stdatomic.h>
 
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 
-/* Callers seen lately, by all threads: there is little room in the thread's own memory
- * where this library is loaded late. A slot is read without a lock: it counts when its
- * version was even and is the same afterwards. */
+/* Recently seen callers, shared by all threads: thread-local memory is scarce where this library is
+ * loaded late. A slot is read without a lock: the value is valid when the version was even before
+ * and is unchanged after. */
 #define CALLERS 64u
 static struct caller {
     _Atomic uint32_t version;
-    _Atomic uint32_t recorder, epoch; /* epoch of the rules: it changes with what is loaded */
+    /* epoch of the unwind rules: changes when objects are loaded or unloaded */
+    _Atomic uint32_t recorder, epoch;
     _Atomic(const void *) pc;
     _Atomic uint64_t id;
 } callers[CALLERS];
@@ -22,7 +23,7 @@ static struct caller {
 static uint64_t known_caller(struct caller *c, uint32_t recorder, uint32_t epoch, const void *pc)
 {
     uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
-    /* acquire: the version is looked at again after all of them */
+    /* acquire: the version is read again after all of them */
     bool same = atomic_load_explicit(&c->pc, memory_order_acquire) == pc &&
                 atomic_load_explicit(&c->recorder, memory_order_acquire) == recorder &&
                 atomic_load_explicit(&c->epoch, memory_order_acquire) == epoch;
@@ -38,7 +39,7 @@ static void keep_caller(struct caller *c, uint32_t recorder, uint32_t epoch, con
 {
     uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
     if (version & 1 || !atomic_compare_exchange_strong(&c->version, &version, version + 1))
-        return; /* another thread keeps one there */
+        return; /* another thread is writing this slot */
     atomic_store(&c->pc, pc);
     atomic_store(&c->recorder, recorder);
     atomic_store(&c->epoch, epoch);

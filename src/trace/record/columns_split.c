@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows to columns (columns.h), on the background thread. Two passes: the first finds
- * how long each column gets at most, the second fills them in; then gaps are closed and
- * the directory is put in front. The rows are ours, but they lie in a mapping that the
- * program could scribble on, so every length is checked; rows that cannot be followed
- * are left as they are, and the frame is compressed without this.
+ * Rows to columns (columns.h), on the background thread. Two passes: the first computes an upper
+ * bound of each column's length, the second fills the columns in; then gaps are closed and the
+ * directory is put in front. The rows are ours, but they lie in a mapping that the program could
+ * overwrite, so every length is checked; rows that cannot be parsed are left as they are, and the
+ * frame is compressed without columns.
  *
- * An address is looked up among those before it in the frame by a small table that may
- * forget: what it has forgotten is written as a difference. */
+ * An address is looked up among the earlier ones of the frame in a small table that may lose
+ * entries: a lost address is written as a difference. */
 #include "trace/format/columns.h"
 
 #include <string.h>
@@ -20,12 +20,12 @@
 #define LENGTH_BYTES 5u
 #define SLOT_BITS 14u
 #define WAYS 4u
-#define PART_BYTES 512u /* a column of this size is worth a compression of its own */
+#define PART_BYTES 512u /* a column of this size is worth compressing separately */
 
 struct columns_split_lane {
     unsigned char *begin, *end, *limit; /* second pass */
-    size_t bytes;                       /* first pass: at most */
-    bool overfull; /* the rows changed between the passes: somebody writes into our mapping */
+    size_t bytes;                       /* first pass: upper bound */
+    bool overfull; /* the rows changed between the passes: the program wrote into our mapping */
 };
 
 struct vs_splitter {
@@ -40,8 +40,8 @@ struct vs_splitter {
 
 struct vs_splitter *vs_splitter_open(size_t raw_max)
 {
-    /* a description or an address may take a few bytes more than in its row; a frame in
-     * which that comes to more than a quarter is left as it is */
+    /* a description or an address may take a few bytes more than in its row; a frame where this
+     * adds more than a quarter is left as rows */
     size_t room = raw_max + raw_max / 4 + VS_COLUMNS_SLACK;
     size_t mapped = sizeof(struct vs_splitter) + room;
     struct vs_splitter *s = vs_pages_map(mapped);
@@ -64,7 +64,7 @@ static struct columns_split_lane *field_lane(struct vs_splitter *s, unsigned kin
     return &s->lanes[VS_COLUMNS_FIXED + kind * VS_EVENT_FIELDS_MAX + field];
 }
 
-/* The distance back to the same address, 0 when it is not known; notes this one. */
+/* The distance back to the same address, 0 when it is not in the table; adds this one. */
 static uint32_t find_address(struct vs_splitter *s, uint64_t address)
 {
     uint32_t number = s->addresses++, found = 0;
@@ -87,7 +87,7 @@ static uint32_t find_address(struct vs_splitter *s, uint64_t address)
     return found;
 }
 
-/* The end of the varint at *p*; NULL when it is not a whole one. */
+/* The end of the varint at *p*; NULL when it is incomplete. */
 static inline const unsigned char *varint_end(const unsigned char *p, const unsigned char *end)
 {
     if (p < end && !(*p & 0x80))
@@ -98,7 +98,7 @@ static inline const unsigned char *varint_end(const unsigned char *p, const unsi
     return p < last ? p + 1 : NULL;
 }
 
-/* Bytes of a row into a column, or only their number. */
+/* Copy bytes of a row into a column, or only count them. */
 static inline void put(struct columns_split_lane *lane, const unsigned char *from, const unsigned char *to,
                        bool fill)
 {
@@ -111,8 +111,8 @@ static inline void put(struct columns_split_lane *lane, const unsigned char *fro
             *lane->end++ = *from++;
 }
 
-/* Each of these: the row from *p* on; gives where it goes on, NULL when it cannot be
- * followed. */
+/* Each of these parses the row from *p* on and returns where parsing continues; NULL when the row
+ * is invalid. */
 
 static inline const unsigned char *put_varint(struct columns_split_lane *lane, const unsigned char *p,
                                               const unsigned char *end, bool fill)
@@ -124,7 +124,7 @@ static inline const unsigned char *put_varint(struct columns_split_lane *lane, c
         if (__builtin_expect(ends != 0, 1)) {
             unsigned bytes = ((unsigned)__builtin_ctzll(ends) + 1) / 8;
             if (fill) {
-                memcpy(lane->end, &word, sizeof word); /* what is too much is written over */
+                memcpy(lane->end, &word, sizeof word); /* excess bytes are overwritten later */
                 lane->end += bytes;
             } else {
                 lane->bytes += bytes;
@@ -161,7 +161,7 @@ static inline const unsigned char *put_address(struct vs_splitter *s, struct col
     const unsigned char *from = p;
     uint64_t coded;
     if (!vs_get_varint(&p, end, &coded) || (p - from > 1 && !p[-1]))
-        return NULL; /* longer than it need be: joining would not give the same bytes */
+        return NULL; /* longer than necessary: joining would not give the same bytes */
     s->last_address += vs_unzigzag(coded);
     uint32_t distance = find_address(s, s->last_address);
     unsigned char varint[VS_VARINT_MAX];
@@ -235,7 +235,7 @@ static inline const unsigned char *put_event(struct vs_splitter *s, unsigned cha
     return p;
 }
 
-/* One pass over the rows. *fill* is a constant where this is called. */
+/* One pass over the rows. *fill* is a constant in every caller. */
 static inline __attribute__((always_inline)) bool pass(struct vs_splitter *s,
                                                        const unsigned char *p,
                                                        const unsigned char *end, bool fill)
@@ -255,7 +255,7 @@ static inline __attribute__((always_inline)) bool pass(struct vs_splitter *s,
     return p != NULL;
 }
 
-/* Room for every column behind that for the directory; false when there is not enough. */
+/* Place all columns behind the room for the directory; false when they do not fit. */
 static bool place_lanes(struct vs_splitter *s)
 {
     unsigned char *next = s->columns + VS_COLUMNS_SLACK / 2;
@@ -279,7 +279,7 @@ static bool is_overfull(const struct vs_splitter *s)
     return overfull;
 }
 
-/* Whether the column is the same varint again and again; it is cut to one then. */
+/* Whether the column is one varint repeated; if so, the column is cut to that one. */
 static bool make_constant(struct columns_split_lane *lane)
 {
     const unsigned char *second = varint_end(lane->begin, lane->end);
@@ -296,7 +296,7 @@ static bool kind_is_used(struct vs_splitter *s, unsigned kind, const struct vs_e
     return info && info->field_count && field_lane(s, kind, 0)->end > field_lane(s, kind, 0)->begin;
 }
 
-/* The directory at *p*, which has VS_COLUMNS_SLACK / 2 of room. */
+/* Write the directory at *p*, which has VS_COLUMNS_SLACK / 2 of room. */
 static unsigned char *put_directory(struct vs_splitter *s, unsigned char *p)
 {
     unsigned used = 0;
@@ -326,7 +326,7 @@ static bool is_text(unsigned column)
     return column == VS_COLUMN_DESCRIPTIONS || column == VS_COLUMN_TEXTS;
 }
 
-/* Close the gaps; columns too small to matter share a part. Gives the bytes in all. */
+/* Close the gaps; columns below PART_BYTES share a part. Returns the total bytes. */
 static size_t gather(struct vs_splitter *s, size_t directory, struct vs_column_part *parts,
                      size_t *count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An event becomes a record: straight into the active window, under the recorder's
- * lock. The fields of every kind come from the table (event_table.h): the few kinds
- * that programs make by the million are encoded by code generated from it, the
- * others by a loop over it; both write the same bytes. */
+ * Encodes an event as a record straight into the active window, under the recorder's lock. The
+ * fields of every kind come from the table (event_table.h): the few kinds that programs make by the
+ * million are encoded by code generated from it, the others by a loop over it; both write the same
+ * bytes. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ static inline uint32_t thread_id(void)
     return own_tid;
 }
 
-/* Where the next byte goes, and what the codecs refer to. */
+/* Position of the next byte, and the state that the codecs refer to. */
 struct encoding {
     unsigned char *p;
     uint64_t last_address, last_t, strings, stack_nodes;
@@ -62,7 +62,7 @@ static inline void put_T(struct encoding *e, uint64_t value)
     e->last_t = value;
 }
 
-/* an id nobody defined would end the trace for its readers */
+/* an undefined id would make the rest of the trace unreadable */
 static inline void put_STR(struct encoding *e, uint64_t value)
 {
     put_U(e, value <= e->strings ? value : 0);
@@ -86,7 +86,7 @@ static inline void put_STK(struct encoding *e, uint64_t value)
 #undef VS_EVENT
 #undef F
 
-/* By value to and fro, so that what the frequent kinds need may stay in registers. */
+/* Passed and returned by value, so that the state of the frequent kinds can stay in registers. */
 static __attribute__((noinline)) struct encoding encode_by_table(struct encoding e,
                                                                  const struct vs_event *event)
 {
@@ -100,7 +100,7 @@ static __attribute__((noinline)) struct encoding encode_by_table(struct encoding
     return e;
 }
 
-/* Who and when, after the place for the first byte. Gives that byte. */
+/* Encode thread and time, after the place for the first byte. Returns that byte. */
 static inline unsigned char encode_head(struct vs_recorder *r, struct encoding *e,
                                         const struct vs_event *event)
 {

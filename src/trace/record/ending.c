@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ends that may be taken back. The `end` event has a frame of its own, and behind it
- * come index and trailer: from then on the file is whole. To take that back the file is
- * cut to where the frame began and the counters return to what they were; nothing else
- * has to be undone, as the frames before it do not refer to it.
+ * Ends that can be taken back. The `end` event has a frame of its own, followed by index and
+ * trailer: from then on the file is complete. To take it back, the file is cut to the start of that
+ * frame and the counters are restored; nothing else has to be undone, as the earlier frames do not
+ * refer to it.
  *
- * Two uses: a process that becomes another program by exec, which may fail, holds the
- * recorder's lock meanwhile; a process that exits ends its trace where most programs
- * have done their last, and again after each event that comes later. */
+ * Two uses: a process that calls exec, which may fail, holds the recorder's lock meanwhile; a
+ * process that exits ends its trace at the point where most programs record nothing more, and again
+ * after each later event. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@
 #include "trace/record/shortage.h"
 
 #define LOCK_NS UINT64_C(2000000000)
-/* how long an end waits until the background thread has taken up what is left to write */
+/* how long an end waits for the background thread to take up the remaining windows */
 #define COMPRESS_NS UINT64_C(200000000)
 
 static pid_t own_tid(void)
@@ -28,8 +28,8 @@ static pid_t own_tid(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-/* Write all full windows from here. Stored plainly: compression wants more stack than
- * a thread of the program may have, and its context is the background thread's. */
+/* Write all full windows from the calling thread. Stored uncompressed: compression needs more stack
+ * than a thread of the program may have, and its context belongs to the background thread. */
 static bool drain_locked(struct vs_recorder *r)
 {
     struct vs_packer *packer = r->writer.packer;
@@ -40,8 +40,8 @@ static bool drain_locked(struct vs_recorder *r)
     return !r->failed;
 }
 
-/* What is in the windows had better be compressed, as long as that takes no time to speak
- * of: a short program's trace would be stored plainly for the most part. */
+/* Let the background thread compress the remaining windows if that is quick: otherwise most of a
+ * short program's trace would be stored uncompressed. */
 static void let_compress_locked(struct vs_recorder *r)
 {
     uint64_t until = vs_clock_ns() + COMPRESS_NS;
@@ -53,7 +53,7 @@ static void let_compress_locked(struct vs_recorder *r)
         in_time = vs_cond_wait(&r->progress, &r->lock, until);
 }
 
-/* Room for what was only counted, without a wait. */
+/* Whether the unwritten totals fit without a wait. */
 static bool has_room_locked(const struct vs_recorder *r)
 {
     size_t events = r->selection.cell_count + 1 + VS_EVENT_CODE_MAX;
@@ -63,7 +63,7 @@ static bool has_room_locked(const struct vs_recorder *r)
     return room;
 }
 
-/* Everything recorded so far is in the file, and nobody else writes. */
+/* Bring everything recorded so far into the file, with no other writer left. */
 static bool settle_locked(struct vs_recorder *r)
 {
     r->leaving = true;
@@ -157,7 +157,7 @@ void vs_ending_again_locked(struct vs_recorder *r)
         r->end_again = false;
 }
 
-/* The background thread goes; whatever is full by then it has written. */
+/* Stop the background thread; it writes all windows that are full by then. */
 static bool dismiss_thread_locked(struct vs_recorder *r)
 {
     r->leaving = r->quit = true;
@@ -177,7 +177,7 @@ void vs_recorder_dismiss_thread(struct vs_recorder *r)
     bool gone = dismiss_thread_locked(r), join = gone && r->has_thread;
     if (gone) {
         r->has_thread = false;
-    } else { /* it writes on, should the disk answer: nobody may take over from it */
+    } else { /* it may still write if the disk answers: nobody may take over from it */
         r->leaving = false;
         vs_shortage_stall_locked(r, vs_window_end_looks(r));
     }
@@ -235,7 +235,7 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
     }
     vs_lock_release(&r->lock);
     if (join)
-        pthread_join(r->thread, NULL); /* it has nothing left to do but end */
+        pthread_join(r->thread, NULL); /* it only has to return */
     errno = saved_errno;
 }
 
@@ -269,7 +269,7 @@ void vs_recorder_exec_failed(struct vs_recorder *r)
     int saved_errno = errno;
     if (take_back_locked(r) && r->ending.live) {
         vs_window_close(r, true);
-        if (vs_window_open(r)) { /* no memory where there was just some */
+        if (vs_window_open(r)) { /* no memory, although there was some just before */
             vs_log(VS_LOG_ERROR, "out of host memory for %s: recording has stopped, the program continues", r->path);
             vs_recorder_fail_locked(r);
         }

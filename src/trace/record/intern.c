@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Strings and stacks are written once and referred to by number afterwards. A
- * stack is a path in a prefix tree of (parent, module, pc) nodes, so that the
- * outer frames which most stacks share cost nothing again. Texts, stacks and
- * nodes are known by 64-bit hashes alone (XXH3): with a million of them the odds
- * of one wrong name are one in 37 million.
+ * Strings and stacks are written once and referred to by number afterwards. A stack is a path in a
+ * prefix tree of (parent, module, pc) nodes, so that the outer frames that most stacks share are
+ * written once. Texts, stacks and nodes are identified by 64-bit hashes alone (XXH3): with a
+ * million of them the odds of one collision are one in 37 million.
  *
  * Everything here runs under the recorder's lock. */
 #define _GNU_SOURCE
@@ -17,7 +16,7 @@
 
 static uint64_t key_of(uint64_t hash)
 {
-    return hash ? hash : 1; /* 0 is not a key of vs_map */
+    return hash ? hash : 1; /* 0 is not a valid key of vs_map */
 }
 
 /* The definition between the cursor and *end* is complete. */
@@ -28,7 +27,7 @@ static void publish_definition_locked(struct vs_recorder *r, unsigned char *end)
     vs_window_publish_locked(r, end);
 }
 
-/* Small windows do not hold the longest texts: of those the beginning. */
+/* Small windows do not hold the longest texts: those are truncated. */
 static size_t text_that_fits(const struct vs_recorder *r, size_t length)
 {
     size_t most = r->window_bytes - VS_WINDOW_TAIL - 1 - VS_VARINT_MAX;
@@ -46,7 +45,7 @@ uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t
         return 0; /* for events that are left out */
     if (!vs_window_reserve_locked(r, 1 + VS_VARINT_MAX + length))
         return 0;
-    known = vs_map_get(&r->string_ids, key); /* reserving may have let others in */
+    known = vs_map_get(&r->string_ids, key); /* reserving may have released the lock */
     if (known)
         return *known;
     if (vs_map_put(&r->string_ids, key, r->strings + 1)) {
@@ -95,7 +94,7 @@ uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t 
     return id;
 }
 
-/* The node of a return address, or of a Python frame's key. */
+/* The node of a return address or of a Python frame's key. */
 static uint64_t add_frame_locked(struct vs_recorder *r, uint64_t parent, uint64_t frame)
 {
     if (frame & VS_PYTHON_KEY_BIT) {

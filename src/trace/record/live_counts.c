@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. What happens once for many changes. */
+ * See the header. Code that runs once per batch of changes. */
 #include "trace/record/live_counts.h"
 
 #define CELLS_OFFSET VS_LIVE_HEADER_BYTES
@@ -22,7 +22,7 @@ void vs_live_counts_open(struct vs_recorder *r)
     char *map = r->live_map;
     s->live_counts = (struct vs_live_counts *)(map + sizeof(struct vs_live_header));
     s->live_cells = (struct vs_live_cell *)(map + CELLS_OFFSET);
-    /* relaxed: the magic, which says that any of this is there, comes later */
+    /* relaxed: the magic, which makes this area valid, is stored later */
     atomic_store_explicit(&s->live_counts->version, s->counts_version, memory_order_relaxed);
     atomic_store_explicit(&s->live_counts->written, s->counts_version, memory_order_relaxed);
     s->live_counts->offset = CELLS_OFFSET;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counts that are in no `unrecorded` event yet, in FILE.live: what the next one would say if
- * it were recorded now, so that a process that is killed leaves its sums and peaks as they were.
+ * The counts that no `unrecorded` event covers yet, in FILE.live: the contents of the next one if
+ * it were recorded now, so that a killed process still leaves its sums and peaks.
  *
- * Invariant: at every instant the newest copies up to `version` are the counts of one moment.
- * A change goes to the copies of its cells that are not in force; one store of `version` puts
- * all that it touched in force. Where a change counts with an event that follows it, `events`
- * says which, and until that is there the other copy holds. Telling begins with the number of
- * events before it, so that a reader knows how many of the cells are told.
+ * Invariant: the newest copies up to `version` are always one consistent state. A change writes the
+ * inactive copies of its cells; one store of `version` activates all of them. Where a change takes
+ * effect together with a following event, `events` names that event, and until it is recorded the
+ * other copy is valid. Writing the cells as events starts by storing the number of events before
+ * it, so that a reader knows how many cells are already recorded.
  *
- * All of it under the recorder's lock; no system call. Release stores and signal fences: who reads
- * after a kill has all stores up to one, in this process's order; a reader beside it sees a copy
- * whole before its version, that before the commit, and looks whether anything changed meanwhile. */
+ * All of it under the recorder's lock; no system call. Release stores and signal fences: a reader
+ * after a kill sees all stores up to one of them, in program order; a concurrent reader sees a copy
+ * complete before its version, the version before the commit, and checks whether anything changed
+ * meanwhile. */
 #ifndef VS_LIVE_COUNTS_H
 #define VS_LIVE_COUNTS_H
 
 #include "trace/record/recorder_internal.h"
 
-/* vs_live_counts_begin_locked: the copy of cell *i* to write the next change's state to. All of
- * its members but the version are the caller's. */
+/* vs_live_counts_begin_locked: the copy of cell *i* to which the next change's state is written.
+ * The caller fills all members but the version. */
 static inline struct vs_live_count *vs_live_counts_begin_locked(struct vs_recorder *r, unsigned i)
 {
     struct vs_live_count *copy = r->selection.live_cells[i].copy;
@@ -30,8 +31,8 @@ static inline struct vs_live_count *vs_live_counts_begin_locked(struct vs_record
     return to;
 }
 
-/* vs_live_counts_put_locked: *copy* is written; in force with the next commit. Once for each
- * cell of a change. */
+/* vs_live_counts_put_locked: *copy* is written; active with the next commit. Once for each cell of
+ * a change. */
 static inline void vs_live_counts_put_locked(struct vs_recorder *r, struct vs_live_count *copy)
 {
     atomic_store_explicit(&copy->version, r->selection.counts_version + 1, memory_order_release);
@@ -48,9 +49,9 @@ static inline void vs_live_counts_commit_locked(struct vs_recorder *r)
 void vs_live_counts_record_begin_locked(struct vs_recorder *r);
 void vs_live_counts_record_end_locked(struct vs_recorder *r);
 
-/* vs_live_counts_bytes: room in FILE.live between its header page and its windows. */
+/* vs_live_counts_bytes: size of this area in FILE.live, between the header page and the windows. */
 size_t vs_live_counts_bytes(const struct vs_recorder *r);
-/* vs_live_counts_open: FILE.live was made, and nothing is in it yet. */
+/* vs_live_counts_open: initialise the area of a new FILE.live. */
 void vs_live_counts_open(struct vs_recorder *r);
 
 #endif

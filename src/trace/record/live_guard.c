@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The handler makes two system calls at most and touches nothing but the
- * table below. It tells of a loss before it maps memory, so that who reads zeros from there
- * finds the loss afterwards. */
+ * See the header. The handler makes two system calls at most and touches only the table below. It
+ * marks the loss before it maps memory, so that a thread that reads zeros from there finds the mark
+ * afterwards. */
 #define _GNU_SOURCE
 #include "trace/record/live_guard.h"
 
@@ -42,7 +42,7 @@ static bool answer(uintptr_t address)
     return false;
 }
 
-/* A fault comes again on return; what was sent, or need not be answered, has to be sent again. */
+/* A fault is raised again on return; a signal that was sent has to be sent again. */
 static void end_as_by_default(int number, siginfo_t *info)
 {
     struct sigaction by_default = {.sa_handler = SIG_DFL};
@@ -67,7 +67,7 @@ static void take_signal(void)
     if (!sigaction(SIGBUS, NULL, &now) && now.sa_handler == SIG_DFL &&
         !sigaction(SIGBUS, &ours, &was) && was.sa_handler != SIG_DFL &&
         was.sa_sigaction != on_bus_error)
-        sigaction(SIGBUS, &was, NULL); /* the program set it between the two */
+        sigaction(SIGBUS, &was, NULL); /* the program set it between the two calls */
 }
 
 void vs_live_guard_prepare(int fd)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loaded objects of the process, as `module` events. The loader counts what
- * it loads and unloads; the list is read again only when those counts moved. It
- * is gathered without the recorder's lock and under the loader's, so that no
- * object can vanish while its notes are read; then compared with the list known
- * so far, and the difference is written under the recorder's lock. A module's
- * index is never used twice. */
+ * The loaded objects of the process, as `module` events. The loader counts its loads and unloads;
+ * the list is read again only when those counts changed. It is read without the recorder's lock and
+ * under the loader's, so that no object can vanish while its notes are read; then it is compared
+ * with the previous list, and the difference is written under the recorder's lock. A module's index
+ * is never reused. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <limits.h>
@@ -123,8 +122,8 @@ static int read_generation(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* The path a reader on this machine can open later: the program's own is empty in
- * the loader's list, and others may be relative to a directory left since. */
+/* The path under which a reader on this machine can open the object later: the loader's list has an
+ * empty name for the program itself, and others may be relative to a directory left since. */
 static const char *absolute_path(const char *path, char *out)
 {
     if (!*path) {
@@ -185,7 +184,7 @@ static void write_module_locked(struct vs_recorder *r, const struct vs_loaded_mo
     vs_recorder_event_locked(r, &event);
 }
 
-/* The objects by address: a merge sort, since the C library's may ask for memory. */
+/* The objects by address: a merge sort, since the C library's qsort may call malloc. */
 static struct module_list_found *sorted(struct module_list_found *list, size_t count)
 {
     if (count <= 1) {
@@ -208,7 +207,8 @@ static struct module_list_found *sorted(struct module_list_found *list, size_t c
     return first;
 }
 
-/* Marks what of *f*, sorted, is known already. True when something is no more. */
+/* Marks the objects of *f*, sorted, that are already recorded. True when a recorded object was
+ * unloaded. */
 static bool drop_vanished_locked(struct vs_recorder *r, struct module_list_found *f)
 {
     size_t kept = 0, count = r->module_count;
@@ -230,7 +230,7 @@ static bool drop_vanished_locked(struct vs_recorder *r, struct module_list_found
     return kept < count;
 }
 
-/* How many known modules begin below *start*. */
+/* The number of recorded modules that begin below *start*. */
 static size_t below_locked(const struct vs_recorder *r, uint64_t start)
 {
     size_t low = 0, high = r->module_count;
@@ -259,7 +259,7 @@ static void add_new_locked(struct vs_recorder *r, const struct module_list_found
 
 static void apply_locked(struct vs_recorder *r, struct gathering *g)
 {
-    /* writing events may let go of the lock: one thread at a time */
+    /* writing events may release the lock: one thread at a time */
     while (r->modules_busy && !atomic_load_explicit(&r->stopped, memory_order_relaxed))
         vs_cond_wait(&r->progress, &r->lock, UINT64_MAX);
     if (g->generation <= r->module_generation || r->module_next_index > UINT32_MAX - MODULES_MAX ||
@@ -275,7 +275,7 @@ static void apply_locked(struct vs_recorder *r, struct gathering *g)
         added = true;
     }
     if (changed || (added && vs_walk_saw_unknown())) {
-        /* the same addresses may mean other code from here on */
+        /* the same addresses may be other code from here on */
         vs_map_free(&r->stack_ids);
         vs_walk_discard_all();
     }
@@ -288,7 +288,7 @@ static void apply_locked(struct vs_recorder *r, struct gathering *g)
 void vs_module_list_refresh(struct vs_recorder *r)
 {
     uint64_t generation = 0;
-    /* before the list is read: what is unloaded meanwhile sets it again */
+    /* before the list is read: an unload in the meantime sets it again */
     atomic_store(&r->modules_unloaded, false);
     dl_iterate_phdr(read_generation, &generation);
     if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed)) {
@@ -374,7 +374,7 @@ void vs_recorder_unloaded(struct vs_recorder *r)
         return;
     dl_iterate_phdr(read_unloaded, &unloaded);
     if (atomic_exchange(&r->unloads_seen, unloaded) == unloaded)
-        return; /* others still use it */
+        return; /* other threads still use it */
     atomic_store(&r->modules_unloaded, true);
     vs_walk_discard_trails();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stack of a call: known by its trail, or else captured, native or with Python frames
- * in it (python_stack.c). What lies inside this library, and what its caller asks to be
- * left out, is no part of it. On the path of every recorded allocation. */
+ * The stack of a call: found by its trail, or else captured, native or with Python frames in it
+ * (python_stack.c). Frames inside this library, and those that its caller skips, are left out. On
+ * the path of every recorded allocation. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -12,19 +12,19 @@
 #include "trace/stacks/python.h"
 #include "trace/stacks/walk.h"
 
-/* frames between the caller and libunwind, over what is kept */
+/* frames between the caller and libunwind, beyond those kept */
 #define UNWIND_SLACK 8u
 
-/* A stack as it is recorded: its pcs, a mark in place of what is missing at its end. */
+/* A stack as recorded: its pcs, with a mark in place of missing outer frames. */
 struct native {
-    struct vs_new_stack stack; /* first: one is made of the other */
+    struct vs_new_stack stack; /* must be first: cast from one to the other */
     struct vs_walk_owner owner;
     const struct vs_walk_start *start;
     void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
 };
 
-/* Keep what belongs to the program: drop everything inside the start's callee, then what
- * the owner skips, then frames of our own library. */
+/* Keep the program's frames: drop everything inside the start's callee, then the frames that the
+ * owner skips, then frames of our own library. */
 static size_t keep_program_frames(const struct vs_recorder *r, struct native *n, size_t count,
                                   enum vs_walk_end end)
 {
@@ -32,7 +32,7 @@ static size_t keep_program_frames(const struct vs_recorder *r, struct native *n,
     while (from < count && (uint64_t)(uintptr_t)n->pcs[from] != n->start->pc)
         from++;
     if (from == count)
-        from = 0; /* unwound by other rules than ours; our own library is dropped below */
+        from = 0; /* unwound by libunwind; our own library is dropped below */
     for (i = from; i < count && kept < r->depth_max; i++) {
         uint64_t pc = (uint64_t)(uintptr_t)n->pcs[i];
         if (i - from < n->owner.skip || !pc || (pc >= r->own_start && pc < r->own_end))
@@ -46,7 +46,7 @@ static size_t keep_program_frames(const struct vs_recorder *r, struct native *n,
     return kept;
 }
 
-/* By rules where they cover the stack, else by libunwind. */
+/* By frame rules where they cover the stack, else by libunwind. */
 static void capture(struct vs_recorder *r, struct vs_new_stack *stack)
 {
     struct native *n = (struct native *)stack;
@@ -71,7 +71,7 @@ static void acquire(struct vs_recorder *r, const struct vs_new_stack *stack)
     vs_lock_acquire(&r->lock);
 }
 
-/* Apart: the frames need room that known stacks do not. */
+/* A separate function: the frames need stack space that cached stacks do not. */
 static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
                                                     struct vs_walk_owner owner,
                                                     const struct vs_walk_start *start)
@@ -83,7 +83,7 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
     return vs_new_stack_id(r, &n.stack, &way);
 }
 
-/* Without native stacks there is no new one to tell that something was loaded. */
+/* Without native stacks, no new stack would notice that something was loaded. */
 static __attribute__((noinline)) const struct vs_python *python_by_now(struct vs_recorder *r)
 {
     int saved_errno = errno, cancel = vs_cancel_hold();
@@ -114,7 +114,7 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
     if (id)
         return id;
     id = new_stack(r, owner, &start);
-    /* it may have found Python just now, and this is the first stack with it */
+    /* it may just have found Python, and this is the first stack with it */
     if (!python && (python = vs_python_get()) && r->python)
         vs_python_stack(r, python, owner, &start, &id);
     return id;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The order matters: what was unloaded is taken note of before frames are
- * looked up by their addresses, what was loaded before a new stack is added; and if that
- * changed the rules by which frames were found, they are found once more. */
+ * See the header. The order matters: unloads are processed before frames are looked up by their
+ * addresses, loads before a new stack is added; and if that changed the rules by which frames were
+ * found, the frames are captured again. */
 #include "trace/record/new_stack.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static uint64_t find(struct vs_recorder *r, uint64_t hash)
     return id;
 }
 
-/* *hash*: of the frames as they were captured. */
+/* *hash*: of the frames as captured. */
 static uint64_t add(struct vs_recorder *r, struct vs_new_stack *stack,
                     const struct vs_stack_way *way, uint64_t hash)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Between a look at a name and what is done to it another file may come there:
- * O_EXCL makes files, which never follows a link, and what is opened as a pipe or device is
- * looked at again. */
+ * See the header. Another file may take a name between a check and the action on it: files are made
+ * with O_EXCL, which never follows a link, and a pipe or device is checked again after it was
+ * opened. */
 #define _GNU_SOURCE
 #include "trace/record/own_file.h"
 
@@ -16,7 +16,7 @@ static bool is_stream(const struct stat *st)
     return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode);
 }
 
-/* Never a plain file: closing it again would cost the program the locks it has on it. */
+/* Never a plain file: closing it again would release the locks that the program has on it. */
 static int open_stream(const char *path)
 {
     struct stat st;
@@ -24,7 +24,7 @@ static int open_stream(const char *path)
     if (fd < 0)
         return -1;
     if (!fstat(fd, &st) && is_stream(&st)) {
-        fcntl(fd, F_SETFL, 0); /* non-blocking only to refuse a pipe nobody reads */
+        fcntl(fd, F_SETFL, 0); /* non-blocking only to refuse a pipe without a reader */
         return fd;
     }
     close(fd);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files a recording makes. Only what it made itself is ever written to, cut or removed; what
- * has the name already stays what it is. Private to src/trace. */
+ * The files a recording creates. Only files that it created itself are ever written to, cut or
+ * removed; an existing file of that name is left as it is. Private to src/trace. */
 #ifndef VS_OWN_FILE_H
 #define VS_OWN_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* vs_own_file_create: a new file at *path*, mode 0600, or the pipe or character device that is
- * there, which is written to as it is. Gives a descriptor, or -1 with errno: EEXIST for anything
- * else that is there, also behind a symbolic link. Without *keep_existing* that name, a link's
- * too, is taken from a file; what a link leads to stays. */
+/* vs_own_file_create: a new file at *path*, mode 0600, or the existing pipe or character device,
+ * which is written to as it is. Returns a descriptor, or -1 with errno: EEXIST for anything else
+ * that exists, also behind a symbolic link. Without *keep_existing* an existing file or link is
+ * unlinked first; the target of a link stays. */
 int vs_own_file_create(const char *path, bool keep_existing);
 
 /* vs_own_file_remove: unlink *path* if it still is that file. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Columns are compressed part by part, since each has statistics of its
- * own; texts are few, come once and are worth more effort than the rest. When windows
- * queue up, the threads of the program are about to wait for this one: rows are
- * compressed as they are then, which takes a third of the time. */
+ * See the header. Columns are compressed part by part, since each has statistics of its own; texts
+ * are few, occur once and are worth more effort than the rest. When windows queue up, the threads
+ * of the program are about to wait for this one: then rows are compressed unchanged, which takes a
+ * third of the time. */
 #include "trace/record/pack.h"
 
 #include <string.h>
@@ -14,11 +14,11 @@
 
 #define ROWS_LEVEL_HURRIED 1
 #define TEXT_LEVEL_MIN 9
-#define COLUMNS_FROM 1024u /* bytes; less is not worth a directory */
+#define COLUMNS_FROM 1024u /* bytes; a smaller frame is not worth a directory */
 
 struct vs_packer {
     void *zstd;
-    struct vs_splitter *splitter; /* NULL: no memory; rows then */
+    struct vs_splitter *splitter; /* NULL: no memory, rows are used */
     int level;
 };
 
@@ -50,7 +50,7 @@ size_t vs_packer_bound(size_t raw_max)
     return vs_compress_bound(raw_max);
 }
 
-/* Columns into *out*, of which at most *room* is used. 0: better as rows. */
+/* Columns into *out*, of which at most *room* is used. 0: rows are smaller. */
 static size_t pack_columns(struct vs_packer *packer, const unsigned char *rows, size_t bytes,
                            unsigned char *out, size_t room)
 {

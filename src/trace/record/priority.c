@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lowered is: SCHED_BATCH, so that waking up interrupts nobody, and niceness 10, so that a
- * busy machine gives the thread a tenth of what the program's threads get. It is a share:
- * however busy the machine is, what a waiting thread waits for goes on (SCHED_IDLE gives
- * no such share, and an ordinary user may not leave it again). Going back to SCHED_OTHER
- * is always allowed, less niceness only with privilege. */
+ * Lowered means SCHED_BATCH, so that waking up interrupts nobody, and niceness 10, so that a busy
+ * machine gives the thread a tenth of the share of the program's threads. It stays a share: however
+ * busy the machine is, the work that another thread waits for goes on (SCHED_IDLE gives no such
+ * share, and an ordinary user may not leave it again). Going back to SCHED_OTHER is always allowed,
+ * a lower niceness only with privilege. */
 #define _GNU_SOURCE
 #include "trace/record/priority.h"
 

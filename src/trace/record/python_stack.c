@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks with Python frames in them. A run of the interpreter's loop, one C frame, stands
- * for the Python frames from the current one down to the one that began the run: they take
- * its place. Which C frame that is, is known by address: something of the run's own (3.10,
- * 3.11: CFrame; 3.12 and later: the entry frame) lies in it. Where there is no such thing
- * (3.9), or the walk did not tell where frames lie, it is told by the function's range.
+ * Stacks with Python frames in them. One run of the interpreter's loop, a C frame, is replaced by
+ * the Python frames from the current one down to the one that began the run. That C frame is found
+ * by address: it contains an object of the run (3.10, 3.11: CFrame; 3.12 and later: the entry
+ * frame). Where there is no such object (3.9), or the walk did not report where frames lie, it is
+ * found by the function's address range.
  *
- * The interpreter's other C functions say nothing that its frames do not, and are left out,
- * and so is what stands below the outermost Python frame when that is but the C library
- * and the interpreter, or what began a greenlet. Native frames of extensions and libraries
- * stay.
+ * The interpreter's other C functions add nothing to its Python frames and are left out, as is
+ * everything below the outermost Python frame when that is only the C library and the interpreter,
+ * or the code that started a greenlet. Native frames of extensions and libraries stay.
  *
- * In a list of frames a Python frame is vs_python_step_key, which no address can be. */
+ * In a list of frames a Python frame is vs_python_step_key, which no address can equal. */
 #define _GNU_SOURCE
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -32,8 +31,8 @@ struct merge {
     const struct vs_python_step *steps;
     size_t next, count; /* steps */
     void **out;
-    size_t n, bottom; /* frames; how many when the last Python frame was put */
-    bool more;        /* frames that found no room */
+    size_t n, bottom; /* frames; number of frames when the last Python frame was added */
+    bool more;        /* there were more frames than room */
 };
 
 static void put(struct merge *m, uint64_t word)
@@ -44,7 +43,7 @@ static void put(struct merge *m, uint64_t word)
         m->more = true;
 }
 
-/* The Python frames of one run. */
+/* Add the Python frames of one run. */
 static void put_run(struct merge *m)
 {
     while (m->next < m->count) {
@@ -56,7 +55,7 @@ static void put_run(struct merge *m)
     }
 }
 
-/* Where the next run is; 0 when that is not known, UINT64_MAX when there is none. */
+/* Address of the next run; 0 when unknown, UINT64_MAX when there is none. */
 static uint64_t next_anchor(const struct merge *m)
 {
     size_t i = m->next;
@@ -79,7 +78,7 @@ static bool is_bottom(const struct vs_python *python, uint64_t pc)
            within(pc, python->program_start, python->program_end);
 }
 
-/* Whether the C frame at *pc*, which has [low, high) of the stack, is the next run. */
+/* Whether the C frame at *pc*, which covers [low, high) of the stack, is the next run. */
 static bool is_run(const struct merge *m, uint64_t pc, uint64_t low, uint64_t high)
 {
     uint64_t anchor = next_anchor(m);
@@ -90,7 +89,7 @@ static bool is_run(const struct merge *m, uint64_t pc, uint64_t low, uint64_t hi
     return within(pc, m->python->eval_start, m->python->eval_end);
 }
 
-/* *sps*: NULL when the walk did not say. */
+/* *sps*: NULL when the walk did not report stack pointers. */
 static void merge_native(struct merge *m, void *const *pcs, const uint64_t *sps, size_t count,
                          size_t from, unsigned skip)
 {
@@ -101,7 +100,7 @@ static void merge_native(struct merge *m, void *const *pcs, const uint64_t *sps,
         uint64_t low = sps ? sps[i] : 0, high = sps && i + 1 < count ? sps[i + 1] : 0;
         if (i - from < skip || !pcs[i] || within(pc, m->r->own_start, m->r->own_end))
             continue;
-        /* the walk passed a run without seeing it */
+        /* the walk passed a run without detecting it */
         for (; sps && anchor && within(anchor, sps[from], low); anchor = next_anchor(m))
             put_run(m);
         if (is_run(m, pc, low, high))
@@ -119,7 +118,7 @@ static void leave_out_bottom(struct merge *m)
 {
     if (!m->bottom)
         return;
-    /* what lies below a greenlet's first frame did not call it, and need not be frames */
+    /* code below a greenlet's first frame did not call it, and may not even be frames */
     m->n = m->bottom + vs_python_until_greenlet(m->out + m->bottom, m->n - m->bottom);
     if (!m->python->machinery)
         return;
@@ -133,7 +132,7 @@ static void leave_out_bottom(struct merge *m)
 /* --- one stack --- */
 
 struct python_stack_stack {
-    struct vs_new_stack stack; /* first: one is made of the other */
+    struct vs_new_stack stack; /* must be first: cast from one to the other */
     struct vs_walk_owner owner;
     const struct vs_walk_start *start;
     const struct vs_python *python;
@@ -177,8 +176,8 @@ static void capture(struct vs_recorder *r, struct vs_new_stack *stack)
 
 /* --- names --- */
 
-/* The number of the function in the trace, defined now if it is new; its room is kept from
- * being given to anything else meanwhile. false when it cannot be. */
+/* The number of the function in the trace, defined now if it is new; modules_busy reserves the
+ * number while the lock is released. false when it cannot be defined. */
 static bool number_function_locked(struct vs_recorder *r, const struct vs_python_place *place,
                                    uint32_t *index)
 {
@@ -199,7 +198,7 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
                     r->path, r->python_functions_max);
         return false;
     }
-    r->modules_busy = true; /* the lock may be let go of for a while */
+    r->modules_busy = true; /* the lock may be released meanwhile */
     struct vs_event event = {.kind = VS_EVENT_module};
     event.module.function = vs_intern_string_locked(r, place->function, place->function_bytes);
     event.module.path = vs_intern_string_locked(r, place->file, place->file_bytes);
@@ -216,8 +215,8 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
     return good;
 }
 
-/* Code that is compiled anew each time is at new places each time. What is known of them
- * is dropped and found again; functions, nodes and so ids of stacks stay what they are. */
+/* Code that is compiled again each time is at new addresses each time. The cached places are
+ * dropped and found again; functions, nodes and so ids of stacks stay the same. */
 static void bound_places_locked(struct vs_recorder *r)
 {
     if (r->python_places.count < r->python_places_max)
@@ -227,7 +226,7 @@ static void bound_places_locked(struct vs_recorder *r)
     r->python_places_dropped++;
 }
 
-/* Every Python frame of the stack is known by its key after this, or has no name. */
+/* Afterwards every Python frame of the stack is defined under its key, or has no name. */
 static void name_frames(struct vs_recorder *r, const struct python_stack_stack *s)
 {
     struct vs_python_place place;
@@ -251,8 +250,8 @@ static void name_frames(struct vs_recorder *r, const struct python_stack_stack *
     }
 }
 
-/* With the lock held at the end: they are known together, and there is room for the stack;
- * who waited for that would let go of the lock, and others could drop what is known. */
+/* Returns with the lock held, all frames defined and room for the stack reserved: waiting for that
+ * room later would release the lock, and other threads could drop the definitions. */
 static void name_all_and_acquire(struct vs_recorder *r, const struct vs_new_stack *stack)
 {
     const struct python_stack_stack *s = (const struct python_stack_stack *)stack;
@@ -267,7 +266,7 @@ static void name_all_and_acquire(struct vs_recorder *r, const struct vs_new_stac
              dropped != r->python_places_dropped);
 }
 
-/* Apart: the frames need room that known stacks do not. */
+/* A separate function: the frames need stack space that cached stacks do not. */
 static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
                                                     const struct vs_python *python,
                                                     struct vs_walk_owner owner,

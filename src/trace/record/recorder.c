@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's interface and its life. The struct comes from mmap and is never
- * unmapped: a thread that still holds the pointer after close, or in the child of a
- * fork, finds `stopped` set and leaves. */
+ * The recorder's interface and lifetime. The struct comes from mmap and is never unmapped: a thread
+ * that still holds the pointer after close, or in the child of a fork, finds `stopped` set and
+ * returns. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 static bool is_stopped(const struct vs_recorder *r)
 {
-    /* relaxed: only spares the lock; decided again under it */
+    /* relaxed: only avoids the lock; checked again under it */
     return !r || atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }
 
@@ -157,11 +157,11 @@ void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
     vs_recorder_release(r);
 }
 
-/* Without a recorder there is an order of things all the same. */
+/* Changes have an order even without a recorder. */
 static struct vs_quick_lock unrecorded = {.rank = VS_RANK_RECORDER, .name = "unrecorded"};
 
-/* `inline`, here and elsewhere beside a declaration without it, changes nothing but that
- * link-time optimisation puts larger functions than usual into their callers. */
+/* `inline`, here and elsewhere next to a declaration without it, only makes link-time optimisation
+ * inline larger functions than usual. */
 inline void vs_recorder_acquire(struct vs_recorder *r)
 {
     if (r)
@@ -220,8 +220,8 @@ void vs_recorder_flush(struct vs_recorder *r)
 
 /* --- closing --- */
 
-/* Wait until the background thread has written everything and ended. false when
- * it is stuck (a dead file system): the trace is left to be recovered. */
+/* Wait until the background thread has written everything and ended. false when it is stuck (a hung
+ * file system): the trace is left for recovery. */
 static bool wait_for_thread_locked(struct vs_recorder *r)
 {
     while (!r->thread_done) {
@@ -231,7 +231,7 @@ static bool wait_for_thread_locked(struct vs_recorder *r)
     return true;
 }
 
-/* Nobody else writes any more: finish from the calling thread. */
+/* No other writer is left: finish from the calling thread. */
 static void finish_here_locked(struct vs_recorder *r)
 {
     vs_writer_drain_locked(r);
@@ -271,7 +271,7 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
     }
     int saved_errno = errno;
     if (!vs_lock_acquire_within(&r->lock, CLOSE_LOCK_NS)) {
-        /* everything so far is in FILE.live; whoever records on its way out must
+        /* everything so far is in FILE.live; a handler that records while the process exits must
          * not wait for that lock either */
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
         errno = saved_errno;
@@ -305,7 +305,7 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
     }
     vs_lock_release(&r->lock);
     if (join)
-        pthread_join(r->thread, NULL); /* it has nothing left to do but end */
+        pthread_join(r->thread, NULL); /* it only has to return */
     errno = saved_errno;
 }
 
@@ -321,7 +321,7 @@ void vs_recorder_abandon_in_child(struct vs_recorder *r)
     r->failed = true;
     r->thread_done = true;
     r->has_thread = false;
-    vs_window_close(r, true); /* FILE.live is the parent's */
+    vs_window_close(r, true); /* FILE.live belongs to the parent */
     vs_writer_close(r);
 }
 

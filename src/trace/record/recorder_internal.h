@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
- * window and hand-over), window_wait.c (waits for that), writer.c (file), writer_thread.c
- * (background thread), ending.c (ends), intern.c (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of
- * a stack), walk.c, walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other
- * stacks), caller.c (stacks of one frame), native_stack.c and python_stack.c (stacks with
- * Python frames).
+ * The recorder's internals, shared by recorder.c (API), encode.c (events), window.c (live window
+ * and hand-over), window_wait.c (waits for that), writer.c (file), writer_thread.c (background
+ * thread), ending.c (ends), intern.c (strings, stacks), module_list.c (loaded objects), new_stack.c
+ * (the id of a stack), walk.c, walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other
+ * stacks), caller.c (stacks of one frame), native_stack.c and python_stack.c (stacks with Python
+ * frames).
  *
- * One lock, rank RECORDER, guards everything but the writer's part. A function
- * called with it held is named _locked; those that reserve room may let go of it
- * while they wait for the background thread, so a caller looks again at whatever
- * it had looked up. The writer's part belongs to whoever writes: the background
- * thread while there is one, else the holder of the lock. */
+ * One lock, rank RECORDER, guards everything but the writer's part. A function called with it held
+ * is named _locked; those that reserve room may release it while they wait for the background
+ * thread, so a caller repeats its lookups afterwards. The writer's part belongs to the current
+ * writer: the background thread while there is one, else the holder of the lock. */
 #ifndef VS_RECORDER_INTERNAL_H
 #define VS_RECORDER_INTERNAL_H
 
@@ -31,7 +30,7 @@
 #define VS_WINDOWS 4u
 #define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)
 #define VS_WINDOW_BYTES_MIN ((size_t)128 << 10) /* holds the longest string definition */
-#define VS_WINDOW_BYTES_LEAST ((size_t)16 << 10) /* where there is no room for that */
+#define VS_WINDOW_BYTES_LEAST ((size_t)16 << 10) /* where that does not fit */
 #define VS_WINDOW_TAIL 64u /* at the end of each, for the `end` event of a full disk */
 #define VS_STACK_FRAMES_MAX 128u
 
@@ -39,7 +38,7 @@ enum vs_window_state { VS_WINDOW_FREE, VS_WINDOW_ACTIVE, VS_WINDOW_FULL, VS_WIND
 
 struct vs_window {
     unsigned char *data;         /* window_bytes */
-    struct vs_live_window *live; /* what a recovering reader sees */
+    struct vs_live_window *live; /* the part that recovery reads */
     enum vs_window_state state;
     uint64_t sequence, first_event, base_ns, last_ns; /* last_ns: once sealed */
     size_t used; /* once sealed */
@@ -57,20 +56,20 @@ struct vs_writer {
     int fd;          /* the trace; -1 once closed */
     bool regular;    /* a plain file: can be cut back after a failed write */
     unsigned compression;
-    uint64_t device, inode; /* which file fd has to be */
+    uint64_t device, inode; /* identify the file that fd must refer to */
     uint64_t offset; /* end of the last good frame */
     uint64_t events, strings, stack_nodes, last_ns; /* in the file so far */
     unsigned char *buffer; /* one frame */
     size_t buffer_bytes;
     struct vs_packer *packer; /* made by the background thread; NULL = store */
-    bool hurried;             /* other windows wait: the one in work had better be done soon */
+    bool hurried;             /* other windows wait: finish this one quickly */
     uint64_t index_previous; /* offset of the last index frame written */
     uint64_t index_first_sequence;
     uint32_t index_entries;
     struct vs_index_entry *index; /* VS_INDEX_ENTRIES_MAX */
 };
 
-/* What the writer knew before it wrote an end that may be taken back. */
+/* The writer's state before it wrote an end that may be taken back. */
 struct vs_writer_mark {
     uint64_t offset, events, strings, stack_nodes, last_ns, index_previous, index_first_sequence;
     uint32_t index_entries;
@@ -82,19 +81,20 @@ struct vs_ending {
     bool on;     /* the file ends with it */
     bool live;   /* FILE.live was removed for it */
     bool final;  /* the process ends: there is no background thread and no FILE.live */
-    pid_t tid;   /* final: whose events come after it all the same */
+    pid_t tid;   /* final: the thread whose events are still recorded */
     enum vs_end_reason reason;
     uint64_t status, encoded_bytes;
     struct vs_window *window;
     struct vs_writer_mark mark;
 };
 
-/* Tenths of a second that the program waits for a disk or a pipe before it goes on unrecorded. */
+/* Tenths of a second that the program waits for a disk or a pipe before recording stops. */
 #define VS_WAIT_POLLS 300u
 
 struct vs_recorder {
     struct vs_lock lock;
-    bool end_again; /* an end was taken back for an event and has to follow it; guarded by lock */
+    /* an end was taken back for an event and has to be written after it; guarded by lock */
+    bool end_again;
     struct vs_cond work;     /* to the background thread: a full window, or quit */
     struct vs_cond progress; /* from it: a window was written, or it gave up */
     _Atomic bool stopped;    /* closed or failed: every call is a no-op. Set under lock */
@@ -110,12 +110,12 @@ struct vs_recorder {
     uint64_t file_bytes, file_events, strings, stack_nodes; /* file_: written so far */
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
-    bool stalled;     /* writing takes for ever: the recording has failed, nobody waits */
-    bool leaving;     /* the process ends or becomes another program: waits are limited */
+    bool stalled;     /* writing does not progress: the recording has failed, no thread waits */
+    bool leaving;     /* the process exits or calls exec: waits are limited */
     bool quit;        /* the background thread ends when nothing is left */
     bool thread_done; /* it has ended, or never began */
     bool finished;    /* index and trailer are in the file */
-    bool short_of_room; /* the file could not be written; said (shortage.c) */
+    bool short_of_room; /* the file could not be written; already reported (shortage.c) */
     bool out_of_memory;
     struct vs_ending ending;
     struct vs_selection selection;
@@ -134,7 +134,7 @@ struct vs_recorder {
     uint32_t module_next_index;
     uint64_t module_generation; /* dlpi_adds + dlpi_subs of the list */
     _Atomic uint64_t module_generation_seen; /* the same, readable without the lock */
-    bool modules_busy;          /* somebody is writing `module` events */
+    bool modules_busy;          /* a thread is writing `module` events */
     _Atomic uint64_t unloads_seen; /* dlpi_subs */
     _Atomic bool modules_unloaded; /* the list has to be read before stacks are looked up */
 
@@ -146,17 +146,17 @@ struct vs_recorder {
     uint32_t python_places_max, python_functions_max; /* lower in tests */
     bool unloads_reported;
     size_t window_bytes;
-    size_t frame_bytes; /* records after which a window is full; one longer record may be there */
-    bool tight;         /* room is short: each frame leaves room for the end */
+    size_t frame_bytes; /* records after which a window is full; may hold a single longer record */
+    bool tight;         /* space is short: each frame leaves room for the end */
     uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */
     pid_t pid;
-    bool replaces;     /* what has the names of our files goes */
+    bool replaces;     /* existing files with our names are replaced */
     bool live_on_disk; /* FILE.live exists */
-    uint64_t live_inode, looked_ns; /* looked: when it was last seen there */
+    uint64_t live_inode, looked_ns; /* looked: time of the last check that it exists */
     bool has_thread;
     pthread_t thread;
     _Atomic pid_t thread_tid; /* 0 before it runs */
-    bool lowered, raised;     /* its priority, and taken back for who waits; guarded by lock */
+    bool lowered, raised;     /* its priority; raised again for a waiting thread; guarded by lock */
     uint8_t uuid[16];
     char *path, *live_path;
 
@@ -170,45 +170,43 @@ struct vs_recorder {
 
 /* --- window.c --- */
 
-/* vs_window_open: make FILE.live and map it, or anonymous windows where that
- * cannot be. VS_ERR_NOMEM. */
+/* vs_window_open: make FILE.live and map it, or use anonymous windows where that fails.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_window_open(struct vs_recorder *r) VS_MUST_CHECK;
-/* vs_window_unlink: remove FILE.live, unless another's has the name by now. */
+/* vs_window_unlink: remove FILE.live, unless another file has the name by now. */
 void vs_window_unlink(const struct vs_recorder *r);
-/* vs_window_look_locked: lets go of the lock and looks whether FILE.live is still there; made
- * anew where somebody removed it. By the background thread. */
+/* vs_window_look_locked: releases the lock and checks that FILE.live still exists; recreated where
+ * somebody removed it. By the background thread. */
 void vs_window_look_locked(struct vs_recorder *r);
 /* vs_window_close: unmap; removes FILE.live unless *keep*. */
 void vs_window_close(struct vs_recorder *r, bool keep);
-/* vs_window_change_locked: the active window has no room for *bytes*: go on in the next. */
+/* vs_window_change_locked: the active window has no room for *bytes*: continue in the next. */
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes);
-/* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and
- * waits for the background thread as needed (letting go of the lock). false when
- * the recorder stopped. */
+/* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and waits for the
+ * background thread as needed (releasing the lock). false when the recorder stopped. */
 static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
 {
-    /* a recorder that stopped has no active window, or finds out at its end */
+    /* a stopped recorder has no active window, or detects the stop at its end */
     if (__builtin_expect((size_t)(r->limit - r->cursor) >= bytes, 1) &&
         !atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return true;
     return vs_window_change_locked(r, bytes);
 }
-/* vs_window_wait_locked: wait (letting go of the lock) until the background
- * thread has written something or ended; takes its work over when it is gone.
- * false when the thread makes no headway for long; unless the recorder is closing, the
- * recording has failed then. */
+/* vs_window_wait_locked: wait (releasing the lock) until the background thread has written
+ * something or ended; takes its work over when it is gone. false when the thread makes no progress
+ * for long; unless the recorder is closing, the recording has failed then. */
 bool vs_window_wait_locked(struct vs_recorder *r);
-/* vs_window_end_looks: tenths of a second that are waited so when the recording ends. */
+/* vs_window_end_looks: the length of such a wait in tenths of a second when the recording ends. */
 unsigned vs_window_end_looks(const struct vs_recorder *r);
 /* vs_window_publish_locked: the record that ends at *end* is complete. */
 static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char *end)
 {
     struct vs_window *w = r->active;
     r->cursor = end;
-    /* pairs with the reader's acquire: a record counts only when it is whole */
+    /* pairs with the reader's acquire: a record counts only when it is complete */
     atomic_store_explicit(&w->live->used, (uint64_t)(end - w->data), memory_order_release);
 }
-/* vs_window_used_locked: bytes in the active window; there is one. */
+/* vs_window_used_locked: bytes used in the active window, which must exist. */
 static inline size_t vs_window_used_locked(const struct vs_recorder *r)
 {
     return (size_t)(r->cursor - r->active->data);
@@ -223,17 +221,17 @@ static inline uint64_t vs_window_events_locked(const struct vs_recorder *r)
 {
     return r->events + (r->active ? r->active->events : 0);
 }
-/* vs_window_begin_free_locked: with no window active, make a free one so, without a wait.
- * false when there is none. */
+/* vs_window_begin_free_locked: with no window active, activate a free one, without a wait. false
+ * when there is none. */
 bool vs_window_begin_free_locked(struct vs_recorder *r);
-/* vs_window_seal_locked: hand the active window over, if it holds anything. */
+/* vs_window_seal_locked: hand the active window over unless it is empty. */
 void vs_window_seal_locked(struct vs_recorder *r);
-/* vs_window_wait_idle_locked: wait (letting go of the lock) until the background thread
- * writes nothing. false when it makes no headway. */
+/* vs_window_wait_idle_locked: wait (releasing the lock) until the background thread writes nothing.
+ * false when it makes no progress. */
 bool vs_window_wait_idle_locked(struct vs_recorder *r);
 /* vs_window_oldest_full_locked: the next one to write; NULL when none is full. */
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r);
-/* vs_window_all_free_locked: nothing is in any window that has to be written. */
+/* vs_window_all_free_locked: no window has data to be written. */
 bool vs_window_all_free_locked(const struct vs_recorder *r);
 /* vs_window_full_locked: how many are full and wait to be written. */
 unsigned vs_window_full_locked(const struct vs_recorder *r);
@@ -246,19 +244,18 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w);
  * VS_ERR_NOMEM. */
 enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
     VS_MUST_CHECK;
-/* vs_writer_mark, vs_writer_take_back: what has been written since the mark is cut off
- * again. VS_ERR_IO. */
+/* vs_writer_mark, vs_writer_take_back: cut off everything written since the mark. VS_ERR_IO. */
 void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
 enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
     VS_MUST_CHECK;
-/* vs_writer_say_failed_locked: the file cannot be written. */
+/* vs_writer_say_failed_locked: report that the file cannot be written. */
 void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
 enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
     VS_MUST_CHECK;
 /* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
 enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
-/* vs_writer_close: what *r* has of the file is let go; the file stays. */
+/* vs_writer_close: release the writer's resources in *r*; the file stays. */
 void vs_writer_close(struct vs_recorder *r);
 
 /* --- writer_thread.c --- */
@@ -272,7 +269,7 @@ void vs_writer_drain_locked(struct vs_recorder *r);
 /* vs_writer_take_over_locked: the background thread is gone; from here on windows
  * are written by the threads that fill them. */
 void vs_writer_take_over_locked(struct vs_recorder *r);
-/* vs_writer_hasten_locked: somebody waits for the background thread. */
+/* vs_writer_hasten_locked: a thread waits for the background thread. */
 void vs_writer_hasten_locked(struct vs_recorder *r);
 /* vs_writer_is_self: whether the caller is the background thread. */
 bool vs_writer_is_self(const struct vs_recorder *r);
@@ -284,7 +281,7 @@ bool vs_writer_alive(struct vs_recorder *r);
 /* vs_ending_reopen_locked: before an event: take the end back. false when the event has to
  * be left out. */
 bool vs_ending_reopen_locked(struct vs_recorder *r);
-/* vs_ending_again_locked: after it: the same end once more. */
+/* vs_ending_again_locked: after it: write the same end again. */
 void vs_ending_again_locked(struct vs_recorder *r);
 
 /* --- intern.c --- */
@@ -292,8 +289,8 @@ void vs_ending_again_locked(struct vs_recorder *r);
 /* vs_intern_string_locked: as vs_recorder_string, *length* known and at most
  * VS_STRING_MAX. */
 uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t length);
-/* vs_intern_stack_hash: what a stack is known by. *pcs*: return addresses,
- * innermost first. No lock needed. */
+/* vs_intern_stack_hash: the key of a stack. *pcs*: return addresses, innermost first. No lock
+ * needed. */
 uint64_t vs_intern_stack_hash(void *const *pcs, size_t count);
 /* vs_intern_stack_find_locked: the id for a hash; VS_STACK_MISS when it is new. */
 #define VS_STACK_MISS UINT64_MAX
@@ -302,21 +299,21 @@ uint64_t vs_intern_stack_find_locked(struct vs_recorder *r, uint64_t hash);
  * when the recorder stopped or has no memory. */
 uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
                                     size_t count);
-/* vs_intern_node_locked: the node of a frame under *parent* (0: outermost), defined now if
- * it is new; the caller has reserved VS_STACK_NODE_BYTES_MAX. 0 when there is no memory. */
+/* vs_intern_node_locked: the node of a frame under *parent* (0: outermost), defined now if it is
+ * new; the caller has reserved VS_STACK_NODE_BYTES_MAX. 0 when there is no memory. */
 uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t module_code,
                                uint64_t offset);
-/* vs_intern_kinds_locked: describe every event kind; first records of a trace. */
+/* vs_intern_kinds_locked: describe every event kind; the first records of a trace. */
 void vs_intern_kinds_locked(struct vs_recorder *r);
 
 /* --- module_list.c --- */
 
-/* vs_module_list_refresh: write `module` events for what was loaded or unloaded
- * since the last time. Called without the lock (the loader's own lock is taken
- * inside, and a thread that holds that one may be waiting for ours). */
+/* vs_module_list_refresh: write `module` events for objects loaded or unloaded since the last call.
+ * Called without the lock (the loader's own lock is taken inside, and a thread that holds that one
+ * may be waiting for ours). */
 void vs_module_list_refresh(struct vs_recorder *r);
-/* vs_module_list_look_for_python: whether one of them is an interpreter now; the trace says
- * so when its frames cannot be read. Called without the lock. */
+/* vs_module_list_look_for_python: whether an interpreter is loaded now; recorded in the trace when
+ * its frames cannot be read. Called without the lock. */
 void vs_module_list_look_for_python(struct vs_recorder *r);
 /* vs_module_list_find_locked: the module that contains *pc*; NULL when none. */
 const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc);
@@ -333,9 +330,9 @@ void vs_encode_forget_thread(void);
 
 /* --- recorder.c --- */
 
-/* vs_recorder_fail_locked: stop for good. The caller has said why. */
+/* vs_recorder_fail_locked: stop for good. The caller has reported the reason. */
 void vs_recorder_fail_locked(struct vs_recorder *r);
-/* vs_recorder_out_of_memory_locked: say so once; what was asked for is left out. */
+/* vs_recorder_out_of_memory_locked: report it once; the current item is left out. */
 void vs_recorder_out_of_memory_locked(struct vs_recorder *r);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What gets an event of its own; see selection.h. The question is asked before the
- * stack is captured and without a lock; the answer is kept with the address, as a free
- * gets an event exactly when its allocation did. Where there is no host memory for the
- * address the allocation is counted instead. In the last stage of a trace that has a
- * limit everything is counted, the frees of what was recorded as well: from there on
- * only sums are known. */
+ * Selects the allocations that get an event of their own; see selection.h. The decision is made
+ * before the stack is captured and without a lock; it is stored with the address, as a free gets an
+ * event exactly when its allocation did. Where there is no host memory for the address the
+ * allocation is counted instead. In the last stage of a trace that has a limit everything is
+ * counted, including the frees of recorded allocations: from there on only sums are available. */
 #include "trace/record/recorder_internal.h"
 
 bool vs_selection_on;
@@ -57,7 +56,7 @@ static uint64_t mix(uint64_t x)
 
 static bool is_sample(struct vs_selection *s, enum vs_level level)
 {
-    /* relaxed: a number of its own for each, in no order with anything */
+    /* relaxed: each caller needs a distinct number, without ordering */
     uint64_t n = atomic_fetch_add_explicit(&s->seen[level], 1, memory_order_relaxed);
     uint64_t group = n / s->sample;
     uint64_t chosen = mix(mix(s->seed ^ (uint64_t)level << 56) + group) % s->sample;
@@ -72,7 +71,7 @@ bool vs_selection_chooses(struct vs_recorder *r, enum vs_level level, uint64_t b
     if (bytes < s->min_size ||
         atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return false;
-    /* blocks and what the driver serves past the cache are one sequence */
+    /* blocks and direct driver allocations past the cache are one sequence */
     return s->sample == 1 ||
            is_sample(s, level == VS_LEVEL_BLOCK ? VS_LEVEL_DEVICE : level);
 }
@@ -113,7 +112,7 @@ bool vs_selection_count_locked(struct vs_recorder *r, struct vs_book *book,
         event->time_ns = vs_ticks_now(&r->ticks);
         if (vs_book_has(change))
             vs_unrecorded_add_locked(r, book, change, reason(s, change), event);
-        if (r->ending.on) /* nobody comes later to write it */
+        if (r->ending.on) /* no later event writes the counts */
             vs_unrecorded_write_locked(r);
         return false;
     }

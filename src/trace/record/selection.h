@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which allocations get events of their own. Three things leave them out: a smallest
- * size, sampling (one of every so many, at a place in each group that a seed decides)
- * and the limit of the trace's size. What is left out is counted, by device, family
- * and level, together with the highest that its account stood meanwhile, and brought
- * into the trace as `unrecorded` before the next event that looks at memory. So the
- * replayed balances and peaks are those of a trace with everything in it; only who
- * allocated is not known of what was left out, and its stacks are never captured.
+ * Which allocations get events of their own. Three things leave them out: a smallest size, sampling
+ * (one of every N, at a place in each group that a seed decides) and the limit of the trace's size.
+ * Allocations left out are counted, by device, family and level, together with the highest value of
+ * their account meanwhile, and brought into the trace as `unrecorded` before the next event that
+ * depends on memory sums. So the replayed balances and peaks are those of a full trace; only the
+ * call sites of allocations left out are missing, and their stacks are never captured.
  *
  * Sampling is by whole groups: of every N allocations of a level one is recorded, at a
- * pseudo-random place. Each has the chance 1/N whatever rhythm the program has, so N
- * times what was recorded is an unbiased estimate for any part of it.
+ * pseudo-random place. Each has the chance 1/N whatever the program's rhythm, so N times the
+ * recorded sum is an unbiased estimate for any part of it.
  *
- * The limit (docs/sampling.md): at half of it kernels and copies stop, at three quarters
- * stacks that were not seen yet, near it everything but totals, failures and the end.
+ * The limit (docs/sampling.md): at half of it kernels and copies stop, at three quarters new
+ * stacks, near it everything but totals, failures and the end.
  *
  * Any thread. Functions named _locked are called between vs_recorder_acquire and
- * vs_recorder_release. No malloc; a mapping now and then for the table of addresses. */
+ * vs_recorder_release. No malloc; an occasional mmap for the table of addresses. */
 #ifndef VS_SELECTION_H
 #define VS_SELECTION_H
 
@@ -32,33 +31,32 @@ extern bool vs_selection_on;
 
 bool vs_selection_chooses(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
 
-/* vs_selection_count_locked: count *change* in *book*, and whether it gets an event, which
- * has to follow in the same step. The time of *event* is filled in where it does not.
- * *selected*: what vs_recorder_selects said; of allocations. */
+/* vs_selection_count_locked: count *change* in *book*; returns whether it gets an event, which has
+ * to follow under the same lock. Fills in the time of *event* when it does not. *selected*: the
+ * result of vs_recorder_selects; for allocations. */
 bool vs_selection_count_locked(struct vs_recorder *recorder, struct vs_book *book,
                                const struct vs_change *change, bool selected,
                                struct vs_event *event);
 
-/* vs_recorder_selects: whether an allocation of *bytes* is to be recorded with its stack:
- * asked once for each, before the stack is captured. Cost: without options a load. */
+/* vs_recorder_selects: whether an allocation of *bytes* is to be recorded with its stack: called
+ * once for each, before the stack is captured. Cost: without options a load. */
 static inline bool vs_recorder_selects(struct vs_recorder *recorder, enum vs_level level,
                                        uint64_t bytes)
 {
     return !__builtin_expect(vs_selection_on, 0) || vs_selection_chooses(recorder, level, bytes);
 }
 
-/* vs_recorder_change: one allocation, free or segment, as one step in the order of the trace:
- * count *change* in *book*, leave its event out or record it. *book*: the same for all
- * changes of a recorder, empty when it was opened. *recorder* NULL: count alone; of *event*
- * nothing is looked at. By value, so that what is known of *change* where this is called is
- * not put together and taken apart again. */
+/* vs_recorder_change: one allocation, free or segment, as one step in the order of the trace: count
+ * *change* in *book*, leave its event out or record it. *book*: the same for all changes of a
+ * recorder, empty when it was opened. *recorder* NULL: only count; *event* is not read. By value,
+ * so that constants of *change* at the call site are not stored to memory and loaded again. */
 VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recorder, struct vs_book *book,
                                       struct vs_change change, bool selected,
                                       struct vs_event *event)
 {
     vs_recorder_acquire(recorder);
     if (recorder && __builtin_expect(vs_selection_on, 0)) {
-        /* member by member: else *change* would be put together in memory on every way */
+        /* member by member: otherwise *change* would be stored to memory on every path */
         struct vs_change copy = {.level = change.level,
                                  .family = change.family,
                                  .device = change.device,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Recording does not resume when there is room again: frees that were missed
- * would show as leaks. It is tried once more at the end of the process, whose trace is then
- * whole and small. */
+ * See the header. Recording does not resume when there is space again: missed frees would show as
+ * leaks. The end of the process tries once more, and makes the trace complete and small. */
 #define _GNU_SOURCE
 #include "trace/record/shortage.h"
 
@@ -17,16 +16,17 @@
 #include "base/vs_size.h"
 #include "trace/record/live_guard.h"
 
-/* records after which a frame is written where room is short */
+/* records after which a frame is written where space is short */
 #define SMALL_FRAME_BYTES ((size_t)4 << 10)
-/* FILE.live may take one part in so many of the free space */
+/* FILE.live may take one part in LIVE_SHARE of the free space */
 #define LIVE_SHARE 4u
 #define END_BYTES_MAX 64u
 
 size_t vs_shortage_window_bytes(int fd, size_t wanted, size_t before)
 {
     struct statvfs fs;
-    if (fstatvfs(fd, &fs) || !fs.f_bavail) /* some file systems do not tell; root has a reserve */
+    /* some file systems do not report it; root has a reserve */
+    if (fstatvfs(fd, &fs) || !fs.f_bavail)
         return wanted;
     uint64_t unit = fs.f_frsize ? fs.f_frsize : fs.f_bsize, share = fs.f_bavail / LIVE_SHARE;
     while (wanted >= VS_WINDOW_BYTES_LEAST && (before + VS_WINDOWS * wanted) / unit > share)
@@ -40,7 +40,7 @@ void vs_shortage_begin(struct vs_recorder *r)
     r->frame_bytes = SMALL_FRAME_BYTES;
 }
 
-/* Of the `end` event's frame, the index and the trailer. */
+/* Size of the `end` event's frame, the index and the trailer. */
 static size_t end_bytes(const struct vs_writer *w)
 {
     return sizeof(struct vs_frame_header) + END_BYTES_MAX + sizeof(struct vs_frame_header) +
@@ -86,7 +86,7 @@ static struct vs_window *newest_full_locked(struct vs_recorder *r)
     return newest;
 }
 
-/* Nothing waits: in the next window, which may be active already. */
+/* Nothing waits: use the next window, which may be active already. */
 static void end_in_empty_window_locked(struct vs_recorder *r, int error)
 {
     if (!r->active && !vs_window_begin_free_locked(r))
@@ -111,15 +111,15 @@ static void end_in_window_locked(struct vs_recorder *r, int error)
     atomic_store_explicit(&w->live->used, w->used, memory_order_release);
 }
 
-/* The windows that are left are lost: the first of them becomes the last frame. Without any
- * frame before it kinds are not described, the end's neither. */
+/* The remaining windows are lost: the first of them becomes the last frame. Without an earlier
+ * frame the kinds are not described, nor is the end's. */
 static void end_in_file_locked(struct vs_recorder *r, int error)
 {
     struct vs_window *w = vs_window_oldest_full_locked(r);
     if (!w || !r->writer.last_ns)
         return;
     struct vs_packer *packer = r->writer.packer;
-    r->tight = false; /* the room that was kept is for this */
+    r->tight = false; /* the reserved room is for this */
     r->writer.packer = NULL;
     w->used = encode_end(w->data, error);
     w->events = 1;
@@ -144,7 +144,7 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error)
     vs_recorder_fail_locked(r);
 }
 
-/* The writer's part is the background thread's. */
+/* The writer's part belongs to the background thread. */
 void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks)
 {
     char events[VS_SIZE_TEXT_MAX];
@@ -165,7 +165,7 @@ bool vs_shortage_lost_locked(struct vs_recorder *r)
 {
     if (!r->failed && vs_live_guard_lost(r->live_map)) {
         char events[VS_SIZE_TEXT_MAX];
-        if (!r->short_of_room) /* which was said */
+        if (!r->short_of_room) /* already reported */
             vs_log(VS_LOG_ERROR,
                    "cannot write %s: the file was truncated, or its disk failed or is full; "
                    "recording has stopped, the program continues; %s events are kept",
@@ -180,7 +180,7 @@ void vs_shortage_finish_locked(struct vs_recorder *r)
     if (!r->short_of_room || r->finished || !r->live_on_disk)
         return;
     struct vs_packer *packer = r->writer.packer;
-    r->writer.packer = NULL; /* may want more stack than there is, and its thread has gone */
+    r->writer.packer = NULL; /* may need more stack than available, and its thread is gone */
     r->failed = false;
     vs_writer_drain_locked(r);
     r->finished = !r->failed && !vs_writer_finish(r);

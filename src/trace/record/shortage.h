@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No room for the trace. Recording stops for good, is told once, and what was recorded stays
- * readable, with an `end` event (VS_END_STOPPED, errno) behind it: in FILE.live where there is
- * one, else in FILE, in room that was kept for it. Part of the recorder's inside. */
+ * The disk is full. Recording stops for good, reports it once, and the recorded events stay
+ * readable, followed by an `end` event (VS_END_STOPPED, errno): in FILE.live where there is one,
+ * else in FILE, in reserved room. Private to the recorder. */
 #ifndef VS_SHORTAGE_H
 #define VS_SHORTAGE_H
 
 #include "trace/record/recorder_internal.h"
 
-/* vs_shortage_window_bytes: how large windows may be for FILE.live to leave most of the free
- * space of its file system to FILE; *wanted* or less, 0 when there is no room for any. *before*:
- * bytes of FILE.live in front of them. */
+/* vs_shortage_window_bytes: largest window size with which FILE.live leaves most of the free space
+ * of its file system to FILE; *wanted* or less, 0 when there is no room for any. *before*: bytes of
+ * FILE.live in front of the windows. */
 size_t vs_shortage_window_bytes(int fd, size_t wanted, size_t before);
 
-/* vs_shortage_begin: room is so short that there is no FILE.live: write small frames, and keep
- * room for the end before each. */
+/* vs_shortage_begin: there is no space for FILE.live: write small frames, and reserve room for the
+ * end before each. */
 void vs_shortage_begin(struct vs_recorder *r);
 
 /* vs_shortage_has_room: whether a frame of *bytes* leaves room for the end. false: errno. */
@@ -23,16 +23,16 @@ bool vs_shortage_has_room(const struct vs_recorder *r, size_t bytes);
 /* vs_shortage_stop_locked: the file could not be written; nobody else writes. */
 void vs_shortage_stop_locked(struct vs_recorder *r, int error);
 
-/* vs_shortage_lost_locked: whether the recording has failed; it fails here, and says so, when
+/* vs_shortage_lost_locked: whether the recording has failed; fails it, with a message, when
  * FILE.live was lost (see live_guard.h). */
 bool vs_shortage_lost_locked(struct vs_recorder *r);
-/* vs_shortage_stall_locked: the background thread made no headway for *looks* tenths of a second (a
- * pipe that nobody reads, a server that does not answer). Unless the recording ends anyway it
- * fails, and says so: the program does not wait any longer. */
+/* vs_shortage_stall_locked: the background thread made no progress for *looks* tenths of a second
+ * (a pipe without a reader, a server that does not answer). Unless the recording is ending it
+ * fails, with a message: the program does not wait any longer. */
 void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks);
 
-/* vs_shortage_finish_locked: the process ends: should there be room by now, the trace is
- * finished, and r->finished says so. There is no background thread any more. */
+/* vs_shortage_finish_locked: the process ends: if there is space by now, complete the trace and set
+ * r->finished. The background thread has ended. */
 void vs_shortage_finish_locked(struct vs_recorder *r);
 
 #endif

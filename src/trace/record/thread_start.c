@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Three things of the program come with a thread that one of its threads starts. Thread-local
- * data of all libraries lies on each stack: without room of its own it takes ours, or more
- * than there is. A thread of a real-time program would compress at the program's own
- * priority, before whatever it has to do. And signals that its starter has open would come
- * to it: the program's handlers are not ours to run. */
+ * A thread that a thread of the program starts inherits three things. Thread-local data of all
+ * libraries lies on each stack: without extra room it uses ours, or more than there is. A thread of
+ * a real-time program would compress at the program's own priority, ahead of its work. And signals
+ * that its starter has unblocked could be delivered to it: the program's handlers must not run on
+ * our thread. */
 #define _GNU_SOURCE
 #include "trace/record/thread_start.h"
 
@@ -22,8 +22,8 @@
 
 typedef size_t minstack_fn(const pthread_attr_t *);
 
-/* glibc's own, which also counts what is set aside for libraries to come (as Rust's
- * std and OpenJDK ask it). */
+/* glibc's own minimum, which includes the space reserved for libraries loaded later (Rust's std and
+ * OpenJDK use the same function). */
 static int look_for_minstack(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct vs_object_symbols t;
@@ -61,7 +61,8 @@ static int start_deaf(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
+    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
+    sigdelset(&all, SIGSYS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(thread, attr, fn, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -77,7 +78,7 @@ int vs_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn)(void *), 
     pthread_attr_setstacksize(&attr, stack_bytes + taken_by_libc(&attr));
     leave_real_time(&attr);
     rc = start_deaf(thread, &attr, fn, arg);
-    if (rc) { /* some sandboxes forbid to change the policy */
+    if (rc) { /* some sandboxes forbid changing the policy */
         pthread_attr_setinheritsched(&attr, PTHREAD_INHERIT_SCHED);
         rc = start_deaf(thread, &attr, fn, arg);
     }

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The largest size of a trace, FILE.live included. Looked at when a window begins, by
- * what the file would have if nothing that is not written yet compressed; so the limit
- * holds whatever is recorded in that window. Where that would stop something, what waits
- * to be written is written first: it may compress well. What is worth least for its bytes
- * goes first: at half of the limit kernels and copies, at three quarters stacks (and their
- * names) that were not seen so far, and when one more window would not fit everything but
- * totals, failures and the end, for which a part is kept free from the beginning. There the
- * totals are written ever more rarely, so that they fit however long the process runs. */
+ * The largest size of a trace, FILE.live included. Checked when a window begins, against the file
+ * size if all unwritten data did not compress; so the limit holds whatever is recorded in that
+ * window. Where that would stop something, the waiting windows are written first: they may compress
+ * well. The least valuable data is dropped first: at half of the limit kernels and copies, at three
+ * quarters new stacks (and their names), and when one more window would not fit, everything but
+ * totals, failures and the end, for which a part is reserved from the beginning. There the totals
+ * are written ever more rarely, so that they fit however long the process runs. */
 #include "base/vs_log.h"
 #include "base/vs_size.h"
 #include "trace/record/recorder_internal.h"
 
-/* Kept for the last stage; the second part of it for the end alone. */
+/* Reserved for the last stage; the second part of it for the end alone. */
 #define KEPT_BYTES ((uint64_t)96 << 10)
 #define KEPT_FOR_END_BYTES ((uint64_t)32 << 10)
-/* of one event: encoded, a frame of its own, its line in the index */
+/* of one event: encoded, a frame of its own, its entry in the index */
 #define EVENT_COST (VS_EVENT_BYTES_MAX + sizeof(struct vs_frame_header) + \
                     sizeof(struct vs_index_entry))
-/* One window at most of the limit: there are several in FILE.live, and it is decided anew
- * with each. */
+/* A window takes at most this share of the limit: FILE.live holds several, and the check runs for
+ * each. */
 #define WINDOW_SHARE 32u
 #define WINDOW_BYTES_LEAST ((size_t)(VS_TRACE_LIMIT_MIN / WINDOW_SHARE))
 
@@ -31,7 +30,7 @@ size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted)
     return most > WINDOW_BYTES_LEAST ? (size_t)most : WINDOW_BYTES_LEAST;
 }
 
-/* The most that the file can have once all that is recorded so far is in it, ended. */
+/* The largest size of the file once everything recorded so far, and the end, is in it. */
 static uint64_t bytes_at_most_locked(const struct vs_recorder *r)
 {
     uint64_t bytes = r->file_bytes > sizeof(struct vs_file_header) ? r->file_bytes
@@ -60,7 +59,7 @@ static enum vs_recording stage_for_locked(const struct vs_recorder *r, uint64_t 
     return bytes > left / 2 ? VS_RECORDING_NO_ACTIVITY : VS_RECORDING_SELECTS;
 }
 
-/* The names of kinds are needed at the end, when no new text is taken any more. */
+/* The names of kinds are needed at the end, when no new text is accepted any more. */
 static void define_names_locked(struct vs_recorder *r)
 {
     for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
@@ -105,7 +104,7 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
     say(r, stage);
 }
 
-/* Whether it is still open what the trace will hold. */
+/* Whether the limit can still change what is recorded. */
 static bool watches_locked(const struct vs_recorder *r, uint32_t now)
 {
     return r->selection.limit_bytes && now != VS_RECORDING_TOTALS && !r->selection.looking;
@@ -125,7 +124,7 @@ void vs_trace_limit_look_locked(struct vs_recorder *r)
         return;
     uint64_t bytes = bytes_at_most_locked(r);
     enum vs_recording stage = stage_for_locked(r, bytes);
-    r->selection.looking = true; /* what it records may need the next window */
+    r->selection.looking = true; /* its own events may need the next window */
     if (stage > now)
         enter_stage_locked(r, stage, bytes);
     r->selection.looking = false;

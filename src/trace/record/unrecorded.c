@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Totals of allocations without events. Each combination of level, reason, device and
- * family has a cell: the `unrecorded` event that it will be. A device's cells share an
- * account, which knows by the reader's own rules (ledger) what a reader of the trace so far
- * takes the sums to be, and how high they really stood since. The cells are written
- * before every event that looks at memory, and when half of flush_ms has passed. Before
- * allocations and frees they wait while no new peak is among them and the reader cannot
- * take a height that never was for one. When the cells do not suffice they are written
- * early. Until they are written, what would be is in FILE.live (live_counts.c), so that a
- * kill loses none of it. */
+ * Totals of allocations without events. Each combination of level, reason, device and family has a
+ * cell: the `unrecorded` event that it will become. A device's cells share an account, which holds,
+ * by the reader's own rules (ledger), the sums that a reader of the trace so far computes, and
+ * their real highest values since. The cells are written before every event that depends on memory
+ * sums, and when half of flush_ms has passed. Before allocations and frees they wait while they
+ * contain no new peak and the reader cannot derive a false one. When all cells are in use they are
+ * written early. Until they are written, their contents are in FILE.live (live_counts.c), so that a
+ * kill loses none of them. */
 #include "trace/record/live_counts.h"
 
 /* --- cells --- */
@@ -20,7 +19,7 @@ static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_chang
            cell->sums.family == change->family && cell->sums.device == change->device;
 }
 
-/* Which cells, *cell* or before it, bring the peaks of its account and of its family: the first
+/* The cells, *cell* or before it, that report the peaks of its account and of its family: the first
  * of them. */
 static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell)
 {
@@ -37,7 +36,7 @@ static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell
     }
 }
 
-/* The cell of *change*; when there is no room for another, after writing them all. */
+/* The cell of *change*; when there is no free one, after writing them all. */
 static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
                                                  const struct vs_change *change, enum vs_why why)
 {
@@ -72,7 +71,7 @@ static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *
     u->freed_requested += change->freed_requested;
     u->freed_size += change->freed_size;
     u->reserved += (uint64_t)reserved;
-    if (!change->allocs && !change->frees) { /* what the driver holds for graphs */
+    if (!change->allocs && !change->frees) { /* memory that the driver holds for graphs */
         *(reserved >= 0 ? &u->allocs : &u->frees) += 1;
         *(reserved >= 0 ? &u->size : &u->freed_size) +=
             (uint64_t)(reserved >= 0 ? reserved : -reserved);
@@ -86,7 +85,7 @@ static uint64_t above(uint64_t high, uint64_t written)
     return by > 0 ? (uint64_t)by : 0;
 }
 
-/* The event of cell *i* as it would be written now; also by whom. */
+/* The event of cell *i* as it would be written now. */
 static uint32_t event_of_cell(const struct vs_selection *s, unsigned i, uint64_t now_ns,
                               struct vs_event_unrecorded *u)
 {
@@ -111,7 +110,7 @@ static uint32_t event_of_cell(const struct vs_selection *s, unsigned i, uint64_t
 
 /* --- in FILE.live --- */
 
-/* Cell *i*. *events*: recorded before that holds. */
+/* Publish cell *i*. *events*: number of events recorded before it is valid. */
 static void show_cell_locked(struct vs_recorder *r, unsigned i, uint64_t events)
 {
     struct vs_selection *s = &r->selection;
@@ -123,7 +122,7 @@ static void show_cell_locked(struct vs_recorder *r, unsigned i, uint64_t events)
     vs_live_counts_put_locked(r, copy);
 }
 
-/* What a change of *cell* changes in what would be written. */
+/* Publish the cells whose contents a change of *cell* alters. */
 static void show_count_locked(struct vs_recorder *r, const struct vs_unrecorded_cell *cell)
 {
     unsigned i = (unsigned)(cell - r->selection.cells);
@@ -144,8 +143,8 @@ void vs_unrecorded_show_locked(struct vs_recorder *r)
         vs_live_counts_commit_locked(r);
 }
 
-/* An event of account *a* and *family* is about to be recorded: the peaks of what waits are
- * differences to a height that it changes. */
+/* An event of account *a* and *family* is about to be recorded: pending peaks are differences to a
+ * sum that it changes. */
 static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded_account *a,
                                unsigned family)
 {
@@ -166,14 +165,14 @@ static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded
 
 /* --- counting --- */
 
-/* One sum of an account: as it is before a change, as it was at most, as a reader has it. */
+/* One sum of an account: before a change, its highest value, as a reader has it. */
 struct meter {
     uint64_t now, *high, *range_high;
     const uint64_t *written, *written_peak;
     int64_t by; /* the change */
 };
 
-/* What *change* does to allocated, requested, reserved and its family's bytes. */
+/* The effect of *change* on allocated, requested, reserved and its family's bytes. */
 static void read_meters(struct vs_unrecorded_account *a, const struct vs_ledger *ledger,
                         const struct vs_change *change, struct meter meters[4])
 {
@@ -197,8 +196,8 @@ static bool raise_high(const struct meter *m)
     return vs_sum_raise(m->high, now);
 }
 
-/* Whether what waits has to be written before the change: else the reader would miss a height,
- * or see one that never was. */
+/* Whether the pending cells have to be written before the change: otherwise the reader would miss a
+ * peak, or see one that never was. */
 static bool must_precede(const struct meter *m)
 {
     if (m->now == *m->written || m->by <= 0)
@@ -217,7 +216,7 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
     struct meter meters[4];
     if (change->freed_size > ledger->now.family[change->family] &&
         change->level != VS_LEVEL_SEGMENT)
-        return; /* of memory whose allocation was never seen */
+        return; /* the allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
     read_meters(a, ledger, change, meters);
     vs_ledger_apply(ledger, change);
@@ -248,15 +247,16 @@ void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
     struct vs_ledger *ledger = &book->account[vs_book_index(change)];
     struct vs_unrecorded_account *a = &s->accounts[vs_book_index(change)];
     struct meter meters[4];
-    /* the room comes first: others may count while we wait for it, and the copies in FILE.live
-     * say which event they hold from */
+    /* the room comes first: other threads may count while we wait for it, and the copies in
+     * FILE.live name the event from which they are valid */
     bool room = vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX);
     read_meters(a, ledger, change, meters);
     bool first = s->must || (change->family == VS_FAMILY_GRAPH && a->pending);
     for (unsigned i = 0; i < 4; i++)
         first |= must_precede(&meters[i]);
     if (room && s->pending && first) {
-        vs_unrecorded_write_locked(r); /* and has room for one more; others may have counted */
+        /* leaves room for one more; other threads may have counted */
+        vs_unrecorded_write_locked(r);
         read_meters(a, ledger, change, meters);
     }
     for (unsigned i = 0; i < 4; i++)
@@ -286,8 +286,8 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
 {
     struct vs_selection *s = &r->selection;
     unsigned cells;
-    /* with the room for all of it at once nobody comes in between, and what was counted
-     * is in front of the event that follows; others may count while we wait for the room */
+    /* with all the room reserved at once no thread records in between, and the counts precede the
+     * event that follows; other threads may count while we wait for the room */
     do {
         cells = s->cell_count;
         if (!s->pending || !vs_window_reserve_locked(r, (cells + 1) * VS_EVENT_BYTES_MAX))
@@ -308,7 +308,7 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
     }
     for (unsigned i = 0; i < cells; i++) {
         struct vs_unrecorded_account *a = &s->accounts[s->cells[i].account];
-        a->high = a->written.now; /* which is as it is */
+        a->high = a->written.now; /* the current sums */
         a->framework_reserved = a->peak_ns = 0;
         a->pending = false;
     }

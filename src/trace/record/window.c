@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The live window: a shared mapping of FILE.live into which events are encoded.
- * The kernel keeps its pages when the process is killed, so nothing that was
- * published is lost. Each window names the frame it will become (`sequence`); a
- * reader takes it from here while that frame is not in the trace, and ignores it
- * afterwards, so that freeing a window needs no write at all.
+ * The live window: a shared mapping of FILE.live into which events are encoded. The kernel keeps
+ * its pages when the process is killed, so no published record is lost. Each window names the frame
+ * it will become (`sequence`); a reader uses the window while that frame is not in the trace, and
+ * ignores it afterwards, so that freeing a window needs no write at all.
  *
- * Invariants: windows become full, are written and become free in the order of
- * their sequence; `used` covers whole records only. */
+ * Invariants: windows become full, are written and become free in the order of their sequence;
+ * `used` covers whole records only. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +39,8 @@ static size_t map_bytes(const struct vs_recorder *r)
     return windows_at(r) + VS_WINDOWS * r->window_bytes;
 }
 
-/* posix_fallocate, also where a sandbox forbids it or signals interrupt it again and
- * again: what is written has its blocks as well. 0 or an errno. */
+/* posix_fallocate, also where a sandbox forbids it or signals interrupt it repeatedly: written
+ * ranges have their blocks as well. 0 or an errno. */
 static int reserve_blocks(int fd, size_t bytes)
 {
     static const char zeros[4096];
@@ -67,14 +66,14 @@ static bool is_shortage(int failure)
     return failure == ENOSPC || failure == EDQUOT || failure == EFBIG;
 }
 
-/* The blocks of FILE.live, of smaller windows where there is no room for those wanted. 0 or
+/* Allocate the blocks of FILE.live, with smaller windows where the wanted size does not fit. 0 or
  * an errno. */
 static int reserve_windows(struct vs_recorder *r, int fd)
 {
     size_t wanted = vs_shortage_window_bytes(fd, r->window_bytes, windows_at(r));
     int failure = ENOSPC;
     struct vs_signal_guard guard;
-    vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
+    vs_signal_guard_enter(&guard); /* exceeding a file size limit sends a signal too */
     for (; wanted >= VS_WINDOW_BYTES_LEAST && is_shortage(failure); wanted /= 2) {
         r->window_bytes = wanted & ~(size_t)(VS_LIVE_HEADER_BYTES - 1);
         failure = reserve_blocks(fd, map_bytes(r));
@@ -85,8 +84,9 @@ static int reserve_windows(struct vs_recorder *r, int fd)
     return failure;
 }
 
-/* Another trace's FILE.live, which was killed and its file moved away without this one, or is
- * being recorded under another name now: it stays, by the first bytes of that trace's UUID. */
+/* Another trace's FILE.live, left after a kill when its file was moved away without it, or being
+ * recorded under another name now: it is kept, renamed with the first bytes of that trace's
+ * UUID. */
 static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
 {
     char kept[PATH_MAX];
@@ -97,7 +97,7 @@ static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
     return true;
 }
 
-/* false with errno: what has the name is not ours to remove. */
+/* false with errno: the existing file is not ours to remove. */
 static bool make_way(const struct vs_recorder *r)
 {
     uint8_t uuid[sizeof r->uuid];
@@ -189,7 +189,7 @@ static bool has_inode(const char *path, uint64_t inode)
     return !lstat(path, &st) && (uint64_t)st.st_ino == inode;
 }
 
-/* Under a number that the file system gave it anew, it is known by what is in it. */
+/* Its inode number may have been reused by the file system, so its content identifies it. */
 void vs_window_unlink(const struct vs_recorder *r)
 {
     uint8_t uuid[sizeof r->uuid];
@@ -216,7 +216,7 @@ void vs_window_look_locked(struct vs_recorder *r)
     if (!r->live_on_disk || r->ending.on || r->closed || r->failed)
         return;
     vs_lock_release(&r->lock);
-    /* the trace itself elsewhere: it was moved, deleted, or the root changed */
+    /* if FILE is gone too, the trace was moved or deleted, or the root changed */
     bool gone = !has_inode(r->live_path, r->live_inode) && has_inode(r->path, r->writer.inode);
     vs_lock_acquire(&r->lock);
     r->looked_ns = vs_clock_ns();
@@ -240,8 +240,8 @@ void vs_window_look_locked(struct vs_recorder *r)
     vs_unrecorded_show_locked(r);
 }
 
-/* The one written longest ago: its bytes are the likeliest to be safe in the file
- * by now, should the machine lose its last seconds. */
+/* The one written longest ago: its bytes are the likeliest to be on disk by now, should the machine
+ * crash. */
 static struct vs_window *find_free_locked(struct vs_recorder *r)
 {
     struct vs_window *oldest = NULL;
@@ -300,8 +300,8 @@ void vs_window_seal_locked(struct vs_recorder *r)
     vs_cond_signal(&r->work);
 }
 
-/* Make *w* the active one with room for *bytes*; what says that the trace becomes too
- * large may take some of it. */
+/* Activate *w* with room for *bytes*; a notice that the trace becomes too large may use some of
+ * it. */
 static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t bytes)
 {
     bool new_one = !r->active;
@@ -322,7 +322,7 @@ bool vs_window_begin_free_locked(struct vs_recorder *r)
     return true;
 }
 
-/* Bring what waits into the file, or a part of it. false when it makes no headway. */
+/* Bring the waiting windows into the file, or a part of them. false when there is no progress. */
 static bool write_waiting_locked(struct vs_recorder *r)
 {
     if (!r->thread_done && !vs_writer_is_self(r))
@@ -333,10 +333,10 @@ static bool write_waiting_locked(struct vs_recorder *r)
 
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
 {
-    int saved_errno = errno; /* the program's, in whose call this is */
+    int saved_errno = errno; /* belongs to the program's call */
     if (r->ending.on && !vs_ending_reopen_locked(r))
         return false; /* the process ends */
-    int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
+    int cancel = vs_cancel_hold(); /* cancelling the thread must not leave the lock held */
     bool ready = false, waited = true, in_time = true;
     while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long anybody waits for the background thread, that is for a disk or the reader of a pipe:
- * as long as windows are written, then for a limited time. Whether the thread still
- * exists is looked at meanwhile, as programs may end it without our knowledge. */
+ * How long a thread waits for the background thread, that is for a disk or the reader of a pipe: as
+ * long as windows are written, then for a limited time. The wait also checks whether the background
+ * thread still exists, as programs may end it without our knowledge. */
 #include "base/vs_clock.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/record/shortage.h"
 
-/* how often a waiting thread looks whether the background thread still exists */
+/* interval at which a waiting thread checks whether the background thread still exists */
 #define LOOK_NS UINT64_C(100000000)
-/* looks without headway after which it is not waited for any more when the recording ends;
- * counted, because a program that was stopped meanwhile has not waited */
+/* checks without progress after which an ending recording stops waiting; counted rather than timed,
+ * because a program that was stopped meanwhile has not waited */
 #define END_LOOKS 100u
 
 unsigned vs_window_end_looks(const struct vs_recorder *r)

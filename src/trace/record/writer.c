@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace file. A frame is built in one buffer and written at a known offset; when that
- * fails the file is cut back to the end of the last good frame, so that every state of the
- * file is a valid trace up to there. The descriptor is checked before each frame: programs
- * that close every descriptor and open others must not find our bytes in theirs.
+ * The trace file. A frame is built in one buffer and written at a known offset; when that fails the
+ * file is cut back to the end of the last good frame, so that the file is always a valid trace up
+ * to there. The descriptor is checked before each frame: programs that close every descriptor and
+ * open others must not find our bytes in their files.
  *
- * struct vs_writer belongs to one thread at a time (recorder_internal.h): the background
- * thread (writer_thread.c) where there is one. */
+ * struct vs_writer belongs to one thread at a time (recorder_internal.h): the background thread
+ * (writer_thread.c) where there is one. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +34,8 @@ static size_t index_bytes_max(void)
     return sizeof(struct vs_index_header) + VS_INDEX_ENTRIES_MAX * sizeof(struct vs_index_entry);
 }
 
-/* Out of the way of programs that expect low numbers; never one of the standard three,
- * which a program may have closed: -1 (errno) rather than that. */
+/* Duplicate to a high number; never one of the standard three, which a program may have closed: -1
+ * (errno) instead. */
 static int move_high(int fd)
 {
     static const int floors[] = {FD_MIN, 24, 3}; /* the limit may be low */
@@ -50,10 +50,10 @@ static int move_high(int fd)
     return high;
 }
 
-/* The kernel takes it away with this process, and children do not inherit it: whoever would
- * change the file sees that it is being written, whatever numbers processes have where he is.
- * Over a network it could take its time. One byte that no trace reaches: some file systems
- * keep readers off what is locked. */
+/* The kernel releases the lock with this process, and children do not inherit it: a tool that would
+ * change the file sees that it is being written, also from another PID namespace. Not over a
+ * network, where locking could take long. One byte beyond the end of any trace: some file systems
+ * block reads of locked bytes. */
 static void claim_file(int fd)
 {
     struct flock lock = {
@@ -70,13 +70,13 @@ static bool same_file(const struct vs_writer *w, int fd)
            (uint64_t)st.st_ino == w->inode;
 }
 
-/* The program may have closed our descriptor and been given its number. */
+/* The program may have closed our descriptor and reused its number. */
 static enum vs_err check_descriptor(struct vs_recorder *r)
 {
     struct vs_writer *w = &r->writer;
     if (same_file(w, w->fd))
         return VS_OK;
-    w->fd = -1; /* whatever it is now, it is not ours to close */
+    w->fd = -1; /* the number is not ours to close any more */
     int fd = w->regular ? open(r->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (!same_file(w, fd)) {
         if (fd >= 0)
@@ -89,7 +89,7 @@ static enum vs_err check_descriptor(struct vs_recorder *r)
     return w->fd < 0 ? VS_ERR_IO : VS_OK;
 }
 
-/* Or another was put in its place. */
+/* Deleted, or replaced by another file. */
 static void say_if_deleted(const struct vs_recorder *r)
 {
     struct stat st;
@@ -192,8 +192,8 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     return err;
 }
 
-/* Finish the frame whose payload (header->stored_bytes) lies behind the header's
- * place in the buffer, and append it. */
+/* Finish the frame whose payload (header->stored_bytes) lies behind the header's place in the
+ * buffer, and append it. */
 static enum vs_err append_frame(struct vs_recorder *r, struct vs_frame_header *header)
 {
     struct vs_writer *w = &r->writer;
@@ -209,7 +209,7 @@ static enum vs_err append_frame(struct vs_recorder *r, struct vs_frame_header *h
     return append(r, w->buffer, sizeof *header + header->stored_bytes);
 }
 
-/* The index so far, as a frame; the next index refers back to it. */
+/* Write the index so far as a frame; the next index refers back to it. */
 static enum vs_err append_index(struct vs_recorder *r, uint32_t flags)
 {
     struct vs_writer *w = &r->writer;
@@ -267,7 +267,7 @@ enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_windo
                                  w->buffer + sizeof header, &codec);
     header.codec = (uint8_t)codec;
     uint64_t offset = w->offset;
-    if (vs_live_guard_lost(r->live_map)) { /* what was packed may be zeros */
+    if (vs_live_guard_lost(r->live_map)) { /* the packed bytes may be zeros */
         errno = EIO;
         return VS_ERR_IO;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The background thread that appends full windows to the trace, and what stands in for it:
- * where it could not start, or did not come along over a fork, the threads that fill
- * windows write them. It seals a window that has waited, so that nothing stays unwritten
- * for longer than flush_ms, and it never is what a program waits for at its end. */
+ * The background thread that appends full windows to the trace, and its substitute: where it could
+ * not start, or did not survive a fork, the threads that fill windows write them. It seals a window
+ * that has waited, so that nothing stays unwritten for longer than flush_ms, and it never keeps the
+ * program from exiting. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,7 @@
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
 #define HURRY_WINDOWS 2u /* waiting to be written: the program is about to wait too */
 
-/* Write *w*, which the caller has marked WRITING. With *unlock* the lock is let go
- * of meanwhile. */
+/* Write *w*, which the caller has marked WRITING. With *unlock* the lock is released meanwhile. */
 static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
 {
     r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
@@ -67,11 +66,12 @@ static bool main_thread_is_zombie(void)
     return name_end && strncmp(name_end, ") Z", 3) == 0;
 }
 
-/* A program whose main thread has ended goes on until its other threads end; ours must
- * not be the one that it waits for. Where pthread_exit can be seen, it is told at once
- * (vs_recorder_dismiss_thread); where it cannot, the kernel knows: the process number is that
- * thread's, which has no memory any more. A descriptor, if only for a moment, could be the one
- * that the program closed to have its next file there: /proc is for where a sandbox says no. */
+/* A program whose main thread has ended goes on until its other threads end; ours must not be the
+ * last one. Where pthread_exit can be hooked, the hook ends it at once
+ * (vs_recorder_dismiss_thread); elsewhere the kernel reports it: the process number is the id of
+ * the main thread, which no longer has memory (ESRCH). /proc is read only where a sandbox forbids
+ * that call: even a short-lived descriptor could take the number that the program just closed and
+ * expects for its next file. */
 static bool main_thread_ended(void)
 {
     static const char there = 1;
@@ -81,12 +81,12 @@ static bool main_thread_ended(void)
     return n < 0 && errno != ESRCH ? main_thread_is_zombie() : n < 0;
 }
 
-/* Wait for work, for at most half the flush interval. A window that held
- * something at the previous look and still is the active one is sealed, so that
- * nothing stays unwritten for longer than flush_ms. */
+/* Wait for work, for at most half the flush interval. A window that held something at the previous
+ * check and still is the active one is sealed, so that nothing stays unwritten for longer than
+ * flush_ms. */
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
-    /* what was only counted is as durable as what was recorded */
+    /* totals become as durable as recorded events */
     if (r->selection.pending && vs_trace_limit_totals_due_locked(r, vs_clock_ns()))
         vs_unrecorded_write_locked(r);
     uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
@@ -104,7 +104,7 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
     if (vs_shortage_lost_locked(r))
         return;
     if (in_time)
-        *seen = 0; /* woken early: the age of the window is not known */
+        *seen = 0; /* woken early: the age of the window is unknown */
     else if (main_thread_ended())
         r->quit = true;
     if (vs_clock_ns() - r->looked_ns > (uint64_t)r->flush_ms * 1000000u)
@@ -190,7 +190,7 @@ void vs_writer_take_over_locked(struct vs_recorder *r)
         if (r->windows[i].state == VS_WINDOW_WRITING)
             r->windows[i].state = VS_WINDOW_FULL;
     }
-    r->writer.packer = NULL; /* may have been in use when its thread went */
+    r->writer.packer = NULL; /* may have been in use when its thread ended */
     r->has_thread = false;
     r->thread_done = true;
 }
