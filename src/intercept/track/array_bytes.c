@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Formats, layers and mipmap levels in bytes. Formats are given by their numbers,
- * which older headers have no names for. */
+ * Formats, layers and mipmap levels in bytes. Formats are given by number, because older headers
+ * lack names for some. */
 #include "intercept/track/array_bytes.h"
 
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #define SPARSE 0x40u
 #define DEFERRED_MAPPING 0x80u
 
-/* From *first* to *last*: bits of one element, of one channel where the array says how
- * many there are, or of a compressed block of 4 x 4. */
+/* Formats *first* to *last*: bits of one element, of one channel if the array gives the channel
+ * count, or of a compressed block of 4 x 4. */
 static const struct {
     uint8_t first, last, bits;
     enum { PER_CHANNEL, PER_ELEMENT, PER_BLOCK } of;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registry of devices, contexts and streams. Contexts are found at their first
- * use, whichever way the program made them; the list only grows, so readers take
- * no lock. Ids are ours unless the CUPTI collector runs, whose stream ids are
- * then used, so that allocations and kernels agree. */
+ * Registry of devices, contexts and streams. A context is registered at its first use, however the
+ * program created it; the list only grows, so readers take no lock. Ids are ours unless the CUPTI
+ * collector runs; its stream ids are then used, so that allocations and kernels agree. */
 #define _GNU_SOURCE
 #include "intercept/track/context.h"
 
@@ -34,7 +33,7 @@ static struct vs_map streams;                  /* guarded by lock: key -> id */
 static uint64_t stream_count;                  /* guarded by lock */
 _Atomic bool vs_several_contexts, vs_peer_access;
 
-/* the last context of this thread, so that the hot path walks no list */
+/* the thread's last context, so that the hot path does not walk the list */
 static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));
 
 CUcontext vs_context_handle(void)
@@ -75,7 +74,7 @@ static uint64_t attribute(CUdevice device, CUdevice_attribute which)
     return (uint64_t)vs_device_attribute((uint32_t)device, which);
 }
 
-/* Before the lock is taken: a search waits while another thread loads a library, whose
+/* Call before taking the lock: a search waits while another thread loads a library, whose
  * constructor may wait for the lock. */
 static void find_functions(void)
 {
@@ -157,7 +156,7 @@ static void record_context(const struct vs_context *context, bool alive)
 
 static bool is_primary(CUcontext handle, CUdevice device)
 {
-    /* retain and release leave the count as it was, and give the handle */
+    /* retain and release leave the count unchanged and return the handle */
     CUcontext primary = NULL;
     CUresult (*state)(CUdevice, unsigned *, int *);
     *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
@@ -300,12 +299,12 @@ struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_re
         vs_allocator_destroy(allocator);
         return expected;
     }
-    vs_planned_begin(context, allocator); /* only now it is sure to stay */
+    vs_planned_begin(context, allocator); /* cannot fail from here on */
     return allocator;
 }
 
-/* While something is captured nothing may be waited for, as giving back mapped memory
- * would, or stream-ordered memory: then these allocators stay as they are. */
+/* Skips allocators that hold mapped or stream-ordered memory during a capture: giving that back
+ * would wait for the device, which a capture forbids. */
 static int allocators_to_empty(void)
 {
     const struct vs_options *options = vs_process_options();
@@ -318,14 +317,15 @@ static int allocators_to_empty(void)
 uint64_t vs_context_make_room(uint32_t device)
 {
     uint64_t total = 0;
-    int count = vs_replay_on ? 0 : allocators_to_empty(); /* replayed, nobody tries again */
-    /* the driver had no memory, so it forbade nothing: what we free is not forbidden either */
+    int count = vs_replay_on ? 0 : allocators_to_empty(); /* no retry during a replay */
+    /* the driver has just failed for lack of memory, so it did not forbid calls: freeing is allowed
+     * too */
     CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
         for (int i = 0; c->device == device && i < count; i++) {
             struct vs_allocator *allocator = vs_context_allocator_at(c, i);
             uint64_t released = 0;
-            /* what was given back is room, also when some segment could not be */
+            /* returned memory counts even if some segment could not be returned */
             enum vs_err err = allocator ? vs_allocator_empty_cache(allocator, &released) : VS_OK;
             (void)err;
             total += released;

@@ -15,36 +15,35 @@
 
 #define VS_DEVICES_MAX 64
 
-/* A context that the program uses. Never freed, so that a late reader finds it;
- * a destroyed one is marked dead and its handle may come again as another. */
+/* A context that the program uses. Never freed, so that a late reader finds it; a destroyed one is
+ * marked dead, and the driver may reuse its handle. */
 struct vs_context {
     CUcontext handle;   /* immutable after init */
     uint32_t id;        /* immutable after init; from 1 */
     uint32_t device;    /* immutable after init; ordinal */
     bool primary;       /* immutable after init */
     _Atomic bool alive;
-    _Atomic bool measured;     /* overhead is known, as far as it can be */
-    _Atomic uint64_t overhead; /* device bytes that have no allocation: usage.c */
-    _Atomic(struct vs_allocator *) allocator; /* NULL unless caching; made on first use */
-    _Atomic(struct vs_allocator *) ordered;   /* likewise, of the stream-ordered entry points */
+    _Atomic bool measured;     /* overhead is set, as far as it can be measured */
+    _Atomic uint64_t overhead; /* device bytes that belong to no allocation: usage.c */
+    _Atomic(struct vs_allocator *) allocator; /* NULL unless caching; created on first use */
+    _Atomic(struct vs_allocator *) ordered;   /* likewise, for the stream-ordered entry points */
     struct vs_context *next;
 };
 
-/* The context's allocators: 0 for cudaMalloc, 1 for the stream-ordered entry points;
- * NULL where it has none. */
+/* The context's allocators: 0 for cudaMalloc, 1 for the stream-ordered entry points; NULL if it has
+ * none. */
 #define VS_CONTEXT_ALLOCATORS 2
 static inline struct vs_allocator *vs_context_allocator_at(const struct vs_context *context, int i)
 {
     return atomic_load_explicit(i ? &context->ordered : &context->allocator, memory_order_acquire);
 }
 
-/* vs_context_current: the calling thread's current context, registered in the
- * trace when it is new. NULL when there is none, or after a failure of ours.
- * Call with vs_thread.inside > 0. */
+/* vs_context_current: the calling thread's current context, registered in the trace if new. NULL
+ * when there is none, or after an internal failure. Call with vs_thread.inside > 0. */
 struct vs_context *vs_context_current(void);
 
-/* vs_context_handle: the calling thread's current context as the driver has it;
- * NULL when there is none. */
+/* vs_context_handle: the driver's handle of the calling thread's current context; NULL when there
+ * is none. */
 CUcontext vs_context_handle(void);
 
 /* vs_context_find: by handle, alive only; NULL when unknown. */
@@ -53,55 +52,52 @@ struct vs_context *vs_context_find(CUcontext handle);
 /* vs_context_next: iterate all contexts, dead ones too; NULL starts and ends. */
 struct vs_context *vs_context_next(const struct vs_context *previous);
 
-/* vs_context_gone: the program destroyed or reset it: its memory no longer
- * exists. Cached segments are dropped without touching the device, live blocks
- * are recorded as freed by *api*. */
+/* vs_context_gone: the program destroyed or reset the context, so its memory no longer exists.
+ * Drops cached segments without touching the device and records live blocks as freed by *api*. */
 void vs_context_gone(struct vs_context *context, const char *api);
 
-/* vs_context_allocator: the context's caching allocator by *reuse*, created on first
- * use; NULL when that failed (then the caller forwards to the driver). */
+/* vs_context_allocator: the context's caching allocator for *reuse*, created on first use; NULL
+ * when that failed (the caller then forwards to the driver). */
 struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse);
 
-/* vs_context_on: a context of *device* to work in: the thread's current one when it is
- * of that device, else the device's primary one, which is then retained for good. NULL
- * when there is none to have. Call with vs_thread.inside > 0. */
+/* vs_context_on: a context of *device* to work in: the thread's current one if it belongs to that
+ * device, else the device's primary one, which is then retained for good. NULL when neither is
+ * available. Call with vs_thread.inside > 0. */
 struct vs_context *vs_context_on(uint32_t device);
 
-/* vs_context_device: the ordinal of any context's device, known to us or not; false
- * when the driver does not say. */
+/* vs_context_device: the device ordinal of any context, registered or not; false when the driver
+ * does not say. */
 bool vs_context_device(CUcontext handle, uint32_t *device);
 
-/* vs_device_note: *device* has memory in the trace, which then describes it, though no
- * context of it may have been used. Call with vs_thread.inside > 0. */
+/* vs_device_note: *device* has memory in the trace: record its description, even if none of its
+ * contexts was used. Call with vs_thread.inside > 0. */
 void vs_device_note(uint32_t device);
 
-/* vs_device_attribute: of the driver; 0 when it has no answer. */
+/* vs_device_attribute: a driver attribute; 0 when the driver does not provide it. */
 int vs_device_attribute(uint32_t device, CUdevice_attribute which);
 
-/* vs_context_make_room: give cached, free segments of *device* back to the driver;
- * returns how many bytes. Call before an out-of-memory answer reaches the
- * program. */
+/* vs_context_make_room: give cached, free segments of *device* back to the driver; returns the
+ * bytes returned. Call before the program gets an out-of-memory error. */
 uint64_t vs_context_make_room(uint32_t device);
 
-/* vs_stream_id: the trace's number for a stream handle in *context*, registered
- * in the trace when it is new. *per_thread*: the _ptsz form, whose NULL is the
- * calling thread's own default stream. */
+/* vs_stream_id: the trace's number for a stream handle in *context*, registered in the trace if
+ * new. *per_thread*: the _ptsz form, whose NULL is the calling thread's own default stream. */
 uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool per_thread);
 
 /* vs_stream_name: name a stream (NVTX). */
 void vs_stream_name(CUstream stream, const char *name);
 
-/* vs_device_sample: record the device's free memory, and what explains it (usage.h),
- * when the last reading is older than the option sample_ms at *now_ns* (the time of the
- * caller's event), or much more is reserved than at any. *context* is current. Costs
- * driver calls then, one load otherwise. */
+/* vs_device_sample: record the device's free memory and the figures that explain it (usage.h), when
+ * the last reading is older than the option sample_ms at *now_ns* (the time of the caller's event),
+ * or when much more is reserved than at any earlier reading. *context* is current. Costs driver
+ * calls then, otherwise one load. */
 void vs_device_sample(struct vs_context *context, uint64_t now_ns);
 
-/* vs_several_contexts: the program has had more than one. Never taken back. */
+/* vs_several_contexts: the program has had more than one context. Never reset. */
 extern _Atomic bool vs_several_contexts;
 
-/* vs_peer_access: the program has let a device reach another one's memory: then work
- * on any device may use any block. Never taken back. */
+/* vs_peer_access: the program enabled peer access between devices, so work on any device may use
+ * any block. Never reset. */
 extern _Atomic bool vs_peer_access;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which addresses each executable graph allocates and frees, and what the driver says
- * that graphs hold; see the header. The plans are chains of small entries that are used
- * again; a graph without memory nodes has none. A plan is walked with the lock held, so
- * that it cannot go meanwhile; driver calls that walk a graph are made without it. */
+ * The addresses that each executable graph allocates and frees, and the memory that the driver
+ * reports for graphs; see the header. A plan is a chain of small entries that are reused; a graph
+ * without memory nodes has none. Plans are walked with the lock held, so that none disappears
+ * meanwhile; driver calls that walk a graph are made without it. */
 #include "intercept/track/graph_memory.h"
 
 #include "base/vs_arena.h"
@@ -25,7 +25,7 @@ struct graph_memory_step {
 
 struct chain {
     struct graph_memory_step *first, **last;
-    struct vs_map allocated, early; /* addresses; frees that came before: their steps */
+    struct vs_map allocated, early; /* addresses; frees seen before their allocation: their steps */
 };
 
 struct graph_memory_driver {
@@ -41,7 +41,7 @@ static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_GRAPH, "graphs");
 static struct vs_arena arena;      /* guarded by lock */
 static struct graph_memory_step *spare;         /* guarded by lock */
 static struct vs_map plans;        /* guarded by lock: executable graph -> first step */
-static uint64_t devices;           /* guarded by lock: a bit for each with memory of graphs */
+static uint64_t devices;           /* guarded by lock: a bit for each device with graph memory */
 
 void vs_graph_memory_seen(void)
 {
@@ -56,7 +56,7 @@ static bool find_driver(struct graph_memory_driver *driver)
     *(void **)&driver->alloc_params = vs_driver_symbol("cuGraphMemAllocNodeGetParams");
     *(void **)&driver->free_params = vs_driver_symbol("cuGraphMemFreeNodeGetParams");
     *(void **)&driver->child = vs_driver_symbol("cuGraphChildGraphNodeGetGraph");
-    vs_driver_symbol("cuDeviceGetGraphMemAttribute"); /* not first when the lock is held */
+    vs_driver_symbol("cuDeviceGetGraphMemAttribute"); /* look it up before the lock is held */
     return driver->nodes && driver->type && driver->alloc_params && driver->free_params &&
            driver->child;
 }
@@ -82,7 +82,7 @@ static struct graph_memory_step *chain_add(struct chain *chain, uint64_t addr, u
     return step;
 }
 
-/* Without host memory for a map the driver's order is taken for right. */
+/* Without host memory for a map, the driver's order is assumed to be right. */
 static void chain_free(struct chain *chain, uint64_t addr)
 {
     struct graph_memory_step *step = chain_add(chain, addr, 0, 0);
@@ -92,7 +92,7 @@ static void chain_free(struct chain *chain, uint64_t addr)
     (void)err;
 }
 
-/* A free of the same address cannot have come before: it is moved behind. */
+/* A free of the same address cannot precede the allocation: move it behind. */
 static void chain_alloc(struct chain *chain, uint64_t addr, uint64_t bytes, uint32_t device)
 {
     uint64_t value;
@@ -126,9 +126,9 @@ static void add_alloc(const struct graph_memory_driver *driver, CUgraphNode node
     chain_alloc(chain, params.dptr, params.bytesize, device);
 }
 
-#define DEPTH_MAX 32 /* of graphs in graphs */
+#define DEPTH_MAX 32 /* nesting depth of graphs */
 
-/* In the order of the driver's list, which is not documented: that of their making. */
+/* In the order of the driver's list: the undocumented order of creation. */
 static void add_graph(const struct graph_memory_driver *driver, CUgraph graph, const struct vs_context *context,
                       struct chain *chain, int depth)
 {
@@ -208,7 +208,7 @@ void vs_graph_exec_gone(CUgraphExec exec)
     vs_lock_release(&lock);
 }
 
-/* --- what the driver holds --- */
+/* --- memory held by the driver --- */
 
 static uint64_t ask(uint32_t device, CUgraphMem_attribute which)
 {
@@ -306,9 +306,9 @@ void vs_graph_launched(CUgraphExec exec, const struct vs_context *context, uint6
     vs_lock_acquire(&lock);
     const struct graph_memory_step *step = plan_locked(exec);
     if (step)
-        sample_all_locked(); /* first: what is allocated lies in it */
+        sample_all_locked(); /* first, because the allocations lie in that memory */
     for (; step; step = step->next) {
-        /* still there from the launch before: the graph has freed it by itself */
+        /* still live from the previous launch: the graph freed it automatically */
         vs_track_free(step->addr, stream, api, NULL);
         if (!step->bytes)
             continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The table holds what was opened at an offset, by the address that the
- * program has; the driver counts how often one allocation is open, we how often each
- * address was given. No lock is held across a call of the driver. */
+ * See the header. The table holds blocks opened at an offset, by the address given to the program;
+ * the driver counts how often each allocation is open, the table how often each address was given.
+ * No lock is held across a driver call. */
 #include "intercept/track/ipc_import.h"
 
 #include <stdatomic.h>
@@ -15,8 +15,8 @@
 
 struct ipc_import_entry {
     struct vs_ipc_opened opened;
-    uint64_t base;  /* what the driver opened */
-    uint64_t times; /* it was opened and not closed */
+    uint64_t base;  /* the address the driver returned */
+    uint64_t times; /* opened and not yet closed */
     struct ipc_import_entry *next_free;
 };
 
@@ -64,7 +64,7 @@ static bool enter(uint64_t addr, uint64_t base, uint64_t bytes)
     return entered;
 }
 
-/* One opening less. False when *addr* is not in the table. */
+/* Counts one close. False when *addr* is not in the table. */
 static bool leave(uint64_t addr, uint64_t *base, uint64_t *bytes)
 {
     vs_lock_acquire(&lock);
@@ -113,7 +113,7 @@ CUresult vs_ipc_close(CUdeviceptr ptr)
         return VS_REAL(cuIpcCloseMemHandle, ptr);
     CUresult r = VS_REAL(cuIpcCloseMemHandle, base);
     if (r != CUDA_SUCCESS)
-        (void)enter(ptr, base, bytes); /* it is still open; its node is there */
+        (void)enter(ptr, base, bytes); /* still open; its node exists */
     return r;
 }
 

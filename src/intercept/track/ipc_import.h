@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening memory of other processes: as the driver does, but for handles that name a
- * block inside what the driver exports (ipc_token.h). Those are opened as a whole, and
- * the program is given the block. In observe mode too: the exporter decides. */
+ * Opening memory of other processes. Forwards to the driver, except for handles that name a block
+ * inside the driver's exported allocation (ipc_token.h): that allocation is opened as a whole, and
+ * the program gets the block. Also in observe mode, because the exporter decides on the handle. */
 #ifndef VS_IPC_IMPORT_H
 #define VS_IPC_IMPORT_H
 
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* vs_ipc_open: the driver's cuIpcOpenMemHandle (*v2*: of that name), with its answer. Any
- * thread, no lock held. */
+/* vs_ipc_open: the driver's cuIpcOpenMemHandle (*v2*: its _v2 form), with its result. Any thread,
+ * no lock held. */
 CUresult vs_ipc_open(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags);
 
-/* vs_ipc_close: the driver's cuIpcCloseMemHandle of what vs_ipc_open gave. */
+/* vs_ipc_close: the driver's cuIpcCloseMemHandle for an address from vs_ipc_open. */
 CUresult vs_ipc_close(CUdeviceptr ptr);
 
-/* A block of another process, opened here by such a handle. */
+/* A block of another process, opened here by a token. */
 struct vs_ipc_opened {
     uint64_t addr, bytes;
-    uint64_t serial; /* unique among them; never reused */
+    uint64_t serial; /* unique; never reused */
 };
 
-/* vs_ipc_find: also for pointers inside it. *Cost*: one load when there is none. */
+/* vs_ipc_find: the opened block that contains the pointer. *Cost*: one load when there is none. */
 bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out);
 
 #endif

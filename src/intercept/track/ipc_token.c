@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layout, integers little-endian: magic (6 bytes), checksum of all the rest (2), four
- * bytes of ones where NVIDIA's driver keeps the number of the process, offset / 512 (4),
- * bytes (5), which bytes of the driver's handle are not zero (8), and those (35 at most).
- * A handle of driver 580 has about 22 of them. */
+ * Layout, integers little-endian: magic (6 bytes), checksum of all the rest (2), four bytes of ones
+ * where NVIDIA's driver stores the process number, offset / 512 (4), bytes (5), a bit mask of the
+ * driver handle's non-zero bytes (8), and those bytes (35 at most). A handle of driver 580 has
+ * about 22 of them. */
 #include "intercept/track/ipc_token.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands in for a handle of cuIpcGetMemHandle when the block is not what the driver
- * exports but lies inside it: the driver's handle with the offset to add, in the same 64
- * bytes. The driver takes it for no handle at all, so a process without us that is sent
- * one is refused and never sees another block. */
+ * Replaces a handle of cuIpcGetMemHandle when the block lies inside the driver's exported
+ * allocation: the driver's handle plus the block's offset, in the same 64 bytes. The driver rejects
+ * it as invalid, so a process without this library gets an error and never sees another block. */
 #ifndef VS_IPC_TOKEN_H
 #define VS_IPC_TOKEN_H
 
@@ -12,16 +11,16 @@
 #include <stdint.h>
 
 struct vs_ipc_token {
-    CUipcMemHandle handle; /* the driver's, of the whole allocation */
-    uint64_t offset;       /* of the block in it; a multiple of 512 below 2 TiB */
-    uint64_t bytes;        /* of the block as asked for; below 1 TiB */
+    CUipcMemHandle handle; /* the driver's, for the whole allocation */
+    uint64_t offset;       /* of the block in the allocation; a multiple of 512 below 2 TiB */
+    uint64_t bytes;        /* requested bytes of the block; below 1 TiB */
 };
 
-/* vs_ipc_token_make: false when it does not fit: handles are mostly zeroes, and only those
- * are left out. The same token gives the same bytes. */
+/* vs_ipc_token_make: false when the token does not fit in 64 bytes: handles are mostly zeros, and
+ * only zeros are left out. Equal tokens give equal bytes. */
 bool vs_ipc_token_make(const struct vs_ipc_token *token, CUipcMemHandle *out);
 
-/* vs_ipc_token_read: false when *handle* is none of ours. */
+/* vs_ipc_token_read: false when *handle* is not a token. */
 bool vs_ipc_token_read(const CUipcMemHandle *handle, struct vs_ipc_token *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Numbers of allocations come from three places, and no two are equal:
- * the driver counts from 1, our allocators' have the top bit (caching.c), and those of
- * opened blocks the two top bits. */
+ * See the header. Allocation numbers come from three disjoint ranges: the driver counts from 1, our
+ * allocators' numbers have the top bit set (caching.c), and those of opened blocks the two top
+ * bits. */
 #include "intercept/track/known_block.h"
 
 #include "base/vs_lock.h"
@@ -15,7 +15,7 @@
 bool vs_known_cached(CUdeviceptr ptr, struct vs_cached_block *block)
 {
     enum vs_process_state state = vs_process_state();
-    /* programs ask at their exit too, but also in a handler that interrupted us */
+    /* programs query pointers during exit too, but also in a handler that interrupted us */
     if (vs_thread.inside || !vs_process_serving() || state == VS_PROCESS_SILENT ||
         (state == VS_PROCESS_EXITING && vs_lock_held()))
         return false;

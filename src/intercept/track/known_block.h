@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Addresses of which the driver knows something else than the program: cached memory, and
- * blocks of other processes that lie inside what is open here. */
+ * Addresses for which the driver's answer is wrong for the program: cached memory, and blocks of
+ * other processes that lie inside an allocation opened here. */
 #ifndef VS_KNOWN_BLOCK_H
 #define VS_KNOWN_BLOCK_H
 
@@ -10,11 +10,12 @@
 
 #include "intercept/cache/caching.h"
 
-/* vs_known_cached: is *ptr* in cached memory? A pointer behind the bytes that were asked
- * for is in no live block. Not inside our own work. Takes the allocators' locks. */
+/* vs_known_cached: finds the live block of *ptr*, if that is cached memory. A pointer past the
+ * requested bytes is in no live block. Do not call with vs_thread.inside > 0. Takes the allocators'
+ * locks. */
 bool vs_known_cached(CUdeviceptr ptr, struct vs_cached_block *block);
 
-/* vs_known_block: likewise, or in an opened block, which has no context and is live. */
+/* vs_known_block: likewise, also for opened blocks, which have no context and are live. */
 bool vs_known_block(CUdeviceptr ptr, struct vs_cached_block *block);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the process holds of each device, and the bound it keeps to; see the header.
- * Counting goes on without a limit too, since a bound may be set at any time (the
- * memory fraction): one atomic addition beside a driver call that costs thousands.
+ * The process's memory use per device and its limit; see the header. Bytes are counted without a
+ * limit too, since one may be set at any time (the memory fraction): one atomic addition beside a
+ * driver call that costs thousands.
  *
- * No lock and no state of the recording: the bound is read from the environment by
- * whoever asks first, and every thread works out the same. */
+ * No lock and no recorder state: the first caller reads the limit from the environment, and every
+ * thread computes the same value. */
 #include "intercept/track/limit.h"
 
 #include <stdatomic.h>
@@ -21,7 +21,7 @@
 _Static_assert(VS_LIMIT_DEVICES_MAX == VS_DEVICES_MAX, "every device can have its limit");
 
 static _Atomic uint64_t used[VS_DEVICES_MAX];   /* atomic */
-static _Atomic uint64_t bounds[VS_DEVICES_MAX]; /* atomic; 0: not worked out yet */
+static _Atomic uint64_t bounds[VS_DEVICES_MAX]; /* atomic; 0: not computed yet */
 
 static uint64_t device_total(uint32_t device)
 {
@@ -31,7 +31,7 @@ static uint64_t device_total(uint32_t device)
     return get && get(&bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
 }
 
-/* A limit for a device that is not here would be a slip that nobody notices. */
+/* Without this check, a mistyped device number would set no limit and go unnoticed. */
 static void look_for_absent(const struct vs_limit_spec *spec)
 {
     int count = 0;
@@ -45,15 +45,15 @@ static void look_for_absent(const struct vs_limit_spec *spec)
     }
 }
 
-/* A share of a device that does not tell its size yet (CUDA is not initialised) is no
- * limit so far, and is asked for again. */
+/* A share of a device whose size is still unavailable (CUDA is not initialised) is not a limit yet,
+ * and is computed again later. */
 static uint64_t work_out(uint32_t device)
 {
     struct vs_limit_spec spec;
     char name[VS_OPTION_ENV_MAX];
     const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
     uint64_t bytes = VS_LIMIT_NONE;
-    /* what does not parse is ignored, and said where the options are read */
+    /* an invalid value is ignored; the option parser reports it */
     if (text && *text && vs_replay_on) {
         vs_log_once(VS_LOG_WARN, "the option limit needs LD_PRELOAD or `vramscope run`: with injection "
                                  "memory is only recorded, not limited");
@@ -99,7 +99,7 @@ void vs_limit_give(uint32_t device, uint64_t bytes)
 {
     if (device >= VS_DEVICES_MAX)
         return;
-    /* what was never counted must not make the rest seem endless */
+    /* memory that was never counted must not make the total wrap around */
     uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now > bytes ? now - bytes : 0,
                                                   memory_order_relaxed, memory_order_relaxed))
@@ -114,12 +114,12 @@ void vs_limit_add(uint32_t device, uint64_t bytes)
 
 void vs_limit_gone(const struct vs_tracked *live)
 {
-    /* what graphs hold is counted as the driver holds it, not by allocation */
+    /* graph memory is counted as the driver holds it, not by allocation */
     if (live->context && vs_family_is_limited(live->family))
         vs_limit_give(live->device, live->size);
 }
 
-/* What is taken of *device* now. */
+/* Bytes of *device* in use now. */
 static uint64_t used_of(uint32_t device)
 {
     return device < VS_DEVICES_MAX ? atomic_load_explicit(&used[device], memory_order_relaxed) : 0;
@@ -149,7 +149,7 @@ void vs_limit_view(uint32_t device, uint64_t cached_bytes, uint64_t *free_bytes,
         *free_bytes += cached_bytes;
     if (!vs_limit_of(device, &most))
         return;
-    /* the cache may have changed since it was asked: never less than nothing is held */
+    /* the cache may have changed since it was read: clamp at 0 */
     uint64_t taken = used_of(device);
     uint64_t held = taken > cached_bytes ? taken - cached_bytes : 0;
     uint64_t left = most > held ? most - held : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Entries are used again and never given back. */
+ * See the header. Entries are reused and never freed. */
 #include "intercept/track/live_entries.h"
 
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 
-#define ENTRIES_AT_ONCE 64 /* single ones would be rounded up */
+#define ENTRIES_AT_ONCE 64 /* single entries would be rounded up */
 #define CONTEXT_MAX ((UINT32_C(1) << 22) - 1)
 
 /* All guarded by the tracker's lock. */

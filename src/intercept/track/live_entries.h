@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Live pointers by address, in as little of the host's memory as goes: an entry of 32
- * bytes and a slot of the map each. The tracker's lock guards all of it. Internal to
- * the tracker. */
+ * Live pointers by address, in little host memory: an entry of 32 bytes and a map slot each. The
+ * tracker's lock guards everything. Internal to the tracker. */
 #ifndef VS_LIVE_ENTRIES_H
 #define VS_LIVE_ENTRIES_H
 
 #include "intercept/track/tracker.h"
 
-/* What is known of an address, which is the key. */
+/* The entry of an address, which is the key. */
 struct vs_live_entry {
     uint64_t requested, size;
     union {
@@ -16,7 +15,7 @@ struct vs_live_entry {
         struct vs_live_entry *next_free;
     };
     uint32_t ticket;
-    uint32_t device : 6, family : 4, context : 22; /* context 0: none that fits */
+    uint32_t device : 6, family : 4, context : 22; /* context 0: the number does not fit */
 };
 _Static_assert(sizeof(struct vs_live_entry) == 32, "what docs/measurements.md says");
 _Static_assert(VS_DEVICES_MAX <= 64 && VS_FAMILY_COUNT <= 16, "both fit their bits");
@@ -24,17 +23,17 @@ _Static_assert(VS_DEVICES_MAX <= 64 && VS_FAMILY_COUNT <= 16, "both fit their bi
 /* vs_live_find: NULL when *addr* is not there. Valid until it is removed. */
 struct vs_live_entry *vs_live_find(uint64_t addr);
 
-/* vs_live_of: all that *entry* of *addr* says. */
+/* vs_live_of: *entry* of *addr*, unpacked. */
 struct vs_tracked vs_live_of(const struct vs_live_entry *entry, uint64_t addr);
 
-/* vs_live_put: enter *live* in the place of what its address was. False: no memory. */
+/* vs_live_put: enter *live*, replacing any entry at its address. False: out of host memory. */
 bool vs_live_put(const struct vs_tracked *live);
 
-/* vs_live_remove: false when *addr* is not there; else *was* gets what it was. */
+/* vs_live_remove: false when *addr* is not there; else *was* gets the removed entry. */
 bool vs_live_remove(uint64_t addr, struct vs_tracked *was);
 
-/* vs_live_next: walk all: *cursor* starts at 0; NULL at the end. To remove what it gave,
- * set the cursor back by one: another one may move to that place. */
+/* vs_live_next: iterate over all entries: *cursor* starts at 0; NULL at the end. After removing the
+ * returned entry, decrement the cursor: another entry may move to that slot. */
 const struct vs_live_entry *vs_live_next(size_t *cursor, uint64_t *addr);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVML's functions are found by name in libnvidia-ml.so.1; their types are declared here
- * by NVIDIA's public reference, so that no header is needed. A device is found by its
- * UUID, then its bus number, never by its index, which counts other devices than CUDA
- * does. This process is found by its number; in a container, where the device knows it
- * by another one, it is the one that came when its context did. */
+ * NVML's functions are looked up by name in libnvidia-ml.so.1; their types are declared here after
+ * NVIDIA's public reference, so that no header is needed. A device is matched by UUID, then by bus
+ * number, never by index, because NVML also counts devices that CUDA hides. This process is matched
+ * by its process number; in a container, where the device has another number for it, it is the
+ * process that appeared when its context did. */
 #define _GNU_SOURCE
 #include "intercept/track/nvml.h"
 
@@ -20,12 +20,12 @@
 #include "intercept/track/context.h"
 #include "trace/format/event.h"
 
-#define NVML_NO_ATTACH 2u /* nvmlInitWithFlags: attach to a device when it is asked for */
+#define NVML_NO_ATTACH 2u /* nvmlInitWithFlags: attach to a device at the first query */
 #define NVML_INSUFFICIENT_SIZE 7
 #define NOT_AVAILABLE UINT64_MAX
 #define PROCESSES_MAX 128
-/* An entry of a process list. Drivers 530 to 535 had one field more at first, under the
- * same name of the function. */
+/* Size of a process list entry. Drivers 530 to 535 had one more field at first, under the same
+ * function name. */
 #define ENTRY_BYTES 24
 #define ENTRY_BYTES_LONG 32
 
@@ -52,8 +52,8 @@ static struct device {
     _Atomic int state; /* enum handle_state; release pairs with acquire: handle was stored */
     void *handle;
     unsigned before_count; /* the rest is guarded by `asking` */
-    uint32_t before[PROCESSES_MAX]; /* who used it before this process did */
-    uint32_t own; /* this process's number there; 0 = not known */
+    uint32_t before[PROCESSES_MAX]; /* processes that used the device before this one */
+    uint32_t own; /* this process's number there; 0 = not found */
 } devices[VS_DEVICES_MAX];
 
 static bool bind(void *library)
@@ -70,7 +70,7 @@ static bool bind(void *library)
     return nvml.by_uuid && nvml.by_bus && nvml.memory && nvml.compute;
 }
 
-/* The simulated driver has an NVML of its own beside it, found by the same path. */
+/* The simulated driver brings its own NVML beside it, found by the same path. */
 void vs_nvml_open(void)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -123,7 +123,7 @@ static void *by_bus(CUdevice device)
     return handle;
 }
 
-/* Is it the device that CUDA shows, or a larger one of which that is a part? */
+/* Is it the device that CUDA shows, or the larger device that contains it? */
 static bool as_large(void *handle, CUdevice device)
 {
     size_t total = 0;
@@ -173,7 +173,7 @@ static void add(struct nvml_list *list, uint32_t pid, uint64_t bytes)
     for (unsigned i = 0; i < list->count; i++) {
         if (list->items[i].pid != pid)
             continue;
-        if (list->items[i].bytes < bytes) /* it computes and draws: the figure is of both */
+        if (list->items[i].bytes < bytes) /* compute and graphics: the figure covers both */
             list->items[i].bytes = bytes;
         return;
     }
@@ -181,7 +181,7 @@ static void add(struct nvml_list *list, uint32_t pid, uint64_t bytes)
         list->items[list->count++] = (struct vs_nvml_process){pid, bytes};
 }
 
-/* Distance of the entries: where a process would have no number, they are longer. */
+/* Entry stride: entries are longer if a process would otherwise have number 0. */
 static size_t entry_bytes(const unsigned char *entries, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -219,7 +219,7 @@ static bool read_list(const struct device *device, struct nvml_list *list)
     if (!append(list, device->handle, nvml.compute))
         return false;
     if (nvml.graphics)
-        (void)append(list, device->handle, nvml.graphics); /* not every device has them */
+        (void)append(list, device->handle, nvml.graphics); /* not every device supports them */
     return true;
 }
 
@@ -246,8 +246,8 @@ static bool was_there(const struct device *device, uint32_t pid)
     return false;
 }
 
-/* This process's number in *list*: its own, else that of the only one who was not there
- * before; 0 when neither is. */
+/* This process's number in *list*: its own, else that of the only new process; 0 when neither is
+ * there. */
 static uint32_t find_own(struct device *device, const struct nvml_list *list, unsigned *how)
 {
     uint32_t newcomer = 0;
@@ -257,7 +257,7 @@ static uint32_t find_own(struct device *device, const struct nvml_list *list, un
         if (list->items[i].pid == (uint32_t)getpid())
             return list->items[i].pid;
         if (list->items[i].pid == device->own)
-            newcomers = 2; /* found before: no other one is looked for */
+            newcomers = 2; /* already found: do not look for another one */
         if (newcomers < 2 && !was_there(device, list->items[i].pid)) {
             newcomer = list->items[i].pid;
             newcomers++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * References to physical memory. A memory has as many users as there are references;
- * each reference is in one place: the table of handles (with a count, as a handle may
- * be had several times), the table of mappings, or the list of what arrays and
- * multicast objects hold. A reference that is going away is in none of them and keeps
- * its memory's struct in `leaving`, until the driver has answered. */
+ * References to physical memory. A memory has as many users as references; each reference is in one
+ * place: the table of handles (with a count, as the same handle may be returned several times), the
+ * table of mappings, or the list held by arrays and multicast objects. A reference that is being
+ * released is in none of them and keeps its memory's struct in `leaving` until the driver has
+ * returned. */
 #include "intercept/track/physical.h"
 
 #include "base/vs_arena.h"
@@ -18,9 +18,9 @@ struct physical_memory {
     struct vs_tracked live;
     enum vs_physical_kind kind;
     unsigned users;    /* references in their places */
-    unsigned leaving;  /* references on their way out */
-    uint64_t identity; /* as last exported; 0: never */
-    struct physical_memory *next, *previous; /* all that exist; next: of the free ones */
+    unsigned leaving;  /* references being released */
+    uint64_t identity; /* of the last export; 0: never */
+    struct physical_memory *next, *previous; /* all existing ones; next: also the free list */
 };
 
 struct vs_reference {
@@ -99,7 +99,7 @@ static void reference_drop_locked(struct vs_reference *ref)
 
 static void detach_locked(uint64_t owner, uint64_t at, const char *api);
 
-/* One user more or less; the first and the last are the life of the memory. */
+/* Adds or removes one user; the first creates the memory, the last ends it. */
 static uint64_t use_locked(struct physical_memory *m, const char *api)
 {
     return !m->users++ && m->kind == VS_PHYSICAL_OWN ? vs_track_alloc(&m->live, 0, api) : 0;
@@ -111,7 +111,7 @@ static void unuse_locked(struct physical_memory *m, const char *api)
         return;
     if (m->kind == VS_PHYSICAL_OWN)
         vs_track_free(m->live.addr, 0, api, NULL);
-    else /* a multicast object, made here or imported */
+    else /* a multicast object, created here or imported */
         detach_locked(m->live.addr, UINT64_MAX, api);
     if (!m->leaving)
         memory_drop_locked(m);
@@ -131,7 +131,7 @@ static void left_locked(struct physical_memory *m)
 
 /* ---- handles ---- */
 
-/* A handle that names something else now was given back unseen. */
+/* A handle that now names another memory was released without being seen. */
 static void forget_handle_locked(uint64_t handle, const char *api)
 {
     struct vs_reference *old = of(&handles, handle);
@@ -202,7 +202,7 @@ struct vs_reference *vs_physical_releasing(uint64_t handle, const char *api)
         vs_map_remove(&handles, handle, NULL);
         leave_locked(ref->memory, api);
     } else {
-        ref = NULL; /* another reference keeps the handle: nothing to undo but the count */
+        ref = NULL; /* another reference keeps the handle: only the count changes */
     }
     vs_lock_release(&lock);
     return ref;
@@ -270,7 +270,7 @@ static void enter_mapping_locked(struct vs_reference *ref, const char *api)
     struct vs_reference *old = of(&mappings, ref->key);
     if (vs_map_put(&mappings, ref->key, (uint64_t)(uintptr_t)ref))
         return;
-    if (old) { /* its end was not seen */
+    if (old) { /* its release was not seen */
         record_mapping_locked(old, false, api);
         unuse_locked(old->memory, api);
         reference_drop_locked(old);
@@ -347,12 +347,13 @@ static void detach_locked(uint64_t owner, uint64_t at, const char *api)
             continue;
         }
         *link = ref->next;
-        unuse_locked(ref->memory, api); /* what is held holds nothing: no recursion here */
+        /* the held memory holds nothing itself: no recursion here */
+        unuse_locked(ref->memory, api);
         reference_drop_locked(ref);
     }
 }
 
-/* By name, or by what is mapped at *addr*. */
+/* By handle, or by the mapping at *addr*. */
 static struct physical_memory *memory_of_locked(uint64_t handle, uint64_t addr)
 {
     const struct vs_reference *ref = handle ? of(&handles, handle) : mapping_around_locked(addr);
@@ -400,7 +401,7 @@ void vs_physical_exported(uint64_t handle, uint64_t identity)
     const struct vs_reference *ref = of(&handles, handle);
     for (struct physical_memory *m = memories; ref && m; m = m->next) {
         if (m->identity == identity)
-            m->identity = 0; /* a descriptor of that number was closed since */
+            m->identity = 0; /* a descriptor with that number was closed since */
     }
     if (ref)
         ref->memory->identity = identity;

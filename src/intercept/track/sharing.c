@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A handle of the driver stands for a whole allocation, and who opens it
- * sees its beginning. A block that begins its segment is exported as it is; one further
- * inside by a token that carries the offset (ipc_token.h); mapped memory the driver
- * exports to nobody this way. What was exported or registered once is never cached again
- * (vs_allocator_keep), for nobody tells the other side of a free. */
+ * See the header. A driver handle stands for a whole allocation, and the importer sees its
+ * beginning. A block at the beginning of its segment is exported as it is; one further inside by a
+ * token with the offset (ipc_token.h); the driver cannot export mapped memory this way. Exported or
+ * registered memory is never cached again (vs_allocator_keep), because the other side is not
+ * notified of a free. */
 #define _GNU_SOURCE
 #include "intercept/track/sharing.h"
 
@@ -17,7 +17,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/ipc_token.h"
 
-static _Atomic bool sharing; /* atomic; never taken back */
+static _Atomic bool sharing; /* atomic; never reset */
 
 void vs_sharing_begin(void)
 {
@@ -29,7 +29,7 @@ bool vs_sharing_on(void)
     return atomic_load_explicit(&sharing, memory_order_relaxed);
 }
 
-/* What exports the buffers that it or the program has from cudaMalloc. */
+/* Finds libraries that export the buffers they or the program get from cudaMalloc. */
 static int shares_memory(struct dl_phdr_info *info, size_t size, void *arg)
 {
     static const char *const names[] = {"libucp.so", "libuct.so",   "libmpi.so",
@@ -78,7 +78,7 @@ void vs_sharing_unmark(const struct vs_cached_block *block, unsigned reason)
     (void)mark(block, 0, reason); /* freed meanwhile: nothing to clear */
 }
 
-/* Do the programs that this one starts, its peers in all likelihood, run under us too? */
+/* Do child processes of this one, its most likely peers, load this library too? */
 static bool inherited(void)
 {
     const char *preload = vs_environment("LD_PRELOAD");
@@ -113,7 +113,7 @@ CUresult vs_sharing_export(const struct vs_cached_block *block, CUdeviceptr ptr,
     CUresult r = VS_REAL(cuIpcGetMemHandle, &token.handle, block->segment);
     if (r != CUDA_SUCCESS)
         return r;
-    /* what vramscope_torch_base_alloc told: PyTorch sends the offset along, and keeps the
+    /* the address from vramscope_torch_base_alloc: PyTorch sends the offset along, and keeps the
      * block for as long as others have it */
     if (block->ordered && ptr == block->segment) {
         *handle = token.handle;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one way by which allocations, blocks, segments, graphs and a framework's tensors are
- * counted and recorded. */
+ * The only function that counts and records allocations, blocks, segments, graphs and a framework's
+ * tensors. */
 #ifndef VS_TRACK_CHANGE_H
 #define VS_TRACK_CHANGE_H
 
@@ -9,8 +9,8 @@
 #include "intercept/track/usage.h"
 #include "trace/record/selection.h"
 
-/* The sums of this process: written with the order of the trace held (vs_recorder_acquire), so
- * that a sum and its peak are those of the events at that point; read at any time. */
+/* The sums of this process: written with the order of the trace held (vs_recorder_acquire), so that
+ * a sum and its peak match the events at that point; read at any time. */
 extern struct vs_book vs_process_book;
 
 /* vs_track_sums: of a device below VS_DEVICES_MAX; read by vs_sum_read. */
@@ -19,9 +19,9 @@ static inline const struct vs_ledger *vs_track_sums(uint32_t device)
     return &vs_process_book.account[device];
 }
 
-/* vs_track_change: count *change* and record *event* (vs_recorder_change). The trace has the
- * order of these calls: whoever keeps a table of what is live calls with its lock held.
- * Without a recorder *event* is not looked at. */
+/* vs_track_change: count *change* and record *event* (vs_recorder_change). The trace has the order
+ * of these calls: a caller with a table of live memory holds that table's lock. Without a recorder
+ * *event* is not used. */
 VS_ALWAYS_INLINE static inline void vs_track_change(struct vs_change change, bool selected, struct vs_event *event)
 {
     vs_recorder_change(vs_process_recorder(), &vs_process_book, change, selected, event);

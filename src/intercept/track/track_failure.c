@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refused allocations: the event, with what the device says it has free, and the last one
- * of each device for those who ask. */
+ * Refused allocations: the event, with the device's free memory, and the last failure of each
+ * device for queries. */
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "intercept/process/process.h"
@@ -46,7 +46,7 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
     size_t free_bytes = 0, total_bytes = 0;
     if (context)
         vs_usage_failed(context);
-    /* an unsupported question leaves zeros, which the report shows as unknown */
+    /* an unsupported query leaves zeros, which the report shows as unknown */
     if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
         VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
         free_bytes = total_bytes = 0;

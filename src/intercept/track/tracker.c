@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The live table for memory that the driver handed out directly, and per-device
- * counters. The table and the event go together under one lock, so that the
- * trace's order of frees and allocations of one address is the true one. */
+ * The live table for memory that the driver returned directly, and per-device counters. The table
+ * and the event are updated under one lock, so that the trace has the true order of frees and
+ * allocations of one address. */
 #include "intercept/track/tracker.h"
 
 #include <stdatomic.h>
@@ -40,8 +40,8 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
                     false, &event);
 }
 
-/* *was* was freed where we could not see it. With all events in the trace a reader finds
- * that out by the next allocation at its address; totals have to say so. */
+/* *was* was freed without being seen. With all events in the trace, a reader detects that from the
+ * next allocation at its address; totals need a record of it. */
 static void record_lost_locked(const struct vs_tracked *was)
 {
     struct vs_recorder *recorder = vs_process_recorder();
@@ -56,8 +56,8 @@ static void record_lost_locked(const struct vs_tracked *was)
     vs_recorder_release(recorder);
 }
 
-/* The address may still be there: another thread's free of it has not come back from
- * the driver, or it was freed where we could not see it. */
+/* The address may still be in the table: another thread's free of it has not returned from the
+ * driver, or the free was not seen. */
 static void enter_locked(const struct vs_tracked *live)
 {
     const struct vs_live_entry *entry = vs_live_find(live->addr);
@@ -157,7 +157,7 @@ static bool dies_with_context(const struct vs_live_entry *entry, uint32_t contex
     return entry->context == context && vs_family_ends_with_context(entry->family);
 }
 
-/* The next address that dies with *context*, from *cursor* on; 0 at the end. */
+/* The next address freed together with *context*, from *cursor* on; 0 at the end. */
 static uint64_t next_of_context(uint32_t context, size_t *cursor)
 {
     uint64_t addr = 0;
@@ -166,14 +166,14 @@ static uint64_t next_of_context(uint32_t context, size_t *cursor)
     while ((entry = vs_live_next(cursor, &addr)) && !dies_with_context(entry, context))
         ;
     if (entry)
-        --*cursor; /* its removal may move another one to this place */
+        --*cursor; /* removing it may move another one to this slot */
     vs_lock_release(&lock);
     return entry ? addr : 0;
 }
 
 void vs_track_context_gone(uint32_t context, const char *api)
 {
-    /* one walk finds all, unless other threads move the table meanwhile: then again */
+    /* one walk finds all, unless other threads change the table meanwhile: then walk again */
     for (bool found = true; found;) {
         size_t cursor = 0;
         found = false;

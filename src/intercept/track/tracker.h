@@ -16,10 +16,10 @@ struct vs_tracked {
     uint64_t addr, requested, size;
     uint32_t device, context;
     enum vs_family family;
-    uint32_t ticket; /* of the free that is under way; 0: none. Others leave it 0 */
+    uint32_t ticket; /* of the free in progress; 0: none. Callers leave it 0 */
 };
 
-/* vs_live_in: *addr* belongs to *context* and its device; NULL: to none that we know. */
+/* vs_live_in: *addr* belongs to *context* and its device; NULL: to no registered context. */
 static inline struct vs_tracked vs_live_in(const struct vs_context *context, uint64_t addr,
                                         uint64_t requested, uint64_t size, enum vs_family family)
 {
@@ -31,35 +31,34 @@ static inline struct vs_tracked vs_live_in(const struct vs_context *context, uin
                             .family = family};
 }
 
-/* vs_track_alloc: enter *live* and record the event. The driver has returned the
- * address already. Gives the event's time. Any thread; takes rank TRACKER. */
+/* vs_track_alloc: enter *live* and record the event. The driver has already returned the address.
+ * Returns the event's time. Any thread; takes rank TRACKER. */
 uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api);
 
-/* vs_track_is: is memory of *family* at *addr*, as far as we know? */
+/* vs_track_is: true if memory of *family* is registered at *addr*. */
 bool vs_track_is(uint64_t addr, enum vs_family family);
 
-/* vs_track_free: forget *addr* and record the event: no driver can refuse it any more.
- * False when it was never entered. *live* (may be NULL) gets what it was. */
+/* vs_track_free: remove *addr* and record the event: the driver can no longer refuse the free.
+ * False when it was never entered. *live* (may be NULL) gets the entry. */
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_tracked *live);
 
-/* vs_track_leave: *addr* is about to be freed by the driver, which may refuse; nothing
- * is recorded yet. False when it was never entered, or another thread is freeing it.
- * *live* gets what it is. Call vs_track_left after the driver: *freed*: its answer was
- * yes, and the free is recorded now, unless another thread has been given the address
- * meanwhile: then it was recorded before that allocation. */
+/* vs_track_leave: the driver is about to free *addr*, and may refuse; nothing is recorded yet.
+ * False when it was never entered, or another thread is freeing it. *live* gets the entry. Call
+ * vs_track_left after the driver: *freed*: it succeeded, and the free is recorded now, unless
+ * another thread got the address meanwhile: then it was recorded before that allocation. */
 bool vs_track_leave(uint64_t addr, const char *api, struct vs_tracked *live);
 void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *api, bool freed);
 
-/* vs_track_context_gone: record everything of *context* that dies with it
- * (device, managed and pinned memory; not stream-ordered pools) as freed. */
+/* vs_track_context_gone: record all memory of *context* that is freed with it (device, managed and
+ * pinned memory; not stream-ordered pools) as freed. */
 void vs_track_context_gone(uint32_t context, const char *api);
 
-/* vs_track_failed: record a failed allocation, with the device's free memory when
- * a context is known and the process is not exiting. */
+/* vs_track_failed: record a failed allocation, with the device's free memory if the context is
+ * given and the process is not exiting. */
 void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
                      uint64_t stream, const char *api, int error);
 
-/* vs_track_count_failure: one more of *device* for vs_track_device. */
+/* vs_track_count_failure: count one more failure of *device* for vs_track_device. */
 void vs_track_count_failure(uint32_t device);
 
 /* vs_track_device: counters of a device. Caller's struct is filled atomically per
@@ -72,8 +71,8 @@ struct vs_device_counters {
 enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out);
 void vs_track_reset_peaks(uint32_t device);
 
-/* vs_track_last_failure: what vs_track_failed was last told of a device, and how the
- * device stood then. False when nothing failed there. */
+/* vs_track_last_failure: the last failure on a device, from vs_track_failed, and the device's
+ * figures then. False when nothing failed there. */
 struct vs_alloc_failure {
     uint64_t requested, device_free_bytes, device_total_bytes;
     uint64_t allocated, reserved; /* of the device's counters */

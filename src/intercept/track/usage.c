@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When readings are taken and what they record; see the header. A reading of free
- * memory is the last event of its group, so that whoever replays the trace knows all
- * that belongs to it. Two threads may read one device at a time: then both readings
- * are true, and the later one counts. */
+ * When readings are taken and recorded; see the header. A reading of free memory is the last event
+ * of its group, so that a replay then has all figures that belong to it. Two threads may read one
+ * device at a time: both readings are true, and the later one counts. */
 #include "intercept/track/usage.h"
 
 #include <stdatomic.h>
@@ -20,23 +19,23 @@
 #include "intercept/track/tracker.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define GROWN_PART 32      /* a reading when reserved rose by this part of it */
-#define NVML_PART 200      /* asking NVML takes at most this part of a thread's time */
-#define NVML_FAILED_PART 20 /* where an allocation failed */
-#define ANSWER_NS 100000   /* of each sample_ms, between answers that a program polls */
+#define GROWN_PART 32      /* take a reading when reserved rose by this part of it */
+#define NVML_PART 200      /* NVML queries take at most this part of a thread's time */
+#define NVML_FAILED_PART 20 /* the same after a failed allocation */
+#define ANSWER_NS 100000   /* of each sample_ms, between recorded answers to a polling program */
 #define POOLS_MAX 16
 
 static struct device_usage {
     _Atomic uint64_t next_ns;       /* the next reading is due then */
     _Atomic uint64_t due_reserved;  /* or when more than this is reserved */
     _Atomic uint64_t last_reserved; /* at the last reading */
-    _Atomic uint64_t answer_ns;     /* until then an answer with as much reserved is no news */
+    _Atomic uint64_t answer_ns;     /* until then an answer with as much reserved is not recorded */
     _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
-    /* values of the last rows, which are not repeated */
+    /* values of the last rows, to skip repeated ones */
     _Atomic uint64_t pools_recorded, own_recorded, others_recorded;
 } usage[VS_DEVICES_MAX];
 
-/* Pools the program made. The lock is held while they are asked: a pool that is being
+/* Pools the program created. The lock is held while they are queried: a pool that is being
  * destroyed must not be. */
 static struct vs_lock pools_lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "pools");
 static struct {
@@ -49,14 +48,15 @@ static uint64_t reserved_of(uint32_t device)
     return vs_sum_read(&vs_track_sums(device)->now.reserved);
 }
 
-/* May we ask the driver now? */
+/* May the driver be queried now? */
 static bool may_read(void)
 {
     return vs_process_recorder() && vs_process_state() == VS_PROCESS_ACTIVE &&
            !vs_capture_any();
 }
 
-/* Injected, we hear of a call when it is over: there is no before to compare with. */
+/* When injected, we see a call only after it returned: there is no earlier reading to compare
+ * with. */
 static bool may_mark(void)
 {
     return !vs_thread.inside && !vs_replay_on && may_read();
@@ -89,7 +89,7 @@ static void record_overhead(const struct vs_context *context, enum vs_overhead_w
 
 /* --- what others hold --- */
 
-/* Rows are not repeated while they stay as they are. */
+/* Unchanged rows are not repeated. */
 static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
 {
     struct device_usage *u = &usage[device];
@@ -105,7 +105,8 @@ static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
         record_usage(device, VS_USAGE_PROCESS, who->other[i].bytes, 1, who->other[i].pid, who->how);
 }
 
-/* *part*: ask when the time since the last answer is so many times what that took. */
+/* *part*: query when the time since the last answer is at least this many times the duration of
+ * that query. */
 static bool ask_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who)
 {
     struct device_usage *u = &usage[device];
@@ -157,8 +158,8 @@ static void ask_pools(uint32_t device)
         record_usage(device, VS_USAGE_POOLS, bytes, count, 0, 0);
 }
 
-/* What is not the context's of what is used: what was allocated before the first reading
- * lies in whole pages of the driver; in pools, live or not, as much as these reserved. */
+/* Used bytes that are not the context's: allocations made before the first reading, in whole driver
+ * pages; for pools, their reserved bytes, live or not. */
 static uint64_t known_bytes(uint32_t device, uint64_t reserved)
 {
     uint64_t attributed = atomic_load(&usage[device].pools_recorded);
@@ -168,7 +169,7 @@ static uint64_t known_bytes(uint32_t device, uint64_t reserved)
     return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
 }
 
-/* The first slot with *handle* in it becomes *pool*'s. */
+/* Replaces the first slot with *handle* by *pool*. */
 static void replace_pool(CUmemoryPool handle, CUmemoryPool pool, uint32_t device)
 {
     vs_lock_acquire(&pools_lock);
@@ -223,8 +224,8 @@ static uint64_t overheads(uint32_t device)
     return sum;
 }
 
-/* What a context took of its device: by its free memory where another context could tell
- * it before, by what the device says this process holds, or at most all that is used. */
+/* Device memory taken by a context: from the change in free memory if another context could read it
+ * before, else from the device's figure for this process, else at most all used memory. */
 static void measure(struct vs_context *context, const struct vs_usage_mark *mark,
                     const struct vs_nvml_usage *who, uint64_t free_bytes, uint64_t total_bytes)
 {
@@ -258,7 +259,7 @@ static void read_device(struct vs_context *context, const struct vs_usage_mark *
         return;
     uint64_t reserved = reserved_of(context->device);
     if (fresh && vs_process_options()->number[VS_OPT_nvml])
-        vs_nvml_load(context->device); /* where it was made before our eyes, that was done */
+        vs_nvml_load(context->device); /* already done if the context's creation was seen */
     bool attributed = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
     ask_pools(context->device);
     if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
@@ -328,7 +329,7 @@ void vs_usage_failed(const struct vs_context *context)
     ask_pools(context->device);
 }
 
-/* --- what has no allocation --- */
+/* --- memory without an allocation --- */
 
 static bool mark_counts(struct vs_usage_mark *mark, uint32_t device)
 {
