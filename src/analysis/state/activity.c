@@ -28,7 +28,7 @@ static enum vs_err device_row(struct vs_activity *activity, uint64_t device,
     return VS_OK;
 }
 
-/* When it ran; where that is not known, when it was told of. */
+/* When it ran; if that is unknown, when it was reported. */
 static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t *end_ns)
 {
     *start_ns = event->activity.start_ns, *end_ns = event->activity.end_ns;
@@ -38,7 +38,7 @@ static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t 
         *end_ns = *start_ns;
 }
 
-/* What of *length_ns* lies in a span, and the share of bytes moved in it. */
+/* The part of *length_ns* inside a span, and the same part of the bytes moved. */
 struct activity_share {
     uint64_t inside_ns, length_ns;
 };

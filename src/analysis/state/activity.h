@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the device did: kernels by name, copies by kind, memsets, host waits;
- * counts, bytes and time, per device. Memory: one row per kernel name and device.
- * Not thread-safe. */
+ * Device activity: kernels by name, copies by kind, memsets, host waits; counts, bytes and time,
+ * per device. Memory: one row per kernel name and device. Not thread-safe. */
 #ifndef VS_ACTIVITY_H
 #define VS_ACTIVITY_H
 
@@ -36,31 +35,32 @@ struct vs_activity {
     struct vs_map by_kernel;
     struct vs_device_activity *devices;
     size_t device_count, device_capacity;
-    uint64_t last_ns; /* latest end of anything on a device that was counted */
-    uint64_t known_ns; /* latest end of a kernel, copy or memset, counted or not; no checkpoint
-                        * holds it */
+    uint64_t last_ns; /* latest end of any counted activity of a device */
+    /* latest end of a kernel, copy or memset, counted or not; not stored in checkpoints */
+    uint64_t known_ns;
 };
 
-/* vs_activity_event: count *event* when it is an activity; others are ignored.
- * VS_ERR_NOMEM. */
+/* vs_activity_event: count *event* if it is an activity; ignore others. VS_ERR_NOMEM. */
 enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
     VS_MUST_CHECK;
 
-/* vs_activity_event_within: likewise of what ran between *from_ns* and *to_ns*, both included:
- * what overlaps them counts, with its time in them and that share of its bytes. The shortest
- * and longest run of a kernel are whole. Events come after what they tell of. */
+/* vs_activity_event_within: likewise for activities between *from_ns* and *to_ns*, both included:
+ * one that overlaps the span counts with its time inside it and that share of its bytes. The
+ * shortest and longest run of a kernel are whole. An event is recorded after the activity it
+ * describes. */
 enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
                                      uint64_t from_ns, uint64_t to_ns) VS_MUST_CHECK;
 
-/* vs_activity_within: is *event* an activity of which vs_activity_event_within counts something? */
+/* vs_activity_within: true if *event* is an activity that vs_activity_event_within counts at least
+ * in part. */
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns);
 
 /* vs_activity_device: the totals of the trace's device number, or NULL. */
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
                                                     uint64_t device);
 
-/* vs_activity_restore_kernel, _device: one more row, as it was. VS_ERR_CORRUPT when there is
- * one like it, VS_ERR_NOMEM. */
+/* vs_activity_restore_kernel, _device: add one stored row. VS_ERR_CORRUPT when the row exists
+ * already, VS_ERR_NOMEM. */
 enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
                                        const struct vs_kernel_row *row) VS_MUST_CHECK;
 enum vs_err vs_activity_restore_device(struct vs_activity *activity,

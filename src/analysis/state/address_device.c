@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. An event is the moment at which its work is done. */
+ * See the header. An event is the time at which its work is done. */
 #include "analysis/state/address_device.h"
 
 #define FIRST (UINT64_C(1) << 32)
@@ -11,7 +11,7 @@ void vs_address_device_init(struct vs_address_device *d, uint64_t total, uint64_
     *d = (struct vs_address_device){.total = total, .lag = lag, .next = FIRST};
 }
 
-/* A page is left free after each, so that none touch. */
+/* Leaves a free page after each range, so that none are adjacent. */
 static enum vs_err addresses(struct vs_address_device *d, uint64_t bytes, uint64_t *addr)
 {
     if (bytes > END || d->next > END - bytes)
@@ -26,7 +26,7 @@ static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
     return addresses(ctx, bytes, addr);
 }
 
-/* Of segments and ranges; and of mappings, which nothing is known of here. */
+/* For segments, ranges and mappings; mappings are not tracked here. */
 static enum vs_err give_back(void *ctx, uint64_t addr, uint64_t bytes)
 {
     (void)ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device of addresses for the allocator: no memory, no limit, nothing that fails
- * before addresses run out. Each address is given once. Its time is told to it: work
- * that was enqueued is done a fixed number of moments later. Not thread-safe. */
+ * A device of addresses for the allocator: no memory, no limit, no failure before addresses run
+ * out. Each address is used once. The user sets its time: enqueued work is done a fixed number of
+ * ticks later. Not thread-safe. */
 #ifndef VS_ADDRESS_DEVICE_H
 #define VS_ADDRESS_DEVICE_H
 
@@ -11,9 +11,9 @@
 #include "allocator/core/allocator.h"
 
 struct vs_address_device {
-    uint64_t total; /* bytes it says it has; ranges are as large */
-    uint64_t lag;   /* moments from an event's recording to its completion */
-    uint64_t now;   /* the moment, set by the user */
+    uint64_t total; /* bytes it reports as its size; ranges are as large */
+    uint64_t lag;   /* ticks from an event's recording to its completion */
+    uint64_t now;   /* current tick, set by the user */
     uint64_t next, next_handle;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row holds until the next one of its kind; rows about single
- * processes belong to the row about all of them before. */
+ * See the header. A row is valid until the next one of its kind; rows about single processes belong
+ * to the preceding row about all of them. */
 #include "analysis/state/device_usage.h"
 
 #include <stdlib.h>

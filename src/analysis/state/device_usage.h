@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the trace says of a device besides its allocations, at the present moment of a
- * replay: the latest reading of free memory, who else holds some, what came with each
- * context, what pools keep. Part of an account of the replay. Not thread-safe. */
+ * Device memory in a trace besides allocations, at the present time of a replay: the latest reading
+ * of free memory, the memory of other processes, of each context, and of pools. Part of an account
+ * of the replay. Not thread-safe. */
 #ifndef VS_DEVICE_USAGE_H
 #define VS_DEVICE_USAGE_H
 
@@ -42,8 +42,8 @@ void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *e
 enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
     VS_MUST_CHECK;
 
-/* vs_device_usage_context: a `context` event: it lives, or is gone with all that came with
- * it. VS_ERR_NOMEM. */
+/* vs_device_usage_context: a `context` event: it was created, or destroyed with all its memory.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
     VS_MUST_CHECK;
 

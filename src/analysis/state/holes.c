@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Free space inside a device's segments at one moment of the replay: the gaps
- * between live blocks, in address order. Only computed at the few moments that a
- * report or post-mortem shows. */
+ * Free space inside a device's segments at one time of the replay: the gaps between live blocks, in
+ * address order. Computed only for the few times that a report or post-mortem shows. */
 #include "analysis/state/replay.h"
 #include "analysis/state/vec.h"
 
@@ -46,8 +45,8 @@ static void walk_segment(const struct vs_replay_segment *segment, const struct h
         holes->empty_bytes += segment->size;
 }
 
-/* Blocks in views use memory that looked free where it is reserved; which holes it was
- * in is not known, so the largest is an upper bound then. */
+/* Blocks in views use memory that looks free where it is reserved; which holes it lies in is
+ * unknown, so the largest is an upper bound then. */
 static void take_lent(struct vs_holes *holes, uint64_t lent)
 {
     holes->free_bytes -= lent < holes->free_bytes ? lent : holes->free_bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Runs of RUN requests are looked up by hash; the distance to the
- * last equal run is a vote. The distances with most votes, weighed by themselves,
- * for the layers of a network also repeat, are tried in full: the longest stretch
- * where every request equals the one a period later. */
+ * See the header. Runs of RUN requests are looked up by hash; the distance to the last equal run is
+ * a vote. Votes are weighted by distance, because the layers of a network repeat too. The distances
+ * with most votes are tried in full: the longest stretch where every request equals the one a
+ * period later. */
 #include "analysis/state/period.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct stretch {
     uint32_t start, covered; /* requests */
 };
 
-/* Enter a candidate into the list of the heaviest; *list* is sorted, heaviest first. */
+/* Enters a candidate into *list*, which is sorted by votes, most first. */
 static void keep_heaviest(struct period_candidate *list, size_t *count, struct period_candidate one)
 {
     if (*count == CANDIDATES && list[*count - 1].weight >= one.weight)
@@ -38,7 +38,7 @@ static void keep_heaviest(struct period_candidate *list, size_t *count, struct p
     list[at] = one;
 }
 
-/* votes: distance -> how many runs are equal to the one so far before. */
+/* votes: distance -> count of runs that equal the run at that distance before. */
 static enum vs_err vote(const uint32_t *sizes, size_t count, struct vs_map *votes)
 {
     struct vs_map last = {0}; /* hash of a run -> where it ended last */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Does a sequence of requests repeat itself, from where on, and how often? By the
- * sizes alone: training loops and servers of equal requests need no marks. */
+ * Finds whether a sequence of requests repeats, from where on, and how often. Uses only the sizes:
+ * training loops and servers of equal requests need no marks. */
 #ifndef VS_PERIOD_H
 #define VS_PERIOD_H
 
@@ -16,9 +16,9 @@ struct vs_period {
     uint32_t repeats;  /* whole periods from the prologue on, at least 3 */
 };
 
-/* vs_period_find: the shortest period among those that explain most of the sequence
- * in one stretch; at least half of it, or none. VS_ERR_NOMEM. *Cost*: linear, times a
- * constant number of candidates. */
+/* vs_period_find: the shortest period among those that explain most of the sequence in one stretch;
+ * at least half of it, or none. VS_ERR_NOMEM. *Cost*: linear, times a constant number of
+ * candidates. */
 enum vs_err vs_period_find(const uint32_t *sizes, size_t count, struct vs_period *out) VS_MUST_CHECK;
 
 #endif

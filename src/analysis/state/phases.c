@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Range stacks per thread, the tree of phases, and steps; see the header. The
- * invariant: a thread's kept ranges are the outermost min(depth, capacity) of those
- * open, and each remembers its place, so that the innermost one says where the
- * thread is without a walk. */
+ * Range stacks per thread, the tree of phases, and steps; see the header. The invariant: a thread's
+ * kept ranges are the outermost min(depth, capacity) of its open ranges, and each stores its place,
+ * so that the innermost one gives the thread's place without a walk. */
 #include "analysis/state/phases.h"
 
 #include <ctype.h>
@@ -104,8 +103,8 @@ static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
     return h ? h : 1;
 }
 
-/* The child of *parent* called *name*, added when new. Names with the same hash
- * take the next free key, so that a look-up compares the names it meets. */
+/* The child *name* of *parent*, added when new. Names with the same hash take the next free key, so
+ * a look-up compares the names it meets. */
 static enum vs_err child_of(struct vs_phases *phases, uint32_t parent, const char *name,
                             const struct vs_step_name *step, bool is_step, uint32_t *out)
 {
@@ -122,7 +121,7 @@ static enum vs_err child_of(struct vs_phases *phases, uint32_t parent, const cha
         key = key + 1 ? key + 1 : 1;
     }
     if (phases->count >= VS_PHASES_MAX) {
-        *out = parent; /* too many names: what happens inside counts for the outer one */
+        *out = parent; /* too many names: events inside count for the outer phase */
         return VS_OK;
     }
     enum vs_err err =
@@ -207,7 +206,7 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     enum vs_err err = vs_phases_thread(phases, tid, &thread);
     if (err)
         return err;
-    /* while ranges are open that found no room, the next ones are not kept either */
+    /* while ranges are open that did not fit, the next ones are not kept either */
     err = thread->depth > thread->capacity ? VS_ERR_LIMIT
                                            : vs_phases_room(phases, thread, thread->depth + 1);
     if (err == VS_ERR_LIMIT) {
@@ -452,7 +451,7 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
     }
     memmove(out, p, strlen(p) + 1);
     char *to = out;
-    for (p = out; *p; p++) { /* a name is text, not orders to a terminal */
+    for (p = out; *p; p++) { /* a name must not send control sequences to a terminal */
         unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
         bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
         *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;

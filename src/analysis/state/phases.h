@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Phases and steps, from the NVTX ranges of a trace. Every thread has a stack of
- * open ranges; where an event happened is its thread's stack, or, for a thread
- * that opened none, that of the main thread. A phase is a path of range names
- * with step numbers taken out ("step / forward"), so that there are few of them
- * however many steps there were; a place is a phase with the step's number.
+ * Phases and steps, from the NVTX ranges of a trace. Every thread has a stack of open ranges; an
+ * event's place is its thread's stack or, for a thread that never opened a range, the main
+ * thread's. A phase is a path of range names without step numbers ("step / forward"), so that there
+ * are few of them however many steps there were; a place is a phase with the step's number.
  *
- * Steps are the outermost ranges with a step-like name ("step 12", "iteration 3",
- * "ProfilerStep#7", "train_step") on the first thread that opens one.
- * Not thread-safe. */
+ * Steps are the outermost ranges with a step-like name ("step 12", "iteration 3", "ProfilerStep#7",
+ * "train_step") on the first thread that opens one. Not thread-safe. */
 #ifndef VS_PHASES_H
 #define VS_PHASES_H
 
@@ -20,34 +18,34 @@
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 
-#define VS_PHASES_MAX 4096   /* more distinct paths than this become one */
-#define VS_RANGE_DEPTH_MAX 64 /* ranges nested deeper are counted, not shown */
-#define VS_THREADS_MAX 65536    /* of further ones only what they hold is known */
-#define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, of all threads together */
+#define VS_PHASES_MAX 4096   /* further distinct paths are merged */
+#define VS_RANGE_DEPTH_MAX 64 /* deeper ranges are counted, not shown */
+#define VS_THREADS_MAX 65536    /* for further ones only their held memory is counted */
+#define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, for all threads together */
 #define VS_PLACE_TEXT_MAX 512
 
-/* A step-like name, taken apart. */
+/* A parsed step-like name. */
 struct vs_step_name {
     size_t prefix_length; /* bytes before the number, separators included */
-    size_t stem_length;   /* without the separators: what a phase is called */
+    size_t stem_length;   /* without the separators: the name of the phase */
     bool numbered;
     uint64_t number;
 };
 /* vs_step_name_parse: false when *name* does not look like a step. */
 bool vs_step_name_parse(const char *name, struct vs_step_name *out);
 
-/* Where something happened. Zero: outside any range. */
+/* Place of an event. Zero: outside any range. */
 struct vs_place {
     uint32_t phase;  /* index into vs_phases.items; 0 = outside any range */
     bool step_known;
-    uint64_t step;   /* the program's number, or counted from 0 when it gave none */
+    uint64_t step;   /* the program's number, or counted from 0 if it has none */
 };
 
 struct vs_phase {
     uint32_t parent;
     bool is_step;
     const char *name;   /* without the step's number */
-    const char *prefix; /* of a step: what stands before the number */
+    const char *prefix; /* of a step: the text before the number */
     uint64_t times;     /* ranges opened */
     uint64_t time_ns;   /* sum of their lengths, inner ranges included */
     uint64_t allocs, alloc_bytes; /* made while this was the innermost range */
@@ -67,7 +65,7 @@ struct vs_thread {
     uint32_t depth;    /* open ranges, including those too deep to keep */
     uint32_t capacity; /* of ranges: at most VS_RANGE_DEPTH_MAX, grows with the depth */
     struct vs_range *ranges; /* the outermost min(depth, capacity) */
-    uint64_t last_alloc; /* address of the thread's latest allocation, while it is its latest */
+    uint64_t last_alloc; /* address of the thread's latest allocation, until it is freed */
 };
 
 struct vs_steps {
@@ -75,7 +73,7 @@ struct vs_steps {
     uint32_t tid;       /* thread whose ranges count; 0 = none yet */
     uint64_t range;     /* id of the start/end range that is the step; 0 = a pushed one */
     uint64_t begun, done;
-    uint64_t number;    /* of the step under way, or of the latest */
+    uint64_t number;    /* of the current step, or of the latest */
     uint64_t time_ns;   /* when it began */
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
     uint64_t longest_number;
@@ -101,19 +99,18 @@ struct vs_phases {
 
 enum vs_err vs_phases_init(struct vs_phases *phases) VS_MUST_CHECK;
 
-/* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the one of
- * the others, which has no ranges. Valid until the next call with another tid. */
+/* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the shared record,
+ * which has no ranges. Valid until the next call with another tid. */
 enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
     VS_MUST_CHECK;
 
-/* vs_phases_room: room for *depth* ranges of *thread* (at most VS_RANGE_DEPTH_MAX).
- * VS_ERR_LIMIT: the threads together have as many as they may; VS_ERR_NOMEM. */
+/* vs_phases_room: reserve *depth* ranges for *thread* (at most VS_RANGE_DEPTH_MAX). VS_ERR_LIMIT:
+ * all threads together reached the maximum; VS_ERR_NOMEM. */
 enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
     VS_MUST_CHECK;
 
-/* vs_phases_push, _pop: range_push and range_pop on *tid*. A pop without an open
- * range of its domain is counted and ignored. *step_ended* of pop: set to true
- * when that was the end of a step. */
+/* vs_phases_push, _pop: range_push and range_pop on *tid*. A pop without an open range of its
+ * domain is counted and ignored. *step_ended* of pop: set to true when that ended a step. */
 enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
                            uint64_t domain, uint64_t time_ns, struct vs_place *place)
     VS_MUST_CHECK;
@@ -125,25 +122,25 @@ enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t t
                             const char *name, uint64_t time_ns) VS_MUST_CHECK;
 void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended);
 
-/* vs_phases_place: where *tid* is now. */
+/* vs_phases_place: the present place of *tid*. */
 struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid);
 
-/* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase*
- * is open; raises the peaks of it and of those around it. */
+/* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase* is open; raises the
+ * peaks of the phase and of its ancestors. */
 enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
                             uint64_t allocated) VS_MUST_CHECK;
 
 /* vs_phases_finish: count the time of ranges that are still open. Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns);
 
-/* vs_phases_restore: *phase* is number *index*: 0, whose figures are taken, or the next one,
- * of *name* and (NULL: the same) *prefix*, which need no NUL. Its peaks become the phases'.
- * VS_ERR_CORRUPT when it is not, VS_ERR_NOMEM. */
+/* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the
+ * next one, with *name* and *prefix* (NULL: same as *name*), which need no NUL. Takes over its
+ * peaks. VS_ERR_CORRUPT for any other index, VS_ERR_NOMEM. */
 enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
                               const struct vs_phase *phase, const char *name, size_t length,
                               const char *prefix, size_t prefix_length) VS_MUST_CHECK;
 
-/* vs_phases_window: count times and peaks from here on. */
+/* vs_phases_window: restart times and peaks here. */
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
 
 /* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state machine behind every view of a trace; see the header. The invariant
- * after each event: the ledger of every device has the sums over the live table and
- * the segments.
- * Allocations, segments and failures have files of their own (replay_internal.h). */
+ * The state machine behind every view of a trace; see the header. The invariant after each event:
+ * each device's ledger has the sums over the live table and the segments. Allocations, segments and
+ * failures have files of their own (replay_internal.h). */
 #include <stdlib.h>
 
 #include "analysis/state/replay_internal.h"
@@ -143,7 +142,7 @@ static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_eve
     return vs_map_put(&replay->framework_live, addr, size);
 }
 
-/* A context that goes away takes its memory with it; that of pools is the device's. */
+/* A destroyed context's memory is lost with it; pool memory belongs to the device. */
 static enum vs_err lose_context(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t context = event->context.context;
@@ -276,7 +275,7 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
     } else {
         vs_phases_end(phases, event->range_end.range, event->time_ns, &ended);
     }
-    if (before_steps && phases->steps.begun) /* the level that growth is measured from */
+    if (before_steps && phases->steps.begun) /* the baseline of growth */
         vs_sites_step_end(&replay->sites, 0, 0);
     if (!err && ended)
         end_step(replay);

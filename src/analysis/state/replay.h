@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of a traced process, rebuilt one event at a time: what is live, by
- * device, family and call site; what is held from the device; where each thread
- * is; the peaks so far. Memory: the live set and the tables, never the history.
- * The same replay serves the report (twice), the post-mortem and the timeline,
- * so that all of them show the same numbers. Not thread-safe.
+ * The state of a traced process, rebuilt one event at a time: live memory by device, family and
+ * call site; memory held from the device; each thread's place; the peaks so far. Memory: the live
+ * set and the tables, never the history. The report (twice), the post-mortem and the timeline use
+ * the same replay, so that all of them show the same numbers. Not thread-safe.
  *
- * The bytes of a device are counted by the rules of ledger/ledger.h; pinned and
- * registered memory is the host's. */
+ * Device bytes are counted by the rules of ledger/ledger.h; pinned and registered memory belongs to
+ * the host. */
 #ifndef VS_REPLAY_H
 #define VS_REPLAY_H
 
@@ -33,25 +32,25 @@
 struct vs_live {
     uint64_t addr, requested, size;
     uint64_t time_ns, context;
-    uint64_t epoch;  /* vs_replay_epoch when it was made */
+    uint64_t epoch;  /* vs_replay_epoch at its allocation */
     uint32_t site;
     uint8_t family, device;
     bool used;       /* false: on the free list */
     bool in_segment; /* a block of a cached segment */
-    bool counted;    /* part of its account's allocated */
+    bool counted;    /* included in its account's allocated */
     uint32_t next_free;
 };
 
-/* What the ledger does not count of a family. */
+/* Figures of a family that the ledger does not have. */
 struct vs_family_account {
     uint64_t failures;
     uint64_t bytes; /* sum of requested */
 };
 
-/* The highest value of one metric and what else was true then. */
+/* The highest value of one metric and the other figures at that time. */
 struct vs_peak {
     uint64_t bytes;
-    uint64_t event;   /* 1-based index of the event after which it held; 0 = never */
+    uint64_t event;   /* 1-based index of the event that reached it; 0 = never */
     uint64_t time_ns;
     struct vs_place place;
     uint64_t allocated, requested, reserved;
@@ -71,29 +70,30 @@ struct vs_account {
     uint64_t name, uuid; /* string ids */
     uint64_t total_bytes, sm_count, cc_major, cc_minor, simulated, driver_version;
     struct vs_ledger sums; /* allocated, requested, reserved, families, and the highest of each */
-    /* The second level: what a framework's own allocator says; never added to the device's
-     * bytes. Its highest reserved is what it said. */
+    /* The second level: the figures of a framework's own allocator; never added to the device's
+     * bytes. Its highest reserved is the framework's own figure. */
     struct vs_ledger framework;
     uint64_t framework_ooms;
     struct vs_family_account family[VS_FAMILY_COUNT];
     uint64_t segment_count, segment_allocs, segment_frees;
-    uint64_t graph_used_peak, graph_reserved_peak; /* as the driver says */
+    uint64_t graph_used_peak, graph_reserved_peak; /* as reported by the driver */
     struct vs_peak peak_allocated, peak_requested; /* when sums.peak was reached */
-    /* Of all moments at the highest reserved, the one with most allocated. */
+    /* Of all times at the highest reserved, the one with most allocated. */
     struct vs_peak peak_reserved;
     uint64_t peak_reserved_first_ns; /* when that height was first reached */
     struct vs_place peak_reserved_first_place;
-    uint64_t lost_bytes, lost_count; /* still live when their context went away */
+    uint64_t lost_bytes, lost_count; /* still live when their context was destroyed */
     uint64_t sample_free, sample_total; /* latest device_sample */
     struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
     struct vs_device_usage usage;
-    uint64_t step_peak;      /* highest allocated in the step under way */
+    uint64_t step_peak;      /* highest allocated in the current step */
     uint64_t steps_peak;     /* highest allocated in completed steps */
     uint64_t step_largest, steps_largest; /* single allocations, likewise */
     uint64_t freed_bytes;    /* sum of size over frees */
     uint64_t largest;        /* largest single size ever */
     struct vs_growth growth; /* of allocated at step ends */
-    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* in all of the above */
+    /* of all the unrecorded allocations above */
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT];
 };
 
 struct vs_failure {
@@ -101,12 +101,12 @@ struct vs_failure {
     uint64_t time_ns;
     uint32_t tid;
     bool framework;   /* framework_oom rather than alloc_failed */
-    bool recovered;   /* the program went on: as much was allocated later, or a later step ended */
+    bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
     unsigned account; /* device index, or VS_HOST_INDEX */
     unsigned family;
     uint64_t requested, context, stream, api, stack, error;
-    uint64_t device_free, device_total; /* 0/0 when the device did not say */
-    uint64_t allocated, reserved;       /* of the device at that moment */
+    uint64_t device_free, device_total; /* 0/0 when the device did not report them */
+    uint64_t allocated, reserved;       /* of the device at that time */
     uint64_t step_begun;                /* steps begun by then */
     struct vs_place place;
 };
@@ -130,14 +130,14 @@ struct vs_replay {
     struct vs_failure *failures;
     size_t failure_count, failure_capacity;
     uint64_t failure_total;
-    size_t failures_open; /* kept ones that the program did not get over so far */
-    uint64_t unmatched_frees; /* of memory whose allocation is not in the trace */
+    size_t failures_open; /* kept failures from which the program has not recovered so far */
+    uint64_t unmatched_frees; /* frees of memory whose allocation is not in the trace */
     struct vs_recording_state recording;
     uint64_t window_ns;       /* begin of the window (vs_replay_window); 0: none */
     uint64_t totals_ns, totals_before_ns; /* the latest `unrecorded`, and the group before it */
-    bool unsettled;           /* sums changed, and the level since then is no peak yet */
+    bool unsettled;           /* sums changed, and the level is not yet counted as a peak */
     uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
-    /* what the latest event did, for those who draw it */
+    /* the latest event's effect, for charts */
     unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */
     bool step_ended;
     uint64_t freed_size;      /* of the latest `free`; 0 when unmatched */
@@ -147,16 +147,15 @@ struct vs_replay {
 /* vs_replay_open: an empty state. *reader* must outlive it. VS_ERR_NOMEM. */
 enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out) VS_MUST_CHECK;
 
-/* vs_replay_event: apply the next event. VS_OK or VS_ERR_NOMEM. Events that make
- * no sense (a free of unknown memory) are counted, never an error. */
+/* vs_replay_event: apply the next event. VS_OK or VS_ERR_NOMEM. Inconsistent events (a free of
+ * unknown memory) are counted, never an error. */
 enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
     VS_MUST_CHECK;
 
-/* vs_replay_finish: no more events; closes open ranges' times. */
+/* vs_replay_finish: after the last event; closes open ranges' times. */
 void vs_replay_finish(struct vs_replay *replay);
 
-/* vs_replay_start_ns: the time that counts as 0: the process's start, or the
- * first event's time. */
+/* vs_replay_start_ns: the time that counts as 0: the process's start, or the first event's time. */
 uint64_t vs_replay_start_ns(const struct vs_replay *replay);
 
 /* vs_replay_account: the index of the trace's device number; VS_ACCOUNT_NONE when
@@ -174,16 +173,16 @@ static inline uint64_t vs_replay_epoch(const struct vs_replay *replay)
  * when the trace does not say. */
 const char *vs_replay_policy(const struct vs_replay *replay);
 
-/* The free space inside a device's segments at the present moment. */
+/* The free space inside a device's segments now. */
 struct vs_holes {
     uint64_t free_bytes;  /* cached and not in use */
     uint64_t largest;     /* largest single piece */
     uint64_t count;
     uint64_t empty_bytes; /* in segments without any live block */
 };
-/* vs_replay_window: sums, peaks and failures count from *time_ns* on (0: the latest event's;
- * it must not be after the next one's); what is live stays, and is a peak of its own at this
- * moment. VS_ERR_NOMEM. */
+/* vs_replay_window: sums, peaks and failures count from *time_ns* on (0: the latest event's; it
+ * must not be after the next one's); live memory stays, and its present level is the first peak.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns) VS_MUST_CHECK;
 
 /* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks.
@@ -191,8 +190,8 @@ enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns) VS_MUST
 enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
                             struct vs_holes *out) VS_MUST_CHECK;
 
-/* vs_replay_check: the invariants, for tests: true when every sum agrees with what
- * is live. Cost: the live set times the devices. */
+/* vs_replay_check: the invariants, for tests: true when every sum matches the live memory. Cost:
+ * the live set times the devices. */
 bool vs_replay_check(const struct vs_replay *replay);
 
 void vs_replay_close(struct vs_replay *replay); /* NULL does nothing */

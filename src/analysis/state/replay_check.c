@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The invariants of the replay, for tests: every sum worked out again from the
- * live table and the segments. */
+ * The invariants of the replay, for tests: recomputes every sum from the live table and the
+ * segments. */
 #include <string.h>
 
 #include "analysis/state/replay.h"
@@ -48,7 +48,7 @@ static bool account_agrees(const struct vs_replay *replay, unsigned index)
     const struct vs_levels *now = &a->sums.now;
     struct sums sums;
     add_up(replay, index, &sums);
-    bool all_known = true; /* what has no events of its own is only in the sums */
+    bool all_known = true; /* unrecorded allocations are only in the sums */
     for (int level = 0; level < VS_LEVEL_COUNT; level++)
         for (int why = 0; why < VS_WHY_COUNT; why++)
             all_known &= !a->unrecorded[level][why].allocs && !a->unrecorded[level][why].frees;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The last failures of a replay, with what was held at that time, and which of them the
- * program got over: as much as failed was served later, or a later step ended. */
+ * The last failures of a replay, with the memory held at that time, and whether the program
+ * recovered: an allocation of the same size succeeded later, or a later step ended. */
 #include <string.h>
 
 #include "analysis/state/replay_internal.h"
@@ -61,7 +61,7 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         failure.requested = event->framework_oom.requested;
         failure.stack = event->framework_oom.stack;
         account->framework_ooms++;
-        /* the device's own refusal just before */
+        /* the device's own failure just before */
         for (size_t i = replay->failure_count; i-- > 0;) {
             const struct vs_failure *before = &replay->failures[i];
             if (before->account != index || before->framework)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the replay share: replay.c hands each event on to replay_live.c,
- * replay_segment.c or replay_failure.c, and replay_totals.c (what was not recorded one by
- * one), or applies it itself. Private to these. */
+ * Shared by the files of the replay: replay.c passes each event to replay_live.c, replay_segment.c,
+ * replay_failure.c or replay_totals.c (allocations not recorded one by one), or applies it itself.
+ * Private to these. */
 #ifndef VS_REPLAY_INTERNAL_H
 #define VS_REPLAY_INTERNAL_H
 
@@ -13,13 +13,13 @@
 enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
     VS_MUST_CHECK;
 
-/* vs_replay_note_peaks: the sums of *account* stood at *now*, at *time_ns*, which for those in
- * *rose* (enum vs_rise) is their highest: where and when. */
+/* vs_replay_note_peaks: the sums of *account* are *now* at *time_ns*; for those in *rose* (enum
+ * vs_rise) that is the highest value: stores where and when. */
 void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
                           struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
                           unsigned rose);
 
-/* vs_replay_change: apply *change*, of segments or graphs, to the account *index*. */
+/* vs_replay_change: apply *change* of segments or graphs to the account *index*. */
 void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
                       uint32_t tid);
 
@@ -28,8 +28,8 @@ void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_
 enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_replay_lose_live: what *context* of the account *device* had went away with it, but not
- * the memory of pools, which is the device's. VS_ERR_NOMEM. */
+/* vs_replay_lose_live: live memory of *context* on the account *device* was lost with the context,
+ * except that of pools, which belongs to the device. VS_ERR_NOMEM. */
 enum vs_err vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device)
     VS_MUST_CHECK;
 
@@ -38,21 +38,21 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
 enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_replay_lose_segments: as vs_replay_lose_live, of segments. */
+/* vs_replay_lose_segments: likewise for segments. */
 void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device);
 
 /* vs_replay_failure (replay_failure.c): apply a refused allocation, of the device or of a
  * framework. VS_ERR_NOMEM. */
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_replay_served: *requested* bytes were served: where as little failed before, the program
- * got over it. vs_replay_step_served: likewise a step ended that began later. */
+/* vs_replay_served: *requested* bytes were allocated: the program recovered from failures of at
+ * most that size. vs_replay_step_served: likewise when a step ended that began after the
+ * failure. */
 void vs_replay_served(struct vs_replay *replay, unsigned account, uint64_t requested);
 void vs_replay_step_served(struct vs_replay *replay);
 
-/* vs_replay_settle: a window began between two groups of `unrecorded`: what all of the
- * second one lead to is a level of the window. Called before the next other event, and at
- * the end. */
+/* vs_replay_settle: a window began between two groups of `unrecorded`: the sums after the second
+ * group are a level of the window. Called before the next other event, and at the end. */
 void vs_replay_settle(struct vs_replay *replay);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The live table of a replay: what each `alloc` and `free` does to it and to every sum over
- * it, of the device, the family and the call site. The invariant is replay.c's. */
+ * The live table of a replay: the effect of each `alloc` and `free` on it and on every sum of the
+ * device, the family and the call site. The invariant is replay.c's. */
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/vec.h"
 
@@ -43,8 +43,7 @@ static enum vs_level level_of(const struct vs_live *live)
     return live->in_segment ? VS_LEVEL_BLOCK : VS_LEVEL_DEVICE;
 }
 
-/* Take *live* out of every sum. *freed*: by the program; else it was lost with
- * its context. */
+/* Subtracts *live* from every sum. *freed*: by the program; else it was lost with its context. */
 static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, bool freed)
 {
     struct vs_account *account = replay->accounts[live->device];
@@ -76,8 +75,8 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
     return err;
 }
 
-/* Enter the allocation of *event* into *live* and every sum. *rose*: which of the account's
- * sums are higher than ever. */
+/* Enters the allocation of *event* into *live* and every sum. *rose*: the account's sums with a new
+ * maximum. */
 static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
                             const struct vs_event *event, unsigned index, unsigned *rose)
 {
@@ -127,7 +126,7 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     unsigned index = VS_HOST_INDEX;
     enum vs_err err = VS_OK;
     if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
-        return VS_OK; /* a newer writer's family, or nothing that could be freed */
+        return VS_OK; /* a newer writer's family, or memory that is never freed */
     if (!vs_family_on_host(event->alloc.family))
         err = vs_replay_account_for(replay, event->alloc.device, &index);
     if (err || index == VS_ACCOUNT_NONE)

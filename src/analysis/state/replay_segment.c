@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Segments in a replay: what an allocator of the program, or ours, got of the device to
- * serve blocks from, as a whole or mapped piece by piece. They count as reserved, but
- * views, which show again what another segment holds. */
+ * Segments in a replay: device memory from which the program's or our allocator serves blocks,
+ * allocated as a whole or mapped piece by piece. They count as reserved, except views, which map
+ * memory of another segment again. */
 #include "analysis/state/replay_internal.h"
 
-/* *segment*, which is no view, was made: *more* segments. */
+/* *segment*, which is not a view, was created: *more* segments. */
 static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment *segment, uint64_t more,
                        uint32_t tid)
 {
@@ -15,7 +15,7 @@ static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment 
     vs_replay_change(replay, segment->device, &change, tid);
 }
 
-/* *segment* is no more. */
+/* *segment* was released. */
 static void release_bytes(struct vs_replay *replay, const struct vs_replay_segment *segment,
                           int64_t more)
 {
@@ -24,8 +24,8 @@ static void release_bytes(struct vs_replay *replay, const struct vs_replay_segme
     vs_replay_change(replay, segment->device, &change, 0);
 }
 
-/* Take what is mapped in [addr, addr + size) out; *whose* is the device of some of it,
- * unchanged when nothing was. */
+/* Removes the mapped parts of [addr, addr + size); *whose* is the device of some of them, unchanged
+ * when there were none. */
 static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size, unsigned *whose)
 {
     for (;;) {
@@ -37,7 +37,7 @@ static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size,
         *whose = taken.device;
         if (taken.view)
             continue;
-        release_bytes(replay, &taken, change); /* may be one less */
+        release_bytes(replay, &taken, change); /* may be one segment less */
     }
 }
 
@@ -78,7 +78,8 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
                                  .pool = event->segment_alloc.pool,
                                  .device = index};
     if (segment.size == 0)
-        return VS_OK; /* nothing, and it would not be told from "none replaced" */
+        /* mapping nothing; the caller could not distinguish it from "none replaced" */
+        return VS_OK;
     unsigned whose = VS_ACCOUNT_NONE;
     err = unmap(replay, segment.addr, segment.size, &whose);
     if (!err)
@@ -110,12 +111,12 @@ enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event
                                  .view = !event->segment_map.reserved};
     err = vs_segments_map(&replay->segments, &segment, &joined);
     if (err == VS_ERR_ARG) {
-        replay->unmatched_frees++; /* of what lies there already */
+        replay->unmatched_frees++; /* of the existing mapping */
         return VS_OK;
     }
     if (err || segment.view)
         return err;
-    hold_bytes(replay, &segment, UINT64_C(1) - joined, event->tid); /* may be one less */
+    hold_bytes(replay, &segment, UINT64_C(1) - joined, event->tid); /* may be one segment less */
     return VS_OK;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations known by their sums; see the header. The first event of an account's
- * group says how far above its present values the account rose since; so the peaks are
- * raised before the sums change, and never by what stands between two events of a
- * group. */
+ * Allocations of which only sums were recorded; see the header. The first event of an account's
+ * group gives the account's rise above its present values since the last group; so peaks are raised
+ * before the sums change, and never by the intermediate sums within a group. */
 #include "analysis/state/replay_totals.h"
 
 #include <string.h>
@@ -62,7 +61,7 @@ static void count_segments(struct vs_account *account, const struct vs_event_unr
     account->segment_frees += u->frees;
 }
 
-/* Were the sums counted in the window alone? Else a peak may be of a time before it. */
+/* Were the sums counted entirely within the window? Otherwise a peak may be from before it. */
 static bool whole_in_window(struct vs_replay *replay, uint64_t time_ns)
 {
     if (time_ns != replay->totals_ns) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trace says of allocations that have no events of their own (docs/sampling.md):
- * sums by level and reason, exact at every event; and what was in force when. */
+ * Allocations without events of their own in a trace (docs/sampling.md): sums by level and reason,
+ * exact at every event; and the recording settings over time. */
 #ifndef VS_REPLAY_TOTALS_H
 #define VS_REPLAY_TOTALS_H
 
@@ -13,20 +13,22 @@
 
 struct vs_unrecorded {
     uint64_t allocs, requested, size;
-    uint64_t frees, freed_requested, freed_size; /* of the last reason also of what has events */
+    /* the last reason includes frees of allocations with events */
+    uint64_t frees, freed_requested, freed_size;
 };
 
-/* vs_unrecorded_live: bytes that are live of them; below 0 for the last reason when more
- * was freed of what has events than is live of what has none. */
+/* vs_unrecorded_live: live bytes without events; below 0 for the last reason when the frees of
+ * memory with events exceed the live memory without. */
 static inline int64_t vs_unrecorded_live(const struct vs_unrecorded *u)
 {
     return (int64_t)(u->size - u->freed_size);
 }
 
-/* What was recorded, and until when. */
+/* The recorded kinds of events, and until when. */
 struct vs_recording_state {
     bool selects;      /* not everything has an event */
-    bool summed_up;    /* no end was recorded, and the sums are of the last moment all the same */
+    /* no end was recorded, but the last sums were recovered from a killed program */
+    bool summed_up;
     uint64_t min_size; /* 0: none */
     uint64_t sample;   /* one of so many; 1: all */
     uint64_t seed, limit_bytes;
@@ -34,18 +36,17 @@ struct vs_recording_state {
     uint64_t since_ns[4], since_bytes[4]; /* of each stage; 0: not reached */
 };
 
-/* vs_recording_partial: allocations are missing: what needs every one of them cannot be
- * told. */
+/* vs_recording_partial: allocations are missing: figures that need all of them are unavailable. */
 static inline bool vs_recording_partial(const struct vs_recording_state *state)
 {
     return state->min_size || state->sample > 1 || state->stage == VS_RECORDING_TOTALS;
 }
 
-/* vs_recording_left_out: events called *kind*, `dropped` in a trace that reached its limit,
- * were left out by it, and no exact figure is made of them. */
+/* vs_recording_left_out: events of *kind*, `dropped` in a trace that reached its limit, were left
+ * out, and they are in no exact figure. */
 bool vs_recording_left_out(const struct vs_recording_state *state, const char *kind);
 
-/* vs_recording_weight: by how much a recorded allocation stands for others. */
+/* vs_recording_weight: the number of allocations that a recorded one represents. */
 static inline uint64_t vs_recording_weight(const struct vs_recording_state *state)
 {
     return state->sample > 1 ? state->sample : 1;
@@ -56,8 +57,8 @@ void vs_recording_event(struct vs_recording_state *state, const struct vs_event 
 
 struct vs_replay;
 
-/* vs_replay_blocks_missing: blocks in segments of *account* are live, or were, that the
- * replay does not know one by one: holes cannot be told. */
+/* vs_replay_blocks_missing: blocks in segments of *account* are live, or were, without events of
+ * their own: holes are unknown. */
 bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account);
 
 /* vs_unrecorded_event: apply an `unrecorded` to *replay*. VS_ERR_NOMEM. Called by

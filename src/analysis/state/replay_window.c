@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A replay in the middle of a trace begins to count anew: what is live goes on living, what
- * was is no longer counted. Used for windows of a trace. */
+ * Restarts the counts of a replay in the middle of a trace: live memory stays, earlier events no
+ * longer count. For windows of a trace. */
 #include <string.h>
 
 #include "analysis/state/replay.h"
@@ -38,7 +38,7 @@ static void window_account(const struct vs_replay *replay, struct vs_account *a)
     a->growth = (struct vs_growth){.last = a->sums.now.allocated};
 }
 
-/* What is allocated now is allocated while the ranges that are open are open. */
+/* Memory allocated now counts for the ranges that are open now. */
 static enum vs_err level_phases(struct vs_replay *replay)
 {
     struct vs_phases *phases = &replay->phases;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The segments that a caching allocator holds from the device at one moment of
- * the replay, ordered by address, so that "which segment is this block in" is a
- * binary search. Not thread-safe. */
+ * The segments that a caching allocator holds from the device at one time of the replay, ordered by
+ * address, so that the segment of a block is found by binary search. Not thread-safe. */
 #ifndef VS_SEGMENTS_H
 #define VS_SEGMENTS_H
 
@@ -17,7 +16,7 @@ struct vs_replay_segment {
     uint64_t context, stream, pool;
     unsigned device; /* index in the replay, not the trace's number */
     bool mapped;     /* address space with memory mapped into it: grows and shrinks */
-    bool view;       /* mapped, of memory that is reserved elsewhere */
+    bool view;       /* maps memory that is reserved elsewhere */
 };
 
 /* Zero-initialise. */
@@ -26,24 +25,22 @@ struct vs_segments {
     size_t count, capacity;
 };
 
-/* vs_segments_add: insert. A segment already starting there is replaced and
- * handed back in *replaced* (size 0 when there was none). VS_ERR_NOMEM. */
+/* vs_segments_add: insert. A segment that starts at the same address is replaced and returned in
+ * *replaced* (size 0 when there was none). VS_ERR_NOMEM. */
 enum vs_err vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
                             struct vs_replay_segment *replaced) VS_MUST_CHECK;
 
-/* vs_segments_remove: take out the segment that starts at *addr*; false when
- * there is none. */
+/* vs_segments_remove: remove the segment that starts at *addr*; false when there is none. */
 bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed);
 
-/* vs_segments_map: insert *segment*, which is mapped. What follows or precedes it at
- * once, mapped alike, becomes one with it: *joined* of those there were. VS_ERR_NOMEM;
- * VS_ERR_ARG where a segment lies already. */
+/* vs_segments_map: insert *segment*, which is mapped, and merge it with mapped neighbours of the
+ * same kind; *joined*: the count of those. VS_ERR_NOMEM; VS_ERR_ARG if it overlaps a segment. */
 enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_replay_segment *segment,
                             unsigned *joined) VS_MUST_CHECK;
 
-/* vs_segments_unmap: take the first mapped part of [addr, addr + size) out; *taken* is
- * what it was, cut to those bounds (size 0: there is none), *change* by how many
- * segments there are more now. VS_ERR_NOMEM. */
+/* vs_segments_unmap: remove the first mapped part of [addr, addr + size); *taken* is that part, cut
+ * to those bounds (size 0: there is none), *change* the change in the number of segments.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
                               struct vs_replay_segment *taken, int *change) VS_MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of call sites and the growth rule; see the header. Only sites used
- * during a step are looked at when it ends, so a step's cost is what it did, not
- * how many sites the program has. */
+ * The table of call sites and the growth rule; see the header. At a step's end only sites used
+ * during it are checked, so the cost depends on the step's work, not on the program's number of
+ * sites. */
 #include "analysis/state/sites.h"
 
 #include "analysis/state/vec.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Call sites: one row per (stack, device) that ever allocated, with what it
- * holds now and whether what it holds at the ends of steps keeps growing. A
- * stack of id 0 (none recorded) is told apart by the API's name instead.
- * Memory: one row per distinct stack, however long the trace. Not thread-safe. */
+ * Call sites: one row per (stack, device) that ever allocated, with its live bytes and whether its
+ * live bytes at step ends keep growing. For stack 0 (none recorded) rows are distinguished by the
+ * API's name instead. Memory: one row per distinct stack, however long the trace. Not thread-safe.
+ */
 #ifndef VS_SITES_H
 #define VS_SITES_H
 
@@ -14,24 +14,24 @@
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 
-/* What a quantity did from one step's end to the next. A run starts with the
- * first rise and is over when the quantity is back where it started. */
+/* Changes of a quantity from one step's end to the next. A run starts with the first rise and ends
+ * when the quantity is back at its start. */
 struct vs_growth {
     uint64_t base;       /* bytes before the run's first rise */
-    uint64_t last;       /* bytes at the last step end looked at */
+    uint64_t last;       /* bytes at the last checked step end */
     uint64_t first_step; /* serial of the step of the first rise, from 1 */
     uint64_t first_step_number; /* that step by the program's own number */
     uint64_t last_step;  /* serial of the step of the latest rise */
     uint32_t rises, falls;
 };
 
-/* vs_growth_update: *bytes* are held at the end of step *serial* (from 1);
- * *first* for the first call, which only sets the level. */
+/* vs_growth_update: *bytes* are live at the end of step *serial* (from 1); *first* for the first
+ * call, which only sets the level. */
 void vs_growth_update(struct vs_growth *growth, uint64_t bytes, uint64_t serial, uint64_t number,
                       bool first);
 
-/* vs_growth_steady: true when it rose in at least three steps, hardly ever fell,
- * and still rose lately; *steps_done* = completed steps so far. */
+/* vs_growth_steady: true when it rose in at least three steps, rarely fell, and rose recently;
+ * *steps_done* = completed steps so far. */
 bool vs_growth_steady(const struct vs_growth *growth, uint64_t steps_done);
 
 /* vs_growth_per_step: mean bytes added per step since the run began; 0 when
@@ -48,12 +48,12 @@ struct vs_site {
     uint64_t largest;    /* largest single requested */
     uint64_t live_bytes; /* sum of size */
     uint64_t live_count;
-    uint64_t lost_bytes; /* still allocated when their context went away */
+    uint64_t lost_bytes; /* still allocated when their context was destroyed */
     uint64_t lost_count;
     uint64_t temporaries;   /* freed before the thread allocated anything else */
     uint64_t lifetime_ns;   /* sum over the freed ones */
     uint64_t largest_before_step; /* largest single size in completed steps */
-    uint64_t largest_in_step;     /* and in the step under way */
+    uint64_t largest_in_step;     /* likewise in the current step */
     struct vs_growth growth;
     bool touched; /* in the list of sites used since the last step end */
 };
@@ -73,7 +73,7 @@ struct vs_sites {
 enum vs_err vs_sites_get(struct vs_sites *sites, uint64_t stack, uint64_t api, unsigned device,
                          uint32_t *index) VS_MUST_CHECK;
 
-/* vs_sites_touch: note that *index* changed since the last step end. */
+/* vs_sites_touch: mark *index* as changed since the last step end. */
 enum vs_err vs_sites_touch(struct vs_sites *sites, uint32_t index) VS_MUST_CHECK;
 
 /* vs_sites_find: the row of (stack, api, device), or NULL. Valid until the next
@@ -85,8 +85,7 @@ const struct vs_site *vs_sites_find(const struct vs_sites *sites, uint64_t stack
  * The first call (when the first step begins) only sets the level. */
 void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number);
 
-/* vs_sites_window: sums count from here on; what is held stays, and is where growth is
- * measured from. */
+/* vs_sites_window: restart the sums here; live bytes stay, and are the new baseline of growth. */
 void vs_sites_window(struct vs_sites *sites);
 
 void vs_sites_free(struct vs_sites *sites);

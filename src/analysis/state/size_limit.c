@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A recording says at its start what it leaves out. */
+ * See the header. A recording begins with the limits in force. */
 #include "analysis/state/size_limit.h"
 
 #define SAID_WITHIN 1000u /* events */

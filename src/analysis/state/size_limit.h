@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The size that a trace was to stay below while it was recorded (--max-trace-size). What is put
- * into it afterwards, names and checkpoints, may carry it over that; who does so says it. */
+ * The size limit of the trace during recording (--max-trace-size). Later additions, names and
+ * checkpoints, may exceed it; the command that adds them says so. */
 #ifndef VS_SIZE_LIMIT_H
 #define VS_SIZE_LIMIT_H
 
@@ -9,7 +9,7 @@
 
 #include "trace/read/reader.h"
 
-/* vs_size_limit: in bytes; 0: none. The reader's position is lost. */
+/* vs_size_limit: in bytes; 0: none. Changes the reader's position. */
 uint64_t vs_size_limit(struct vs_reader *reader);
 
 #endif

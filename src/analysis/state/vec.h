@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growing an array: the one place where analysis and viewer call realloc. An
- * array is a pointer with a count and a capacity beside it; the owner frees it
- * with free(). Never shrinks. */
+ * Growable arrays: the only place where analysis and viewer call realloc. An array is a pointer
+ * with a count and a capacity beside it; the owner frees it with free(). Never shrinks. */
 #ifndef VS_VEC_H
 #define VS_VEC_H
 
