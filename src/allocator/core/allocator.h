@@ -95,7 +95,7 @@ struct vs_allocator_event {
                          * where memory of other segments is mapped a second time */
     uint64_t size;      /* bytes of the block or segment; OOM: the rounded request */
     uint64_t stream;    /* the stream the memory belongs to */
-    void *call;         /* what vs_allocator_malloc_for or _free_for was given; else NULL */
+    void *call;         /* argument of vs_allocator_malloc_for or _free_for; else NULL */
 };
 
 /* Receiver of events. Called with the lock of the stream's shard held, or all of them: in order for
@@ -196,8 +196,8 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
  * frees the allocator. No other thread may be using it. NULL does nothing. */
 void vs_allocator_destroy(struct vs_allocator *allocator);
 
-/* vs_allocator_malloc_for, vs_allocator_free_for: what the four functions below are. *call*:
- * goes into the events of this call; *exportable*: see vs_allocator_malloc_exportable;
+/* vs_allocator_malloc_for, vs_allocator_free_for: the common form of the four functions below.
+ * *call* is passed to the events of this call; *exportable*: see vs_allocator_malloc_exportable;
  * *stream* of a free: see vs_allocator_free_on, or VS_NO_STREAM. */
 #define VS_NO_STREAM UINT64_MAX
 enum vs_err vs_allocator_malloc_for(struct vs_allocator *allocator, size_t bytes, uint64_t stream,

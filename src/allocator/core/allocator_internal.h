@@ -177,7 +177,7 @@ struct vs_allocator {
     struct vs_event_sink sink;
     void *sink_ctx;
 
-    void *call;                  /* what the call under all locks was given for its events */
+    void *call;                  /* event argument of the call that holds all locks */
     uint64_t generation;         /* abandons so far */
     bool limited;                /* a memory fraction below 1 is set */
     uint64_t allowed_bytes;      /* when limited */
@@ -466,7 +466,7 @@ static inline bool vs_block_counts_split(const struct vs_block *block)
     return vs_block_is_split(block) && !block->segment->handle_bytes;
 }
 
-/* *call*: what the call was given; with all locks held allocator->call. */
+/* *call*: the event argument of the call; with all locks held allocator->call. */
 static inline void vs_allocator_emit_for_locked(struct vs_allocator *allocator, void *call,
                                                 enum vs_allocator_event_kind kind,
                                                 enum vs_pool_kind pool, uint64_t addr,

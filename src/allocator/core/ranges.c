@@ -5,7 +5,7 @@
  * too, in state UNMAPPED, whole handles, in their pool's tree by address. Blocks merge only
  * with neighbours of equal state, so a range needs no further bookkeeping than its handles.
  * Memory leaves a range only where a free block covers whole handles, and only after the work
- * that used it is known to be done.
+ * that used it has completed.
  *
  * vs_range_new_locked makes a range, wholly unmapped; vs_range_map_locked puts memory at the
  * start of an unmapped block, which becomes a free block merged with its neighbours;

@@ -336,7 +336,7 @@ static void wait_for_printing(void)
         pthread_mutex_unlock(&print_mu);
 }
 
-/* Prints what was not checked: silence must not suggest a clean program. */
+/* Prints the number of unchecked kernels: silence must not suggest a clean program. */
 static void say_unseen(void)
 {
     char line[256];
