@@ -135,16 +135,13 @@ static void say_stack(struct check_report_text *t, uint32_t stack)
 static const char *const titles[VS_SIM_REPORT_KINDS] = {
     [VS_SIM_REPORT_RACE] = "race: nothing orders two pieces of work on the same memory",
     [VS_SIM_REPORT_FREED] = "use after free: work touches memory that has been freed",
-    [VS_SIM_REPORT_FREED_IN_USE] = "freed in use: memory is freed, and nothing says that work "
-                                   "on it is done",
-    [VS_SIM_REPORT_EARLY] = "wrong owner: nothing orders work after the allocation of what it "
-                            "touches",
-    [VS_SIM_REPORT_FREED_POINTER] = "freed pointer: a call is given memory that has been freed",
-    [VS_SIM_REPORT_UNWRITTEN] = "uninitialised read: work reads device memory nobody has written",
-    [VS_SIM_REPORT_DOUBLE_FREE] = "double free: memory is freed that has been freed before",
-    [VS_SIM_REPORT_FOREIGN_FREE] = "foreign free: what is freed is not the start of a live "
-                                   "allocation",
-    [VS_SIM_REPORT_LEAK] = "leak: memory is left when its context is destroyed",
+    [VS_SIM_REPORT_FREED_IN_USE] = "freed in use: memory is freed while work on it may still run",
+    [VS_SIM_REPORT_EARLY] = "wrong owner: work is not ordered after the allocation of its memory",
+    [VS_SIM_REPORT_FREED_POINTER] = "freed pointer: a call receives memory that has been freed",
+    [VS_SIM_REPORT_UNWRITTEN] = "uninitialised read: work reads device memory that was never written",
+    [VS_SIM_REPORT_DOUBLE_FREE] = "double free: the memory has already been freed",
+    [VS_SIM_REPORT_FOREIGN_FREE] = "foreign free: the address is not the start of a live allocation",
+    [VS_SIM_REPORT_LEAK] = "leak: memory is still allocated when its context is destroyed",
 };
 
 #define ADVICE_FREE                                                                 \
@@ -161,9 +158,9 @@ static const char *const advice[VS_SIM_REPORT_KINDS] = {
         "Use stream-ordered memory in the stream that allocates it, or in one that waits for an\n"
         "  event recorded after the allocation; use no pointer beyond its free.",
     [VS_SIM_REPORT_FREED_POINTER] = "Use no pointer beyond its free.",
-    [VS_SIM_REPORT_UNWRITTEN] = "Write the memory first; fresh device memory holds anything.",
+    [VS_SIM_REPORT_UNWRITTEN] = "Write the memory first; the contents of fresh device memory are undefined.",
     [VS_SIM_REPORT_DOUBLE_FREE] = "Free it once; a pointer set to 0 at its free can be freed again.",
-    [VS_SIM_REPORT_FOREIGN_FREE] = "Free exactly what the matching allocation returned.",
+    [VS_SIM_REPORT_FOREIGN_FREE] = "Free exactly the address that the allocation returned.",
     [VS_SIM_REPORT_LEAK] = "Free it before the context is destroyed.",
 };
 
@@ -346,8 +343,8 @@ static void say_unseen(void)
     if (!count)
         return;
     int n = snprintf(line, sizeof line,
-                     "vramscope checker: what %llu kernel%s touched is not known, so races with "
-                     "%s are not found; docs/simulator.md, \"What it sees\", says how to tell\n",
+                     "vramscope checker: the accesses of %llu kernel%s are unknown, so races with %s are "
+                     "not found; see docs/simulator.md, \"What it sees\"\n",
                      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
     put(line, (size_t)n);
 }

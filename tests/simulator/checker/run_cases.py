@@ -98,7 +98,7 @@ def stacks_of(report):
 
 
 def wrong_with(expected, code, text):
-    text = re.sub(r"(?m)^vramscope checker: what \d+ kernels? touched is not known.*\n", "", text)
+    text = re.sub(r"(?m)^vramscope checker: the accesses of \d+ kernels? are unknown.*\n", "", text)
     reports = [HEAD.match(r).group(1) for r in re.split(r"(?m)^(?=vramscope checker: )", text)
                if HEAD.match(r)]
     if expected is None:
