@@ -69,7 +69,7 @@ void vs_rank_pop(const void *lock, const char *name)
     abort();
 }
 
-void vs_rank_forget(void)
+void vs_rank_reset(void)
 {
     held_count = 0;
 }
@@ -166,7 +166,7 @@ void vs_lock_destroy(struct vs_lock *lock)
 void vs_lock_reset_after_fork(struct vs_lock *lock)
 {
     atomic_store_explicit(&lock->word, VS_LOCK_FREE, memory_order_relaxed);
-    vs_rank_forget();
+    vs_rank_reset();
     vs_lock_depth = 0;
 }
 

@@ -55,7 +55,7 @@ extern _Thread_local volatile unsigned vs_lock_depth
 #ifndef NDEBUG
 void vs_rank_push(const void *lock, enum vs_lock_rank rank, const char *name, bool sibling);
 void vs_rank_pop(const void *lock, const char *name);
-void vs_rank_forget(void);
+void vs_rank_reset(void);
 #else
 static inline void vs_rank_push(const void *lock, enum vs_lock_rank rank, const char *name,
                                 bool sibling)
@@ -66,7 +66,7 @@ static inline void vs_rank_pop(const void *lock, const char *name)
 {
     (void)lock, (void)name;
 }
-static inline void vs_rank_forget(void) {}
+static inline void vs_rank_reset(void) {}
 #endif
 
 /* The slow paths of the inline functions below: the lock is taken, or a thread sleeps for it. */

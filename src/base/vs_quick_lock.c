@@ -44,7 +44,7 @@ void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const cha
 void vs_quick_reset_after_fork(struct vs_quick_lock *lock)
 {
     vs_quick_init(lock, lock->rank, lock->name);
-    vs_rank_forget();
+    vs_rank_reset();
     vs_lock_depth = 0;
 }
 

@@ -246,7 +246,7 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 
 /* Only a subscriber learns of a tool that started before us. We unsubscribe immediately: otherwise
  * every later subscriber would be refused. */
-static CUptiResult ask_who_is_there(char other[VS_CUPTI_NAME_MAX])
+static CUptiResult query_subscriber(char other[VS_CUPTI_NAME_MAX])
 {
     CUpti_SubscriberHandle handle;
     CUptiResult r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
@@ -286,7 +286,7 @@ static void start_locked(bool subscribed)
         say(line);
         return;
     }
-    CUptiResult r = subscribed ? CUPTI_SUCCESS : ask_who_is_there(other);
+    CUptiResult r = subscribed ? CUPTI_SUCCESS : query_subscriber(other);
     align_clocks();
     if (r == CUPTI_SUCCESS)
         r = switch_on();

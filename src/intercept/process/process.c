@@ -358,7 +358,7 @@ void vs_process_await_begin(void)
         vs_lock_release(&process_lock);
 }
 
-void vs_process_goes_on(void)
+void vs_process_resume(void)
 {
     uint64_t mark = own_mark();
     atomic_compare_exchange_strong(&ending, &mark, 0);

@@ -146,7 +146,7 @@ static int after(struct attempt attempt, int result)
 {
     if (attempt.held)
         vs_recorder_exec_failed(vs_process_recorder());
-    vs_process_goes_on();
+    vs_process_resume();
     return result;
 }
 

@@ -32,9 +32,9 @@ bool vs_process_own(void);
 /* vs_process_await_begin: this thread is about to end the process or to call exec: if another
  * thread is just starting the recording, waits until it has, so that its trace gets an end; from
  * here on other threads do not start it. Returns immediately in handlers that interrupted our own
- * work. vs_process_goes_on undoes it. Both signal-safe. */
+ * work. vs_process_resume undoes it. Both signal-safe. */
 void vs_process_await_begin(void);
-void vs_process_goes_on(void);
+void vs_process_resume(void);
 
 /* --- process_exit.c --- */
 

@@ -124,7 +124,7 @@ void vs_hook_prepare(void)
 
 /* An interposer may intercept one version of dlsym only: the one that is not libc's must be
  * called. */
-static void *ask_chain(void *handle, const char *name)
+static void *look_up_in_chain(void *handle, const char *name)
 {
     vs_dlsym_fn next = vs_real_dlsym(false);
     if (next == vs_libc_dlsym())
@@ -165,12 +165,12 @@ static bool only_driver_has(const char *name, const void *own)
 }
 
 /* The result of dlsym with the driver's handle, by the next definition of dlsym after us. */
-static void *ask_driver(const struct link_map *map, const char *name)
+static void *look_up_in_driver(const struct link_map *map, const char *name)
 {
     void *own = driver_own(map, name);
     bool plain = chain_is_libcs() && (own || only_driver_has(name, NULL));
     void *handle = plain ? NULL : driver_open();
-    return handle ? ask_chain(handle, name) : own;
+    return handle ? look_up_in_chain(handle, name) : own;
 }
 
 static bool keep(void *fn)
@@ -229,7 +229,7 @@ void *vs_driver_symbol(const char *name)
     void *fn = kept_symbol(name);
     const struct link_map *driver = fn ? NULL : driver_find();
     if (driver) {
-        fn = ask_driver(driver, name);
+        fn = look_up_in_driver(driver, name);
         if (!fn || fn == driver_own(driver, name) || keep(fn))
             keep_symbol(name, fn ? fn : &absent);
     }
@@ -251,7 +251,7 @@ static void *hook_resolve(struct hook *hook)
      * us */
     void *fn = alone ? own : vs_next_symbol(hook->name);
     if (driver && (!fn || fn == own))
-        fn = ask_driver(driver, hook->name);
+        fn = look_up_in_driver(driver, hook->name);
     if (fn == hook->handler)
         fn = own;
     if (!fn) {

@@ -107,7 +107,7 @@ static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
 
 /* *part*: query when the time since the last answer is at least this many times the duration of
  * that query. */
-static bool ask_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who)
+static bool query_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who)
 {
     struct device_usage *u = &usage[device];
     uint64_t before = vs_clock_ns();
@@ -135,7 +135,7 @@ static uint64_t pool_reserved(CUmemoryPool pool)
                                                                                          : 0;
 }
 
-static void ask_pools(uint32_t device)
+static void query_pools(uint32_t device)
 {
     static _Atomic(void *) fn;
     CUmemoryPool pool = NULL;
@@ -260,8 +260,8 @@ static void read_device(struct vs_context *context, const struct vs_usage_mark *
     uint64_t reserved = reserved_of(context->device);
     if (fresh && vs_process_options()->number[VS_OPT_nvml])
         vs_nvml_load(context->device); /* already done if the context's creation was seen */
-    bool attributed = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
-    ask_pools(context->device);
+    bool attributed = query_nvml(context->device, fresh ? 0 : NVML_PART, &who);
+    query_pools(context->device);
     if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
         return;
     if (fresh)
@@ -315,7 +315,7 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
         return;
     u->answer_ns = now_ns + vs_process_options()->number[VS_OPT_sample_ms] * ANSWER_NS;
     if (!vs_capture_any())
-        ask_pools(context->device);
+        query_pools(context->device);
     record_reading(context->device, *free_bytes, *total_bytes);
     note_reading(context->device, reserved);
 }
@@ -325,8 +325,8 @@ void vs_usage_failed(const struct vs_context *context)
     struct vs_nvml_usage who;
     if (!may_read())
         return;
-    ask_nvml(context->device, NVML_FAILED_PART, &who);
-    ask_pools(context->device);
+    query_nvml(context->device, NVML_FAILED_PART, &who);
+    query_pools(context->device);
 }
 
 /* --- memory without an allocation --- */

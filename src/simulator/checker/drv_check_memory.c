@@ -509,7 +509,7 @@ static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t b
 }
 
 /* The block that owns *address*, or a pending one that will. */
-static struct vs_sim_owned *known_at(uintptr_t address)
+static struct vs_sim_owned *owner_at(uintptr_t address)
 {
     struct vs_sim_owned *b = pending_at(address);
     return b ? b : holder_of(address);
@@ -524,7 +524,7 @@ void vs_sim_check_pointer(uintptr_t address, size_t bytes)
 {
     uint32_t stack = vs_sim_stack_here();
     vs_sim_check_lock();
-    struct vs_sim_owned *b = known_at(address);
+    struct vs_sim_owned *b = owner_at(address);
     if (b && of_device(b) && is_freed(b))
         found_call(VS_SIM_REPORT_FREED_POINTER, address, bytes, b, VS_SIM_WHAT_CALL, stack);
     vs_sim_check_unlock();
@@ -534,7 +534,7 @@ void vs_sim_check_bad_free(uintptr_t address)
 {
     uint32_t stack = vs_sim_stack_here();
     vs_sim_check_lock();
-    struct vs_sim_owned *b = known_at(address);
+    struct vs_sim_owned *b = owner_at(address);
     bool twice = b && b->base == address && is_freed(b);
     if (!b)
         b = floor_of(address); /* the nearest block below, to print the distance to it */

@@ -114,7 +114,7 @@ struct check_report_text {
     size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct check_report_text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct check_report_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -125,7 +125,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct check_report_text *
     t->left -= did;
 }
 
-static void say_stack(struct check_report_text *t, uint32_t stack)
+static void append_stack(struct check_report_text *t, uint32_t stack)
 {
     size_t did = vs_sim_stack_print(stack, STACK_SHOWN, t->at, t->left);
     t->at += did;
@@ -185,7 +185,7 @@ static const char *memory_name(enum vs_sim_range_kind kind)
 }
 
 /* "a copy writes it in stream 13 (number 2), submitted at", and the stack. */
-static void say_actor(struct check_report_text *t, const char *which, const struct vs_sim_actor *a,
+static void append_actor(struct check_report_text *t, const char *which, const struct vs_sim_actor *a,
                       const char *does)
 {
     static const char *const names[] = {
@@ -196,23 +196,23 @@ static void say_actor(struct check_report_text *t, const char *which, const stru
     };
     bool plain = a->what == VS_SIM_WHAT_ALLOC || a->what == VS_SIM_WHAT_FREE;
     if (plain)
-        say(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
+        append(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
     else
-        say(t, "  %s: %s", which, names[a->what]);
+        append(t, "  %s: %s", which, names[a->what]);
     char name[256];
     if (a->name)
-        say(t, " %s", vs_sim_stack_name(a->name, name, sizeof name));
-    say(t, "%s", plain ? "" : does);
+        append(t, " %s", vs_sim_stack_name(a->name, name, sizeof name));
+    append(t, "%s", plain ? "" : does);
     if (a->stream)
-        say(t, " in stream %u (number %llu), submitted at\n", a->stream,
+        append(t, " in stream %u (number %llu), submitted at\n", a->stream,
             (unsigned long long)a->seq);
     else
-        say(t, " at\n");
-    say_stack(t, a->stack);
+        append(t, " at\n");
+    append_stack(t, a->stack);
     if (!a->made)
         return;
-    say(t, "    as part of a graph, made at\n");
-    say_stack(t, a->made);
+    append(t, "    as part of a graph, made at\n");
+    append_stack(t, a->made);
 }
 
 static const char *does(const struct report *r, const struct vs_sim_actor *a, enum vs_sim_how how)
@@ -224,27 +224,27 @@ static const char *does(const struct report *r, const struct vs_sim_actor *a, en
     return how == VS_SIM_CHANGES ? " changes it" : how == VS_SIM_WRITES ? " writes it" : " reads it";
 }
 
-static void say_memory(struct check_report_text *t, const struct report *r)
+static void append_memory(struct check_report_text *t, const struct report *r)
 {
     const struct vs_sim_found *f = &r->found;
     if (f->kind == VS_SIM_REPORT_LEAK) {
-        say(t, "  memory: %llu allocation%s, %zu bytes in all, of %s, the first at 0x%lx\n",
+        append(t, "  memory: %llu allocation%s, %zu bytes in all, of %s, the first at 0x%lx\n",
             (unsigned long long)f->count, f->count == 1 ? "" : "s", f->bytes, memory_name(r->kind),
             (unsigned long)f->address);
         return;
     }
-    say(t, "  memory: 0x%lx", (unsigned long)f->address);
+    append(t, "  memory: 0x%lx", (unsigned long)f->address);
     if (f->bytes)
-        say(t, ", %zu bytes", f->bytes);
+        append(t, ", %zu bytes", f->bytes);
     if (!r->has_block || f->address - r->base > r->bytes + NEARBY_BYTES) {
-        say(t, ", in no allocation\n");
+        append(t, ", in no allocation\n");
         return;
     }
     if (f->address - r->base < r->bytes)
-        say(t, ", at offset %zu of", (size_t)(f->address - r->base));
+        append(t, ", at offset %zu of", (size_t)(f->address - r->base));
     else
-        say(t, ", %zu bytes after the end of", (size_t)(f->address - r->base - r->bytes));
-    say(t, " %zu bytes of %s%s at 0x%lx\n", r->bytes, r->freed ? "freed " : "",
+        append(t, ", %zu bytes after the end of", (size_t)(f->address - r->base - r->bytes));
+    append(t, " %zu bytes of %s%s at 0x%lx\n", r->bytes, r->freed ? "freed " : "",
         memory_name(r->kind), (unsigned long)r->base);
 }
 
@@ -252,17 +252,17 @@ static void compose(struct check_report_text *t, const struct report *r)
 {
     const struct vs_sim_found *f = &r->found;
     const struct vs_sim_actor *first = f->first, *second = f->second;
-    say(t, "vramscope checker: %s\n", titles[f->kind]);
-    say_memory(t, r);
+    append(t, "vramscope checker: %s\n", titles[f->kind]);
+    append_memory(t, r);
     if (r->alloc && r->alloc != first && f->address - r->base <= r->bytes + NEARBY_BYTES)
-        say_actor(t, "", r->alloc, "");
+        append_actor(t, "", r->alloc, "");
     if (first)
-        say_actor(t, "first", first, does(r, first, f->first_how));
+        append_actor(t, "first", first, does(r, first, f->first_how));
     if (second)
-        say_actor(t, f->kind == VS_SIM_REPORT_RACE ? "second" : "then", second,
+        append_actor(t, f->kind == VS_SIM_REPORT_RACE ? "second" : "then", second,
                   does(r, second, f->second_how));
     bool host = second && (second->what == VS_SIM_WHAT_HOST || (first && first->what == VS_SIM_WHAT_HOST));
-    say(t, "  %s\n", f->kind == VS_SIM_REPORT_RACE && host ? advice_host : advice[f->kind]);
+    append(t, "  %s\n", f->kind == VS_SIM_REPORT_RACE && host ? advice_host : advice[f->kind]);
 }
 
 static void put(const char *text, size_t bytes)
@@ -334,7 +334,7 @@ static void wait_for_printing(void)
 }
 
 /* Prints the number of unchecked kernels: silence must not suggest a clean program. */
-static void say_unseen(void)
+static void print_unseen(void)
 {
     char line[256];
     vs_sim_check_lock();
@@ -356,7 +356,7 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     if (vs_sim_spec.check_leaks)
         vs_sim_check_leaks(NULL);
-    say_unseen();
+    print_unseen();
     if (!atomic_load(&any))
         return;
     wait_for_printing();

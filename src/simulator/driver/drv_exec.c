@@ -82,16 +82,16 @@ bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hol
     bool there = (hold->pins || (!end->pool && !end->id)) &&
                  (!hold->mapped || vs_sim_mapped_span(end->base, end->mapped_bytes, write));
     if (!there)
-        vs_sim_end_let_go(hold);
+        vs_sim_end_release(hold);
     return there;
 }
 
-void vs_sim_end_let_go(const struct vs_sim_hold *hold)
+void vs_sim_end_release(const struct vs_sim_hold *hold)
 {
     if (hold->pins)
         vs_sim_unpin(hold->pins);
     if (hold->mapped)
-        vs_sim_mapped_let_go();
+        vs_sim_mapped_release();
 }
 
 static void copy_bytes(const struct vs_sim_copy *copy)
@@ -118,9 +118,9 @@ static bool do_copy(const struct vs_sim_copy *copy)
     bool there = vs_sim_end_hold(&copy->to, true, &to);
     if (there) {
         copy_bytes(copy);
-        vs_sim_end_let_go(&to);
+        vs_sim_end_release(&to);
     }
-    vs_sim_end_let_go(&from);
+    vs_sim_end_release(&from);
     return there;
 }
 
@@ -170,7 +170,7 @@ static bool do_set(const struct vs_sim_set *set)
     if (!vs_sim_end_hold(&set->to, true, &to))
         return false;
     set_bytes(set);
-    vs_sim_end_let_go(&to);
+    vs_sim_end_release(&to);
     return true;
 }
 

@@ -48,7 +48,7 @@ static int attempt(const struct vs_sim_value *v)
     bool done = v->write || reached(v);
     if (v->write)
         put(v);
-    vs_sim_end_let_go(&hold);
+    vs_sim_end_release(&hold);
     return done;
 }
 

@@ -208,7 +208,7 @@ CUresult vs_sim_fault_alloc(enum vs_sim_family family);
 bool vs_sim_mapped_span(uintptr_t address, size_t bytes, bool write);
 /* vs_sim_mapped_hold/let_go: between these, no mapping is removed or loses access. */
 void vs_sim_mapped_hold(void);
-void vs_sim_mapped_let_go(void);
+void vs_sim_mapped_release(void);
 /* vs_sim_reservation_find: the reservation of cuMemAddressReserve that contains *address*, mapped
  * or not. Returns false if there is none. */
 bool vs_sim_reservation_find(uintptr_t address, uintptr_t *base, size_t *bytes);
@@ -615,11 +615,11 @@ struct vs_sim_hold { /* on one end */
     bool mapped;
 };
 
-/* vs_sim_end_hold: until vs_sim_end_let_go, *end* may be read, or written (*write*); a removal of
+/* vs_sim_end_hold: until vs_sim_end_release, *end* may be read, or written (*write*); a removal of
  * its memory waits. The rules of vs_sim_range_pin. Returns false if the memory is gone; let_go must
  * not be called then. */
 bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold);
-void vs_sim_end_let_go(const struct vs_sim_hold *hold);
+void vs_sim_end_release(const struct vs_sim_hold *hold);
 /* vs_sim_values_describe: fills *values* from the arguments of cuStreamBatchMemOp, with its errors.
  * vs_sim_values_copy: returns false without host memory; *to* is empty then. */
 CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,

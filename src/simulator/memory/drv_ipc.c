@@ -108,7 +108,7 @@ static uint32_t export_locked(struct vs_sim_range *range)
     return range->exported;
 }
 
-void vs_sim_ipc_forget(const struct vs_sim_range *range)
+void vs_sim_ipc_discard(const struct vs_sim_range *range)
 {
     if (range->exported)
         atomic_store(&exports[range->exported - 1], 0);

@@ -14,7 +14,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
 {
     switch (range->kind) {
     case VS_SIM_RANGE_DEVICE:
-        vs_sim_ipc_forget(range);
+        vs_sim_ipc_discard(range);
         vs_sim_space_free(range->device, range->base, range->bytes);
         break;
     case VS_SIM_RANGE_OPENED: vs_sim_ipc_unmap(range); break;

@@ -127,7 +127,7 @@ bool vs_sim_mapped_span(uintptr_t address, size_t bytes, bool write)
 }
 
 void vs_sim_mapped_hold(void) { pthread_rwlock_rdlock(&in_use); }
-void vs_sim_mapped_let_go(void) { pthread_rwlock_unlock(&in_use); }
+void vs_sim_mapped_release(void) { pthread_rwlock_unlock(&in_use); }
 
 /* ---- reserving ---- */
 

@@ -44,8 +44,8 @@ CUresult vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event
 
 /* ---- memory ---- */
 
-/* vs_sim_ipc_forget: *range* is freed; its exports become invalid. */
-void vs_sim_ipc_forget(const struct vs_sim_range *range);
+/* vs_sim_ipc_discard: *range* is freed; its exports become invalid. */
+void vs_sim_ipc_discard(const struct vs_sim_range *range);
 /* vs_sim_ipc_unmap: releases the mapping behind an OPENED range after its removal. */
 void vs_sim_ipc_unmap(const struct vs_sim_range *range);
 

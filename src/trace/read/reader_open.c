@@ -47,7 +47,7 @@ static bool is_text(const unsigned char *p, size_t n)
     return n > 0;
 }
 
-static void say_not_a_trace(const struct vs_reader *r, char *why)
+static void explain_not_a_trace(const struct vs_reader *r, char *why)
 {
     unsigned char p[SNIFF_BYTES];
     size_t n = vs_source_read(&r->file, 0, p, sizeof p), i = 0;
@@ -94,7 +94,7 @@ static enum vs_err read_header(struct vs_reader *r, char *why)
         return VS_ERR_FORMAT;
     }
     if (memcmp(h->magic, VS_FILE_MAGIC, got < VS_MAGIC_BYTES ? got : VS_MAGIC_BYTES)) {
-        say_not_a_trace(r, why);
+        explain_not_a_trace(r, why);
         return VS_ERR_FORMAT;
     }
     if (got < sizeof *h) {

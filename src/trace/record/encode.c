@@ -13,7 +13,7 @@
 /* initial-exec: no call into the loader on the hot path */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t own_tid;
 
-void vs_encode_forget_thread(void)
+void vs_encode_reset_thread(void)
 {
     own_tid = 0;
 }

@@ -42,7 +42,7 @@ static bool drain_locked(struct vs_recorder *r)
 
 /* Let the background thread compress the remaining windows if that is quick: otherwise most of a
  * short program's trace would be stored uncompressed. */
-static void let_compress_locked(struct vs_recorder *r)
+static void wait_for_compression_locked(struct vs_recorder *r)
 {
     uint64_t until = vs_clock_ns() + COMPRESS_NS;
     bool in_time = true;
@@ -59,7 +59,8 @@ static bool has_room_locked(const struct vs_recorder *r)
     size_t events = r->selection.cell_count + 1 + VS_EVENT_CODE_MAX;
     bool room = (size_t)(r->limit - r->cursor) >= events * VS_EVENT_BYTES_MAX;
     for (unsigned i = 0; i < VS_WINDOWS; i++)
-        room = room || (r->windows[i].state == VS_WINDOW_FREE && !vs_trace_limit_awaits_locked(r));
+        room = room || (r->windows[i].state == VS_WINDOW_FREE &&
+                        !vs_trace_limit_drain_first_locked(r));
     return room;
 }
 
@@ -68,7 +69,7 @@ static bool settle_locked(struct vs_recorder *r)
 {
     r->leaving = true;
     vs_window_seal_locked(r);
-    let_compress_locked(r);
+    wait_for_compression_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
     if (idle || has_room_locked(r)) { /* the wait for the disk timed out */
         vs_unrecorded_write_locked(r); /* not into the frame of the end */
@@ -78,7 +79,7 @@ static bool settle_locked(struct vs_recorder *r)
     return idle && !r->failed && drain_locked(r);
 }
 
-static void forget_end_locked(struct vs_recorder *r)
+static void drop_end_locked(struct vs_recorder *r)
 {
     struct vs_ending *e = &r->ending;
     e->window->state = VS_WINDOW_FREE;
@@ -93,11 +94,11 @@ static void forget_end_locked(struct vs_recorder *r)
 static bool take_back_locked(struct vs_recorder *r)
 {
     if (vs_writer_take_back(r, &r->ending.mark)) {
-        vs_writer_say_failed_locked(r, errno);
+        vs_writer_report_failed_locked(r, errno);
         vs_recorder_fail_locked(r);
         return false;
     }
-    forget_end_locked(r);
+    drop_end_locked(r);
     return true;
 }
 
@@ -122,7 +123,7 @@ static bool put_end_locked(struct vs_recorder *r)
         return false;
     e->window = window_of_locked(r, r->sequence);
     if (vs_writer_finish(r)) {
-        vs_writer_say_failed_locked(r, errno);
+        vs_writer_report_failed_locked(r, errno);
         vs_recorder_fail_locked(r);
         return false;
     }
@@ -179,7 +180,7 @@ void vs_recorder_dismiss_thread(struct vs_recorder *r)
         r->has_thread = false;
     } else { /* it may still write if the disk answers: nobody may take over from it */
         r->leaving = false;
-        vs_shortage_stall_locked(r, vs_window_end_looks(r));
+        vs_shortage_stall_locked(r, vs_window_end_polls(r));
     }
     vs_lock_release(&r->lock);
     if (join)

@@ -293,7 +293,7 @@ void vs_module_list_refresh(struct vs_recorder *r)
     dl_iterate_phdr(read_generation, &generation);
     if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed)) {
         if (r->python && vs_python_pending())
-            vs_module_list_look_for_python(r);
+            vs_module_list_find_python(r);
         return;
     }
     struct gathering g = {0};
@@ -313,10 +313,10 @@ void vs_module_list_refresh(struct vs_recorder *r)
         apply_locked(r, &g);
     vs_lock_release(&r->lock);
     vs_arena_free_all(&g.arena);
-    vs_module_list_look_for_python(r);
+    vs_module_list_find_python(r);
 }
 
-void vs_module_list_look_for_python(struct vs_recorder *r)
+void vs_module_list_find_python(struct vs_recorder *r)
 {
     const char *note;
     if (!r->python)

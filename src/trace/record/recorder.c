@@ -87,7 +87,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     struct vs_recorder *r = vs_pages_map(sizeof *r);
     if (!r)
         return VS_ERR_NOMEM;
-    vs_encode_forget_thread(); /* this may be the child of a fork */
+    vs_encode_reset_thread(); /* this may be the child of a fork */
     vs_lock_init(&r->lock, VS_RANK_RECORDER, "recorder");
     static _Atomic uint32_t opened;
     r->number = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) + 1;
@@ -130,7 +130,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     vs_selection_begin_locked(r);
     vs_lock_release(&r->lock);
     vs_writer_start(r);
-    vs_module_list_look_for_python(r);
+    vs_module_list_find_python(r);
     *out = r;
     return VS_OK;
 
@@ -313,7 +313,7 @@ void vs_recorder_abandon_in_child(struct vs_recorder *r)
 {
     if (!r)
         return;
-    vs_encode_forget_thread();
+    vs_encode_reset_thread();
     vs_lock_reset_after_fork(&r->lock);
     r->work = r->progress = (struct vs_cond){0};
     atomic_store_explicit(&r->stopped, true, memory_order_relaxed);

@@ -152,7 +152,7 @@ struct vs_recorder {
     pid_t pid;
     bool replaces;     /* existing files with our names are replaced */
     bool live_on_disk; /* FILE.live exists */
-    uint64_t live_inode, looked_ns; /* looked: time of the last check that it exists */
+    uint64_t live_inode, checked_ns; /* checked: time of the last check that it exists */
     bool has_thread;
     pthread_t thread;
     _Atomic pid_t thread_tid; /* 0 before it runs */
@@ -175,9 +175,9 @@ struct vs_recorder {
 enum vs_err vs_window_open(struct vs_recorder *r) VS_MUST_CHECK;
 /* vs_window_unlink: remove FILE.live, unless another file has the name by now. */
 void vs_window_unlink(const struct vs_recorder *r);
-/* vs_window_look_locked: releases the lock and checks that FILE.live still exists; recreated where
- * somebody removed it. By the background thread. */
-void vs_window_look_locked(struct vs_recorder *r);
+/* vs_window_check_file_locked: releases the lock and checks that FILE.live still exists; recreated
+ * where somebody removed it. By the background thread. */
+void vs_window_check_file_locked(struct vs_recorder *r);
 /* vs_window_close: unmap; removes FILE.live unless *keep*. */
 void vs_window_close(struct vs_recorder *r, bool keep);
 /* vs_window_change_locked: the active window has no room for *bytes*: continue in the next. */
@@ -196,8 +196,8 @@ static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
  * something or ended; takes its work over when it is gone. false when the thread makes no progress
  * for long; unless the recorder is closing, the recording has failed then. */
 bool vs_window_wait_locked(struct vs_recorder *r);
-/* vs_window_end_looks: the length of such a wait in tenths of a second when the recording ends. */
-unsigned vs_window_end_looks(const struct vs_recorder *r);
+/* vs_window_end_polls: the length of such a wait in tenths of a second when the recording ends. */
+unsigned vs_window_end_polls(const struct vs_recorder *r);
 /* vs_window_publish_locked: the record that ends at *end* is complete. */
 static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char *end)
 {
@@ -248,8 +248,8 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
 void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
 enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
     VS_MUST_CHECK;
-/* vs_writer_say_failed_locked: report that the file cannot be written. */
-void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
+/* vs_writer_report_failed_locked: report that the file cannot be written. */
+void vs_writer_report_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
 enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
     VS_MUST_CHECK;
@@ -312,9 +312,9 @@ void vs_intern_kinds_locked(struct vs_recorder *r);
  * Called without the lock (the loader's own lock is taken inside, and a thread that holds that one
  * may be waiting for ours). */
 void vs_module_list_refresh(struct vs_recorder *r);
-/* vs_module_list_look_for_python: whether an interpreter is loaded now; recorded in the trace when
+/* vs_module_list_find_python: whether an interpreter is loaded now; recorded in the trace when
  * its frames cannot be read. Called without the lock. */
-void vs_module_list_look_for_python(struct vs_recorder *r);
+void vs_module_list_find_python(struct vs_recorder *r);
 /* vs_module_list_find_locked: the module that contains *pc*; NULL when none. */
 const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc);
 /* vs_module_list_own_range: pcs of the object that contains this code; 0,0 when
@@ -325,8 +325,8 @@ void vs_module_list_own_range(uint64_t *start, uint64_t *end);
 
 /* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
 uint32_t vs_encode_thread(void);
-/* vs_encode_forget_thread: this thread's kernel id may have changed (fork). */
-void vs_encode_forget_thread(void);
+/* vs_encode_reset_thread: this thread's kernel id may have changed (fork). */
+void vs_encode_reset_thread(void);
 
 /* --- recorder.c --- */
 

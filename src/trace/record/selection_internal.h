@@ -83,8 +83,8 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
  * one, and leaves room for the event. */
 void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
                                  const struct vs_change *change);
-/* vs_unrecorded_show_locked: put the pending counts into a new FILE.live. */
-void vs_unrecorded_show_locked(struct vs_recorder *r);
+/* vs_unrecorded_publish_locked: put the pending counts into a new FILE.live. */
+void vs_unrecorded_publish_locked(struct vs_recorder *r);
 /* vs_unrecorded_range_locked: a range begins or ends: peaks start again from the current sums. */
 void vs_unrecorded_range_locked(struct vs_recorder *r);
 /* vs_unrecorded_write_locked: write the counts into the trace. Leaves room for one more event. */
@@ -96,11 +96,11 @@ void vs_unrecorded_write_locked(struct vs_recorder *r);
 /* vs_trace_limit_window: *wanted*, or the largest size that fits a small limit; before windows are
  * made. */
 size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted);
-/* vs_trace_limit_awaits_locked: no window is active and the next would stop something, which may be
- * unnecessary once the waiting windows are written. */
-bool vs_trace_limit_awaits_locked(const struct vs_recorder *r);
-/* vs_trace_limit_look_locked: a window was begun: stop the kinds that no longer fit. */
-void vs_trace_limit_look_locked(struct vs_recorder *r);
+/* vs_trace_limit_drain_first_locked: no window is active and the next would stop something, which
+ * may be unnecessary once the waiting windows are written. */
+bool vs_trace_limit_drain_first_locked(const struct vs_recorder *r);
+/* vs_trace_limit_check_locked: a window was begun: stop the kinds that no longer fit. */
+void vs_trace_limit_check_locked(struct vs_recorder *r);
 /* vs_trace_limit_drop_locked: whether *event* is left out; if so, it is counted. */
 bool vs_trace_limit_drop_locked(struct vs_recorder *r, const struct vs_event *event);
 /* vs_trace_limit_finish_locked: before the end: record the numbers of events left out, by kind. */

@@ -134,7 +134,7 @@ static void end_in_file_locked(struct vs_recorder *r, int error)
 void vs_shortage_stop_locked(struct vs_recorder *r, int error)
 {
     if (!r->failed && !r->short_of_room) {
-        vs_writer_say_failed_locked(r, error);
+        vs_writer_report_failed_locked(r, error);
         r->short_of_room = true;
         if (r->live_on_disk)
             end_in_window_locked(r, error);

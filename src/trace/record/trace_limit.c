@@ -105,22 +105,22 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
 }
 
 /* Whether the limit can still change what is recorded. */
-static bool watches_locked(const struct vs_recorder *r, uint32_t now)
+static bool limit_active_locked(const struct vs_recorder *r, uint32_t now)
 {
     return r->selection.limit_bytes && now != VS_RECORDING_TOTALS && !r->selection.looking;
 }
 
-bool vs_trace_limit_awaits_locked(const struct vs_recorder *r)
+bool vs_trace_limit_drain_first_locked(const struct vs_recorder *r)
 {
     uint32_t now = atomic_load_explicit(&r->selection.stage, memory_order_relaxed);
-    return watches_locked(r, now) && !vs_window_all_free_locked(r) &&
+    return limit_active_locked(r, now) && !vs_window_all_free_locked(r) &&
            stage_for_locked(r, bytes_at_most_locked(r)) > now;
 }
 
-void vs_trace_limit_look_locked(struct vs_recorder *r)
+void vs_trace_limit_check_locked(struct vs_recorder *r)
 {
     uint32_t now = atomic_load_explicit(&r->selection.stage, memory_order_relaxed);
-    if (!watches_locked(r, now))
+    if (!limit_active_locked(r, now))
         return;
     uint64_t bytes = bytes_at_most_locked(r);
     enum vs_recording stage = stage_for_locked(r, bytes);

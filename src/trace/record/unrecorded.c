@@ -135,7 +135,7 @@ static void show_count_locked(struct vs_recorder *r, const struct vs_unrecorded_
     vs_live_counts_commit_locked(r);
 }
 
-void vs_unrecorded_show_locked(struct vs_recorder *r)
+void vs_unrecorded_publish_locked(struct vs_recorder *r)
 {
     for (unsigned i = 0; i < r->selection.cell_count; i++)
         show_cell_locked(r, i, vs_window_events_locked(r));

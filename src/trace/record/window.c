@@ -211,7 +211,7 @@ void vs_window_close(struct vs_recorder *r, bool keep)
         vs_window_unlink(r);
 }
 
-void vs_window_look_locked(struct vs_recorder *r)
+void vs_window_check_file_locked(struct vs_recorder *r)
 {
     if (!r->live_on_disk || r->ending.on || r->closed || r->failed)
         return;
@@ -219,7 +219,7 @@ void vs_window_look_locked(struct vs_recorder *r)
     /* if FILE is gone too, the trace was moved or deleted, or the root changed */
     bool gone = !has_inode(r->live_path, r->live_inode) && has_inode(r->path, r->writer.inode);
     vs_lock_acquire(&r->lock);
-    r->looked_ns = vs_clock_ns();
+    r->checked_ns = vs_clock_ns();
     if (!gone || !r->live_on_disk || r->ending.on || r->closed || r->failed)
         return;
     vs_log(VS_LOG_WARN, "%s was removed while in use; it is created again", r->live_path);
@@ -237,7 +237,7 @@ void vs_window_look_locked(struct vs_recorder *r)
         vs_recorder_fail_locked(r);
         return;
     }
-    vs_unrecorded_show_locked(r);
+    vs_unrecorded_publish_locked(r);
 }
 
 /* The one written longest ago: its bytes are the likeliest to be on disk by now, should the machine
@@ -309,7 +309,7 @@ static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t byte
         activate_locked(r, w);
     limit_locked(r, bytes);
     if (new_one)
-        vs_trace_limit_look_locked(r);
+        vs_trace_limit_check_locked(r);
 }
 
 bool vs_window_begin_free_locked(struct vs_recorder *r)
@@ -342,7 +342,7 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
         struct vs_window *w = r->active ? r->active : find_free_locked(r);
-        if (w && !r->active && in_time && vs_trace_limit_awaits_locked(r)) {
+        if (w && !r->active && in_time && vs_trace_limit_drain_first_locked(r)) {
             in_time = write_waiting_locked(r);
         } else if (w) {
             begin_locked(r, w, bytes);

@@ -8,21 +8,21 @@
 #include "trace/record/shortage.h"
 
 /* interval at which a waiting thread checks whether the background thread still exists */
-#define LOOK_NS UINT64_C(100000000)
+#define POLL_NS UINT64_C(100000000)
 /* checks without progress after which an ending recording stops waiting; counted rather than timed,
  * because a program that was stopped meanwhile has not waited */
-#define END_LOOKS 100u
+#define END_POLLS 100u
 
-unsigned vs_window_end_looks(const struct vs_recorder *r)
+unsigned vs_window_end_polls(const struct vs_recorder *r)
 {
-    return r->wait_polls < END_LOOKS ? r->wait_polls : END_LOOKS;
+    return r->wait_polls < END_POLLS ? r->wait_polls : END_POLLS;
 }
 
 static unsigned polls_allowed_locked(const struct vs_recorder *r)
 {
     if (r->stalled)
         return 1;
-    return r->closed || r->leaving ? vs_window_end_looks(r) : r->wait_polls;
+    return r->closed || r->leaving ? vs_window_end_polls(r) : r->wait_polls;
 }
 
 bool vs_window_wait_locked(struct vs_recorder *r)
@@ -31,7 +31,7 @@ bool vs_window_wait_locked(struct vs_recorder *r)
     unsigned looks = 0;
     vs_writer_hasten_locked(r);
     for (;;) {
-        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
+        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + POLL_NS);
         if (woken || r->thread_done || r->written_sequence != written)
             return true;
         if (!vs_writer_alive(r)) {

@@ -90,7 +90,7 @@ static enum vs_err check_descriptor(struct vs_recorder *r)
 }
 
 /* Deleted, or replaced by another file. */
-static void say_if_deleted(const struct vs_recorder *r)
+static void warn_if_deleted(const struct vs_recorder *r)
 {
     struct stat st;
     if (r->writer.regular && !fstat(r->writer.fd, &st) && !st.st_nlink)
@@ -300,7 +300,7 @@ enum vs_err vs_writer_finish(struct vs_recorder *r)
         .magic = VS_END_MAGIC,
     };
     trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
-    say_if_deleted(r);
+    warn_if_deleted(r);
     return append(r, &trailer, sizeof trailer);
 }
 
@@ -332,7 +332,7 @@ enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_ma
     return VS_OK;
 }
 
-void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
+void vs_writer_report_failed_locked(struct vs_recorder *r, int error)
 {
     char events[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     uint64_t kept = r->live_on_disk ? vs_window_events_locked(r) : r->writer.events;

@@ -107,8 +107,8 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
         *seen = 0; /* woken early: the age of the window is unknown */
     else if (main_thread_ended())
         r->quit = true;
-    if (vs_clock_ns() - r->looked_ns > (uint64_t)r->flush_ms * 1000000u)
-        vs_window_look_locked(r);
+    if (vs_clock_ns() - r->checked_ns > (uint64_t)r->flush_ms * 1000000u)
+        vs_window_check_file_locked(r);
 }
 
 static void *writer_main(void *arg)
@@ -143,7 +143,7 @@ static void *writer_main(void *arg)
     r->writer.packer = NULL;
     vs_lock_acquire(&r->lock);
     if (err) {
-        vs_writer_say_failed_locked(r, error);
+        vs_writer_report_failed_locked(r, error);
         vs_recorder_fail_locked(r);
     }
     r->finished = finish && !err;

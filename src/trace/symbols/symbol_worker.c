@@ -267,7 +267,7 @@ static enum vs_worker_result talk(struct vs_symbol_worker *worker,
     return result;
 }
 
-enum vs_worker_result vs_symbol_worker_ask(struct vs_symbol_worker *worker,
+enum vs_worker_result vs_symbol_worker_request(struct vs_symbol_worker *worker,
                                            const struct vs_debug_query *query, uint32_t number,
                                            uint64_t address, struct vs_symbol_set *set,
                                            struct vs_elf_facts *facts)

@@ -27,9 +27,9 @@ enum vs_worker_result {
     VS_WORKER_LATE,    /* the time is used up, or no worker can be started */
 };
 
-/* vs_symbol_worker_ask: puts the names around *address* of the module of *query* into *set* as
+/* vs_symbol_worker_request: puts the names around *address* of the module of *query* into *set* as
  * module 0; *number* identifies the module across calls. */
-enum vs_worker_result vs_symbol_worker_ask(struct vs_symbol_worker *worker,
+enum vs_worker_result vs_symbol_worker_request(struct vs_symbol_worker *worker,
                                            const struct vs_debug_query *query, uint32_t number,
                                            uint64_t address, struct vs_symbol_set *set,
                                            struct vs_elf_facts *facts);

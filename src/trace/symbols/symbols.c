@@ -143,7 +143,7 @@ static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
         return;
     }
     size_t before = object->names.count;
-    switch (vs_symbol_worker_ask(&s->worker, &query, object->number, offset, &object->names,
+    switch (vs_symbol_worker_request(&s->worker, &query, object->number, offset, &object->names,
                                  &object->facts)) {
     case VS_WORKER_ANSWERED:
         object->asked = true;
