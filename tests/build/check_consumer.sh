@@ -41,7 +41,7 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 "$cc" "$@" "$here/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs vramscope)
 expect "pkg-config" "$(LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config")"
 
-# the installed command finds what it needs from where it lies
+# the installed command finds its files relative to its own path
 "$prefix/bin/vramscope" --help >"$work/help"
 grep -q report "$work/help" || { echo "the installed command's --help names no verbs" && exit 1; }
 echo "installed command: $(head -n 1 "$work/help")"

@@ -3,8 +3,7 @@
 #
 # Every header compiles alone, public ones also as C99 and, where there is a C++
 # compiler, as C++. Tables (*_table.h) hold rows for a macro that the includer
-# defines: of those it is checked that they include nothing and that some header
-# or source does include them.
+# defines: they must include nothing, and some header or source must include them.
 #
 #   check_headers.sh ROOT CC CUDA-INCLUDE-DIRS TABLES
 #
@@ -28,7 +27,7 @@ fail() {
     failed=$((failed + 1))
 }
 
-# compile HEADER FLAG...: as a file of one include, which is how it will be met
+# compile HEADER FLAG...: as a file with this one include
 compile() {
     local header=$1 why
     shift

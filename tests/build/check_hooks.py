@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the hook table miss an entry point? Reads the installed CUDA headers and
-libraries, decides by names and signatures which functions allocate, free, map or
-answer for memory, and fails for each that is neither hooked nor exempted with a
-reason.
+"""Checks that the hook table misses no entry point. Reads the installed CUDA headers
+and libraries, decides by names and signatures which functions allocate, free, map or
+query memory, and fails for each that is neither hooked nor exempted with a reason.
 
   check_hooks.py TABLE EXEMPTIONS --cc CC --include DIR... [--library FILE...]
-  check_hooks.py ... --self-test     take hooks and exemptions away, invent new entry
-                                     points, and see each of them missed
+  check_hooks.py ... --self-test     remove hooks and exemptions, add invented entry
+                                     points, and check that each is reported
 
 The names are those that libraries export, versions included: the headers are
 preprocessed three times (plainly, as CUDA's own sources do, which shows the old
 forms, and with per-thread default streams). EXEMPTIONS has a line "name | reason"
-each; a line for what is hooked, or for what no rule asks for, is an error too."""
+each; a line for a hooked function, or for one that no rule selects, is an error too."""
 
 import argparse
 import os
@@ -28,8 +27,8 @@ WAYS = ((), ("-D__CUDA_API_VERSION_INTERNAL",),
 PROTOTYPE = re.compile(r"\b(?:CUresult|cudaError_t)\b[\s\w()\"]*?\b(cu(?:da)?[A-Z]\w*)\s*\(([^;{}]*?)\)\s*;", re.S)
 
 # --- rules ---
-# What a function gives through a pointer, or takes by value, that is memory or holds
-# some. Both layers have the same things by other names.
+# Types that are memory or hold memory, returned through a pointer or passed by value.
+# Driver and runtime have different names for the same types.
 MEMORY = (r"CUdeviceptr(?:_v\d)?|CUarray|cudaArray_t|CUmipmappedArray|cudaMipmappedArray_t|"
           r"CUmemGenericAllocationHandle|CUexternalMemory|cudaExternalMemory_t|"
           r"CUmemoryPool|cudaMemPool_t|CUmodule|CUlibrary|cudaLibrary_t|"
@@ -51,8 +50,8 @@ ABOUT = {"Mem", "Malloc", "Array", "Pool", "Ipc", "Multicast", "External", "Memo
 ASKS = {"Get"}
 ABOUT_ASKED = {"Info", "Total", "Range", "Attribute", "Attributes", "Handle", "Granularity", "Access", "Requirements",
                "Pointer", "Pool", "Properties", "Flags"}
-# What is not about memory though its name may sound so: moving and filling it, other
-# objects that are imported, shared memory of kernels, nodes that run host functions.
+# Names that contain such words, but do not allocate, free or map memory: copies and
+# fills, imports of other objects, shared memory of kernels, nodes that run host functions.
 ELSEWHERE = re.compile(r"cudaSetDoubleFor|cudaBind(?:Texture|Surface)|Memcpy|Memset|Prefetch|Decompress|MemAdvise|Semaphore|SharedMemConfig|PersistingL2|"
                        r"HostNode|BatchMemOp|Ipc\w*Event|TexRef|SurfRef|TensorMap|^cu(?:da)?Logs")
 
@@ -64,7 +63,7 @@ def words(name):
 
 
 def kind_of(name, parameters):
-    """Why *name* must be looked after; None when it need not be."""
+    """The reason why *name* needs a hook; None if it does not."""
     found = set(words(name))
     if ELSEWHERE.search(name):
         return None
@@ -148,8 +147,8 @@ def exported(library):
 
 
 def with_library(functions, libraries):
-    """Also what libraries export and the headers do not show: by the signature of the
-    same function without its version, or by name alone."""
+    """Adds functions that libraries export but headers do not declare: by the signature of
+    the same function without its version, or by name alone."""
     for library in libraries:
         for name in exported(library):
             base = re.sub(r"(?:_v\d+)?(?:_pt[ds]z?)?$", "", name)
@@ -194,7 +193,7 @@ def exemptions_of(text):
 # --- judging ---
 
 def judge(functions, hooks, exempt):
-    """What is wrong, a line each. Headers of another CUDA lack some names: that is no fault."""
+    """The errors, one per line. Names missing from another CUDA's headers are not errors."""
     wrong = []
     for name in sorted(functions):
         kind = kind_of(name, functions[name])
@@ -241,7 +240,7 @@ INNOCENT = {
 
 
 def self_test(functions, hooks, exempt):
-    """The rules must ask for every hook of memory, and for what does not exist yet."""
+    """The rules must select every memory hook, and invented entry points."""
     missed = []
     clean = judge(functions, hooks, exempt)
     asked = [h for h in hooks if h in functions and kind_of(h, functions[h])]
@@ -274,7 +273,7 @@ def main():
     p.add_argument("--include", action="append", default=[])
     p.add_argument("--library", action="append", default=[])
     p.add_argument("--self-test", action="store_true")
-    p.add_argument("--list", action="store_true", help="what the rules ask for, and how it is answered")
+    p.add_argument("--list", action="store_true", help="print the functions that the rules select, with their hook or exemption")
     args = p.parse_args()
     version, path = version_of(args.include)
     functions = declared(args.cc, args.include)

@@ -16,10 +16,10 @@ import re
 import sys
 import tempfile
 
-# Every room: the rooms outside it that it may include, and its doors, the headers that
+# Every room: the other rooms that it may include, and its doors, the headers that
 # other rooms may include ("*": all). A room may include any of its own headers. The order is
 # from the bottom up, within a module as well; a row that names a room below itself in this
-# list is a cycle that is known and stays within one library.
+# list is an accepted cycle within one library.
 ROOMS = {
     "base": ("", "*"),
     "ledger": ("base", "*"),
@@ -95,8 +95,8 @@ ROOMS = {
     "examples": ("public", ""),
     "public": ("", "*"),
 }
-# The law of the modules, which every row above has to obey as well: an arrow that a row
-# claims must be in this table (ARCHITECTURE.md, "Modules").
+# The dependency law of modules: every dependency in a row above must be in this table too
+# (ARCHITECTURE.md, "Modules").
 MODULES = {
     "base": set(),
     "ledger": {"base"},
@@ -158,7 +158,7 @@ def sources(root):
 
 
 def resolve(root, path, name):
-    """The file of this tree that an include means; None for a foreign one."""
+    """The file of this tree that an include names; None for a file outside the tree."""
     for base in (os.path.dirname(path), "src", "include", ""):
         candidate = os.path.normpath(os.path.join(base, name))
         if not candidate.startswith("..") and os.path.isfile(os.path.join(root, candidate)):
@@ -167,7 +167,7 @@ def resolve(root, path, name):
 
 
 def why_not(room, target):
-    """Why *room* may not include the file *target* of this tree; None if it may."""
+    """The reason why *room* must not include the file *target* of this tree; None if it may."""
     other = room_of(target)
     if other == room:
         return None
@@ -239,7 +239,7 @@ def check_tree(root):
     return found
 
 
-# --- self-test: what must be found, and what must not -------------------------
+# --- self-test: violations that must be found, and code that must pass --------
 
 GOOD = {
     "src/base/vs_map.h": "#include <stdint.h>\n",

@@ -23,7 +23,7 @@ EXEMPT = {
     "cuLibraryGetManaged": ROOM, "cuKernelGetFunction": ROOM, "cuFuncLoad": ROOM, "cuLaunchKernel": ROOM,
     "cuLaunchKernel_ptsz": ROOM, "cuLaunchKernelEx": ROOM, "cuLaunchKernelEx_ptsz": ROOM,
     "cuLaunchCooperativeKernel": ROOM, "cuLaunchCooperativeKernel_ptsz": ROOM,
-    "cuCtxSetLimit": "what it takes is measured before and after, which cannot be told apart here",
+    "cuCtxSetLimit": "its memory is measured before and after the call, but only the end of the call is reported",
     "cuLibraryLoadData": "shows in the device's figures only, at the next event",
     "cuLibraryLoadFromFile": "shows in the device's figures only, at the next event",
     "cuLibraryUnload": "shows in the device's figures only, at the next event",

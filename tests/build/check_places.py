@@ -31,7 +31,7 @@ def rows_of(root, table, macro):
 
 
 def section(root):
-    """The paths of each row exist; it names as many places as it says."""
+    """The paths of each row exist, and their number matches the row's count."""
     found = SECTION.search(text_of(root, "ARCHITECTURE.md"))
     rows = ROW.findall(found.group(1)) if found else []
     if len(rows) < 8:
@@ -93,7 +93,7 @@ def check(root):
     return [line for part in (section, formats, verdicts, verbs, policies) for line in part(root)]
 
 
-PLANTED = (  # file, what is taken away (None: the file), what the violation must name
+PLANTED = (  # file, the text to remove (None: the file), the text that the violation must contain
     ("docs/trace-format.md", None, "docs/trace-format.md"),
     ("ARCHITECTURE.md", "`src/trace/format/event_table.h`; ", "event (4)"),
     ("docs/man/vramscope-export.1", ".B chrome\n", "export format chrome"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Without CUDA headers the command still builds and reads traces: configures a
-# scratch build with VRAMSCOPE_CUDA=OFF, builds the command alone, and asks it to
-# read a file that is no trace (exit 2, one line that names the file).
+# scratch build with VRAMSCOPE_CUDA=OFF, builds the command alone, and lets it read
+# a file that is not a trace (exit 2, one line that names the file).
 #
 #   check_without_cuda.sh ROOT CMAKE GENERATOR CC
 set -eu

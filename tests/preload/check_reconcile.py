@@ -6,7 +6,7 @@
 
 Runs a case of victim_reconcile (folder TESTS/compat) under `vramscope run` (folder BIN),
 observed and with the cache, with the shared and the static runtime, with stacks and
-without, and holds the report's JSON against what the simulated device is known to hold.
+without, and compares the report's JSON with the simulated device's actual memory.
 """
 import json
 import os

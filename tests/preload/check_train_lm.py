@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bundled training program under vramscope, on the simulated GPU.
 
-    check_train_lm.py BIN_DIR CHECK     one of the checks below; exit 1 says why
+    check_train_lm.py BIN_DIR CHECK     one of the checks below; exit 1 prints the reason
     check_train_lm.py --list
 
-What a user relies on: the profiler changes nothing in the program's output, both
-builds and both ways of recording agree with the program's own tally, the timeline
-is well-formed and agrees with the report, and three ways of running out of memory
-end in the right verdict.
+Checks that the profiler does not change the program's output, both builds and both
+ways of recording agree with the program's own tally, the timeline is well-formed and
+agrees with the report, and three ways of running out of memory get the right verdict.
 """
 import json
 import os

@@ -135,8 +135,8 @@ static void a_program_out_of_reach_is_named(void **state)
     assert_null(strstr(err, "LD_PRELOAD"));
 }
 
-/* Regression: Python's ctypes.util.find_library runs ldconfig with an environment of its own, and
- * that line stood in place of the hint that explains the program's failure. */
+/* Regression: Python's ctypes.util.find_library runs ldconfig with a clean environment, and the
+ * message about that replaced the hint that explains the program's failure. */
 static void a_child_with_a_clean_environment_hides_no_hint(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void a_child_with_a_clean_environment_hides_no_hint(void **state)
     assert_non_null(strstr(err, "nvcc -cudart shared"));
 }
 
-/* Regression: it was said not to have used CUDA. */
+/* Regression: run reported that it had not used CUDA. */
 static void a_program_that_only_queries_devices_used_cuda(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the user sees after a program was killed, after `vramscope run` itself was killed, with
- * unusual file names, and for processes of other users and containers. */
+ * The messages after a program was killed, after `vramscope run` itself was killed, with unusual
+ * file names, and for processes of other users and containers. */
 #define _GNU_SOURCE
 #include <string.h>
 

@@ -54,8 +54,8 @@ static void child_environment(enum front front)
 {
     setenv("LD_LIBRARY_PATH", VS_SIMULATOR_PATH, 1);
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB", 1);
-    /* victims leave memory allocated on purpose; a fork that continues is what is tested; tsan
-     * cannot follow libunwind's thread destructors */
+    /* victims leak memory on purpose and continue after a fork; tsan cannot follow libunwind's
+     * thread destructors */
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0", 1);
     setenv("TSAN_OPTIONS", "die_after_fork=0:handle_segv=0:handle_abort=0", 1);
     if (strstr(VS_SANITIZER_PRELOAD, "tsan"))

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares docs/simulator.md, "What is not simulated", with the built libraries: every
-function that returns "not supported" belongs to something the text names, and the text
-names nothing that works. Prints the functions that are refused.
+function that returns "not supported" belongs to a feature in the text, and no feature in the
+text works. Prints the unsupported functions.
 Usage: check_not_simulated.py SOURCE_DIR NM LIBCUDA LIBCUDART"""
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-# pattern of functions -> what the text calls it
+# pattern of functions -> their name in the text
 NAMED = {
     r"cu(da)?(Tex|Surf)(Object|Ref)|cuda(Get|Create|Destroy)(Texture|Surface)Object"
     r"|cuModuleGet(Tex|Surf)Ref|TexRef|Texture1DLinear|TensorMap|TextureObject|SurfaceObject":

@@ -5,7 +5,7 @@
  * memory of another segment again. */
 #include "analysis/state/replay_internal.h"
 
-/* *segment*, which is not a view, was created: *more* segments. */
+/* *segment*, which is not a view, was created. *more*: change in the number of segments. */
 static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment *segment, uint64_t more,
                        uint32_t tid)
 {

@@ -51,7 +51,7 @@ static void put(struct balance_text_table *table, size_t column, const char *lab
     table->rows[i].bytes[column] = bytes;
 }
 
-/* *most*: the moment whose words are used in the labels. */
+/* The labels describe *most*. */
 static void fill(struct balance_text_table *table, size_t column, const struct vs_balance *b,
                  const struct vs_balance *most)
 {

@@ -39,7 +39,7 @@ bool vs_recording_sums_old(const struct vs_report *report);
  * *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state);
 
-/* vs_recording_limit_text: what was dropped for the trace's size, and from when on: "no kernels and
+/* vs_recording_limit_text: the events dropped for the trace's size, and since when: "no kernels and
  * copies from 4.5 s on, no new call stacks from 6.1 s on", or "". since_ns count from the process's
  * start. *out* likewise; returns out. */
 char *vs_recording_limit_text(char *out, const struct vs_recording_state *state);

@@ -115,8 +115,7 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
         fprintf(style->out, "  figures  of this span only; memory that was live before it is live at its start\n");
 }
 
-/* What was dropped for the size limit without effect on the figures, and what is missing from
- * them. */
+/* Events dropped for the size limit that do not affect the figures, and those that do. */
 static void dropped_lines(const struct vs_report *report, const struct vs_style *style)
 {
     bool begun = false;

@@ -6,7 +6,7 @@
  * source file is one program:
  *
  *   VICTIM("group")
- *   CASE(function, "what the case does, for the table", flags)
+ *   CASE(function, "description for the table", flags)
  *   ENV(function, "NAME=VALUE")                more about that case, any number
  *   END_VICTIM
  *

@@ -100,8 +100,8 @@ static int records_without_subscription(void)
     return 0;
 }
 
-/* The same two if the driver loads the library (CUDA_INJECTION64_PATH): it is not told of another
- * profiler then, so it must not use any records. */
+/* The same two if the driver loads the library (CUDA_INJECTION64_PATH): it then cannot detect
+ * another profiler, so it must not use any records. */
 static int records_from_the_start(void)
 {
     profiler_find();

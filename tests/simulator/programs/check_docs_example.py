@@ -3,8 +3,8 @@
 """The example of docs/simulator.md, "Running your own kernels", unchanged:
 check_docs_example.py DOCUMENT BUILD INCLUDE NVCC CXX CUDA-INCLUDES
 
-Takes the files and commands out of the document, runs the commands and compares what
-they print with what the document says.
+Extracts the files and commands from the document, runs the commands and compares their
+output with the document.
 """
 import os
 import re

@@ -8,10 +8,10 @@ MODE real       the public traces: every block at its recorded offset of its rec
                 segment, equal final blocks; exit 77 where SHARED_DIR has none
 MODE oracle     the counts agree with those of the independent oracle,
                 SHARED_DIR/tools/replay_snapshot.py; exit 77 where it is absent
-MODE synthetic  a snapshot written by hand that has what the public ones lack: new
-                segments, a retry after giving back, an emptied cache, a failed
+MODE synthetic  a hand-written snapshot with cases that the public ones lack: new
+                segments, a retry after returning memory, an emptied cache, a failed
                 request, two streams; then the same with one wrong address, one wrong
-                final block and one wrong segment size, which must be noticed
+                final block and one wrong segment size, which must be reported
 """
 import ast
 import copy

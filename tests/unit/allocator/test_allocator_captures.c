@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the allocator must not do during a stream capture: query events or release cached memory;
- * with captures inferred from open private pools, or reported. */
+ * During a stream capture the allocator must not query events or release cached memory; with
+ * captures inferred from open private pools, or reported. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1}, two = {7, 0};

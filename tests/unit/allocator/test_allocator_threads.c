@@ -209,7 +209,7 @@ static void threads_on_one_stream_count_every_block(void **state)
     vs_allocator_destroy(allocator);
 }
 
-/* --- a stream each: the peak of all together is known --- */
+/* --- one stream per thread: the peak of all together is exact --- */
 
 #define STEADY 10
 

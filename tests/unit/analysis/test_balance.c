@@ -141,7 +141,7 @@ static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
     for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: in a page of its own */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: has its own page */
     read_used(&b, CONTEXT + 4 * MIB + 2 * MIB);
     const struct vs_balance *balance = last_of(&b);
     assert_int_equal(balance->rounding, 6 * MIB - 10 * 512 - 1024 - MIB);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Failed allocations by error: of a whole trace, of a moment, and of any numbers at all. */
+ * Failed allocations by error: of a whole trace, at a point in time, and for arbitrary counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,7 +39,7 @@ static void parameters_are_left_out_and_names_are_whole(void **state)
     }
 }
 
-/* What is printed of three sites of 900, 95 and 5 bytes. */
+/* The printed text of three sites of 900, 95 and 5 bytes. */
 static char *listed(bool small_sites, size_t rows)
 {
     struct vs_report_site items[3] = {{.bytes = 900, .count = 1, .api = "first"},

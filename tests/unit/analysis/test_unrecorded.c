@@ -358,7 +358,7 @@ static void put_graph(struct vs_recorder *r, uint64_t addr, uint64_t bytes, bool
     vs_recorder_change(r, &book, change, selected, &event);
 }
 
-/* Memory of graphs comes and goes, and what the driver holds for them. */
+/* Allocates and frees graph memory, and changes the memory that the driver holds for graphs. */
 static struct vs_replay *replay_of_graphs(struct vs_recorder_config config, uint64_t seed,
                                           struct vs_reader **reader)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which counts in FILE.live are used when some of it was not written: after a machine stop, a kill
- * while counts are being recorded, events after an end. And what the recorder must have done before
- * it stores from which event on they hold. */
+ * while counts are being recorded, events after an end. Also the recorder's steps before it stores
+ * the first event for which they are valid. */
 #include "unit/trace/trace_test.h"
 
 #include "trace/record/recorder_internal.h"

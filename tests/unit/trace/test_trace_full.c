@@ -265,7 +265,7 @@ static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
     return vs_recorder_open(&config, &r) ? NULL : r;
 }
 
-/* A change without an event of its own. */
+/* A change without its own event. */
 static bool count_one(struct vs_recorder *r)
 {
     static struct vs_book book;

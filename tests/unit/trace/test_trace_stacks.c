@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks and their names against call chains that are known because this file makes them. */
+ * Stacks and their names, compared with call chains made in this file. */
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>

@@ -84,7 +84,7 @@ static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
     vs_reader_close(reader);
 }
 
-/* What a reader of the trace would have is what there is. */
+/* The last written totals equal the current ones. */
 static void assert_written(struct vs_recorder *r)
 {
     vs_recorder_acquire(r);

@@ -69,7 +69,7 @@ static int little_address_space(void)
     return 0;
 }
 
-/* too little for us from the start: the attempt must leave nothing behind */
+/* too little address space to start recording: the attempt must leave nothing behind */
 static int no_address_space_for_us(void)
 {
     bring_up_cuda();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plugin that uses CUDA: linked with a runtime of its own, static or of another major version,
- * without its headers. MOMENT 1: also in its constructor; 2: its constructor opens another plugin
- * and calls it. */
+ * A plugin that uses CUDA: linked with its own runtime, static or of another major version,
+ * without that runtime's headers. MOMENT 1: also in its constructor; 2: its constructor opens
+ * another plugin and calls it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -66,7 +66,7 @@ static void start(void)
     OK(cuCtxSetCurrent(context));
 }
 
-/* Runs *moment* in a constructor. */
+/* Calls *moment* in a constructor. */
 static void load(void (*moment)(void))
 {
     char address[32];

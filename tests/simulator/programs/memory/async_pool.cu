@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Temporary memory in stream order: the default pool with a release threshold, so that it
-// keeps what it has; then a pool of our own, trimmed by hand. Two streams hand memory over.
+// keeps its memory; then an explicit pool, trimmed by hand. Two streams pass memory on.
 #include <cinttypes>
 
 #include "async_pool_kernels.cuh"
@@ -21,7 +21,7 @@ static unsigned long long expected_sum(unsigned from, int n)
     return sum;
 }
 
-// *rounds* of work, each on memory of a size of its own; how many came out wrong.
+// Runs *rounds* of work, each on memory of a different size; returns the number of wrong results.
 static int work(cudaStream_t stream, cudaStream_t other, cudaMemPool_t pool, int rounds)
 {
     unsigned long long *d_sum, sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector in device memory that grows without moving: addresses are reserved once,
-// physical memory is mapped behind what is there. When the reservation is used up, the
+// physical memory is mapped behind the existing memory. When the reservation is full, the
 // same physical memory is mapped again in a larger one.
 #include <cuda.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four host threads that use "the" default stream, compiled with --default-stream
-// per-thread: each has one of its own, and they meet in an event at the end.
+// per-thread: each has its own one, and an event joins them at the end.
 #include <thread>
 #include <vector>
 

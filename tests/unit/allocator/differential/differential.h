@@ -94,10 +94,10 @@ struct diff_run {
     } events, model_events; /* events of the sinks in this step */
     struct unsafe_ranges ranges;
     unsigned begun_pools; /* a bit for each */
-    int captures;         /* told */
+    int captures;         /* reported */
     uint64_t called_back; /* bytes freed by the callback; 0: none */
     uint64_t seed, random;
-    int steps;             /* carried out */
+    int steps;             /* done */
     char difference[512];  /* empty: none yet */
     bool thorough;         /* snapshot and invariants after every step */
 };

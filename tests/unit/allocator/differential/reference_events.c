@@ -132,8 +132,8 @@ enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
         return err;
     if (m->config.reuse == VS_REUSE_AFTER_SYNC || stream == b->stream)
         return VS_OK;
-    /* part of a graph only if it never was a separate use (PyTorch takes it for part of the graph
-     * as soon as it was part of one, and then waits for too little) */
+    /* part of a graph only if it never was a separate use (PyTorch treats it as part of the graph
+     * once it was part of one, and then does not wait for the separate use) */
     if (!model_capturing(m))
         b->capture_uses &= ~(1u << stream);
     else if (!(b->uses & 1u << stream))
