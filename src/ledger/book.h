@@ -29,7 +29,8 @@ static inline unsigned vs_book_index(const struct vs_change *change)
     return vs_family_on_host(change->family) ? VS_BOOK_HOST : change->device;
 }
 
-VS_ALWAYS_INLINE static inline unsigned vs_book_apply(struct vs_book *book, const struct vs_change *change)
+VS_ALWAYS_INLINE static inline unsigned vs_book_apply(struct vs_book *book,
+                                                      const struct vs_change *change)
 {
     return vs_book_has(change) ? vs_ledger_apply(&book->account[vs_book_index(change)], change) : 0;
 }

@@ -95,7 +95,7 @@ static inline uint64_t vs_ledger_larger(uint64_t a, uint64_t b)
 
 /* vs_ledger_step: the effect of *change* on the sums. */
 VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
-                                            const struct vs_change *change)
+                                                             const struct vs_change *change)
 {
     struct vs_step step = {.reserved = change->reserved};
     if (change->level == VS_LEVEL_SEGMENT) {
@@ -130,8 +130,9 @@ VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_led
     return step;
 }
 
-VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger, const struct vs_change *change,
-                                   const struct vs_step *step)
+VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger,
+                                                    const struct vs_change *change,
+                                                    const struct vs_step *step)
 {
     if (change->family == VS_FAMILY_GRAPH) {
         ledger->graph_reserved += (uint64_t)step->reserved;
@@ -154,7 +155,8 @@ VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger, co
 /* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
  * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
  * sums. */
-VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger, const struct vs_change *change)
+VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
+                                                        const struct vs_change *change)
 {
     struct vs_step step = vs_ledger_step(ledger, change);
     unsigned rose = 0;

@@ -50,9 +50,10 @@ static inline bool vs_recorder_selects(struct vs_recorder *recorder, enum vs_lev
  * *change* in *book*, leave its event out or record it. *book*: the same for all changes of a
  * recorder, empty when it was opened. *recorder* NULL: only count; *event* is not read. By value,
  * so that constants of *change* at the call site are not stored to memory and loaded again. */
-VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recorder, struct vs_book *book,
-                                      struct vs_change change, bool selected,
-                                      struct vs_event *event)
+VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recorder,
+                                                       struct vs_book *book,
+                                                       struct vs_change change, bool selected,
+                                                       struct vs_event *event)
 {
     vs_recorder_acquire(recorder);
     if (recorder && __builtin_expect(vs_selection_on, 0)) {
