@@ -36,7 +36,7 @@ _Atomic bool vs_several_contexts, vs_peer_access;
 /* the thread's last context, so that the hot path does not walk the list */
 static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));
 
-CUcontext vs_context_handle(void)
+inline CUcontext vs_context_handle(void) /* inline: see vs_recorder_acquire */
 {
     CUcontext handle = NULL;
     static _Atomic(void *) fn;
@@ -202,6 +202,15 @@ static struct vs_context *register_context(CUcontext handle)
     return context;
 }
 
+/* Separate, so that a repeated call needs few registers. */
+static __attribute__((noinline)) struct vs_context *find_current(CUcontext handle)
+{
+    struct vs_context *context = vs_context_find(handle);
+    if (!context)
+        context = register_context(handle);
+    return recent = context;
+}
+
 struct vs_context *vs_context_current(void)
 {
     CUcontext handle = vs_context_handle();
@@ -210,11 +219,7 @@ struct vs_context *vs_context_current(void)
     if (recent && recent->handle == handle &&
         atomic_load_explicit(&recent->alive, memory_order_relaxed))
         return recent;
-    struct vs_context *context = vs_context_find(handle);
-    if (!context)
-        context = register_context(handle);
-    recent = context;
-    return context;
+    return find_current(handle);
 }
 
 void vs_context_gone(struct vs_context *context, const char *api)
