@@ -44,7 +44,8 @@ static void count_split(struct vs_tally *tally, enum vs_pool_kind kind, struct s
 
 /* --- requests --- */
 
-static struct split_change change_by_taking(const struct vs_block *block, uint64_t size)
+__attribute__((always_inline)) static inline struct split_change
+change_by_taking(const struct vs_block *block, uint64_t size)
 {
     if (block->segment->handle_bytes)
         return (struct split_change){0, 0};
@@ -102,7 +103,8 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     vs_tally_raise(tally, kind, VS_TALLY_BLOCKS, 1);
     vs_tally_raise(tally, kind, VS_TALLY_BYTES, size);
     vs_tally_raise(tally, kind, VS_TALLY_REQUESTED, request->requested);
-    count_split(tally, kind, change);
+    if (change.count || change.bytes)
+        count_split(tally, kind, change);
     shard->open = true;
     return true;
 }
@@ -160,6 +162,8 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream, void 
     *err = VS_OK;
     if (!shard || !vs_sharded(a) || bytes > VS_ALLOCATOR_REQUEST_MAX)
         return false;
+    /* one pointer from here on: otherwise the address is computed again for every field */
+    __asm__("" : "+r"(shard));
     struct vs_request request = {.requested = bytes, .stream = stream, .policy = a->policy,
                                  .call = call};
     request.rounded = vs_round_request(&a->config, bytes);
@@ -244,7 +248,8 @@ free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uin
     vs_tally_lower(tally, kind, VS_TALLY_BLOCKS, 1);
     vs_tally_lower(tally, kind, VS_TALLY_BYTES, size);
     vs_tally_lower(tally, kind, VS_TALLY_REQUESTED, requested);
-    count_split(tally, kind, change);
+    if (change.count || change.bytes)
+        count_split(tally, kind, change);
     shard->open = true;
     return true;
 }
@@ -254,6 +259,7 @@ bool vs_fast_free(struct vs_allocator *a, uint64_t addr, uint64_t user, void *ca
     if (!vs_sharded(a))
         return false;
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
+    __asm__("" : "+r"(shard)); /* as in vs_fast_malloc */
     vs_quick_acquire(&shard->lock);
     bool done = free_in_shard(a, shard, addr, user, call);
     vs_quick_release(&shard->lock);
