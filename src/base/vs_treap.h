@@ -57,6 +57,8 @@
                                                                                                   \
     VS_TREAP_INLINE link name##_merge(link low, link high)                                        \
     {                                                                                             \
+        if (!low || !high)                                                                        \
+            return low ? low : high;                                                              \
         link tree;                                                                                \
         link *end = &tree;                                                                        \
         node *a = name##_node(low), *b = name##_node(high);                                       \

@@ -424,12 +424,13 @@ static inline void vs_block_absorb(struct vs_block *block, const struct vs_block
     vs_block_set_size(block, block->size + other->size);
 }
 
-/* Most bins hold one block or none: these cases need no call. */
+/* The block must not be in any index; its address and size must not change while it is. Most bins
+ * hold one block or none: these cases need no call. */
 static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
     if (index->bins[bin]) {
-        vs_free_index_insert(index, block);
+        vs_free_index_insert(index, bin, block);
         return;
     }
     index->bins[bin] = vs_ref_of(block);
@@ -441,7 +442,7 @@ static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *
 {
     unsigned bin = vs_free_bin(block->size);
     if (index->bins[bin] != vs_ref_of(block) || block->idle.left || block->idle.right) {
-        vs_free_index_remove(index, block);
+        vs_free_index_remove(index, bin, block);
         return;
     }
     index->bins[bin] = 0;

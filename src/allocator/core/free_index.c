@@ -61,25 +61,20 @@ static __attribute__((noinline, cold)) void remove_by_age(vs_block_ref *bin, str
     bin_remove(bin, block, place_of(block, true));
 }
 
-void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
+void vs_free_index_insert(struct vs_free_index *index, unsigned bin, struct vs_block *block)
 {
-    unsigned bin = vs_free_bin(block->size);
-    index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
     if (__builtin_expect(index->oldest_first, false))
         insert_by_age(&index->bins[bin], block);
     else
         bin_insert(&index->bins[bin], block, place_of(block, false));
 }
 
-void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
+void vs_free_index_remove(struct vs_free_index *index, unsigned bin, struct vs_block *block)
 {
-    unsigned bin = vs_free_bin(block->size);
     if (__builtin_expect(index->oldest_first, false))
         remove_by_age(&index->bins[bin], block);
     else
         bin_remove(&index->bins[bin], block, place_of(block, false));
-    if (!index->bins[bin])
-        index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
 
 /* The first block of the bins above *bin*. */

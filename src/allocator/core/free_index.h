@@ -24,21 +24,20 @@ struct vs_free_index {
     bool oldest_first; /* among equally large blocks; set while it is empty */
 };
 
-/* The bin of a size: multiples of 512 B, below 2^56. */
+/* The bin of a size: multiples of 512 B, below 2^56. 63 ^ clz: one instruction, 63 - clz: three. */
 static inline unsigned vs_free_bin(uint64_t size)
 {
     uint64_t granules = size >> 9;
     if (granules < 4)
         return (unsigned)granules;
-    unsigned log = 63u - (unsigned)__builtin_clzll(granules);
-    return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
+    unsigned shift = (63u ^ (unsigned)__builtin_clzll(granules)) - 2;
+    return 4 * shift + (unsigned)(granules >> shift);
 }
 
-/* The block must not be in any index; its address and size must not change while it is. Callers use
- * vs_free_insert and vs_free_remove (allocator_internal.h), which handle bins with one block
- * themselves. */
-void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block);
-void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block);
+/* For vs_free_insert and vs_free_remove (allocator_internal.h): bins[*bin*], which is that of
+ * *block*, has other blocks too. */
+void vs_free_index_insert(struct vs_free_index *index, unsigned bin, struct vs_block *block);
+void vs_free_index_remove(struct vs_free_index *index, unsigned bin, struct vs_block *block);
 
 /* vs_free_index_fit: the best fit: the first block of at least *size*; NULL when there is none. */
 struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size);

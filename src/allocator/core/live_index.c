@@ -14,10 +14,8 @@ static size_t heads_of(const struct vs_live_index *table)
     return table->heads ? (size_t)1 << (64 - table->shift) : 0;
 }
 
-enum vs_err vs_live_reserve(struct vs_live_index *table)
+enum vs_err vs_live_grow(struct vs_live_index *table)
 {
-    if (table->count < table->count_max)
-        return VS_OK;
     unsigned log = table->heads ? 64 - table->shift + 1 : LOG_LEAST;
     size_t heads = (size_t)1 << log;
     struct vs_live_index larger = {vs_pages_map(heads * sizeof *larger.heads), 64 - log,

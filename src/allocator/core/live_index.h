@@ -21,8 +21,12 @@ static inline vs_block_ref *vs_live_head(const struct vs_live_index *table, uint
     return &table->heads[(addr ^ addr >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift];
 }
 
+enum vs_err vs_live_grow(struct vs_live_index *table) VS_MUST_CHECK;
 /* vs_live_reserve: makes room for one more block; VS_ERR_NOMEM. */
-enum vs_err vs_live_reserve(struct vs_live_index *table) VS_MUST_CHECK;
+VS_MUST_CHECK static inline enum vs_err vs_live_reserve(struct vs_live_index *table)
+{
+    return table->count < table->count_max ? VS_OK : vs_live_grow(table);
+}
 void vs_live_free(struct vs_live_index *table);
 
 #endif

@@ -20,7 +20,7 @@
 
 static inline unsigned vs_floor_log2(uint64_t n)
 {
-    return 63u - (unsigned)__builtin_clzll(n);
+    return 63u ^ (unsigned)__builtin_clzll(n);
 }
 
 /* roundup_power2_next_division: *divisions* is a power of two above 1, *bytes* > 0. */

@@ -178,10 +178,10 @@ static void compare_an_index_with_scans(bool oldest_first)
                                    .segment = &segments[rand() % 8],
                                    .size = random_size(), .state = VS_BLOCK_FREE};
             set[n++] = b;
-            (rand() % 2 ? vs_free_insert : vs_free_index_insert)(&index, b);
+            vs_free_insert(&index, b);
         } else {
             size_t i = (size_t)rand() % n;
-            (rand() % 2 ? vs_free_remove : vs_free_index_remove)(&index, set[i]);
+            vs_free_remove(&index, set[i]);
             set[i]->state = VS_BLOCK_LIVE;
             assert_false(vs_free_index_holds(&index, set[i]));
             set[i] = set[--n];
