@@ -152,13 +152,11 @@ VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger,
     }
 }
 
-/* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
- * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
- * sums. */
-VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
-                                                        const struct vs_change *change)
+/* vs_ledger_move: apply *change*, whose *step* was just calculated. Returns as vs_ledger_apply. */
+VS_ALWAYS_INLINE static inline unsigned vs_ledger_move(struct vs_ledger *ledger,
+                                                       const struct vs_change *change,
+                                                       struct vs_step step)
 {
-    struct vs_step step = vs_ledger_step(ledger, change);
     unsigned rose = 0;
     vs_ledger_count(ledger, change, &step);
     if (step.reserved) {
@@ -181,6 +179,15 @@ VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger
     if (vs_sum_raise(&ledger->peak.requested, ledger->now.requested))
         rose |= VS_ROSE_REQUESTED;
     return rose;
+}
+
+/* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
+ * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
+ * sums. */
+VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
+                                                        const struct vs_change *change)
+{
+    return vs_ledger_move(ledger, change, vs_ledger_step(ledger, change));
 }
 
 /* vs_ledger_rise: the sums reached *height* meanwhile; returns the raised peaks likewise. Raises

@@ -86,8 +86,9 @@ static uint64_t above(uint64_t high, uint64_t written)
 }
 
 /* The event of cell *i* as it would be written now. */
-static uint32_t event_of_cell(const struct vs_selection *s, unsigned i, uint64_t now_ns,
-                              struct vs_event_unrecorded *u)
+VS_ALWAYS_INLINE static inline uint32_t event_of_cell(const struct vs_selection *s, unsigned i,
+                                                      uint64_t now_ns,
+                                                      struct vs_event_unrecorded *u)
 {
     const struct vs_unrecorded_cell *cell = &s->cells[i];
     const struct vs_unrecorded_account *a = &s->accounts[cell->account];
@@ -165,45 +166,50 @@ static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded
 
 /* --- counting --- */
 
-/* One sum of an account: before a change, its highest value, as a reader has it. */
-struct meter {
-    uint64_t now, *high, *range_high;
-    const uint64_t *written, *written_peak;
-    int64_t by; /* the change */
-};
-
-/* The effect of *change* on allocated, requested, reserved and its family's bytes. */
-static void read_meters(struct vs_unrecorded_account *a, const struct vs_ledger *ledger,
-                        const struct vs_change *change, struct meter meters[4])
+/* The sums that a change of *family* affects: the account's three, and the family's. */
+#define CHANGED_SUMS 4u
+static inline unsigned sum_of(unsigned i, unsigned family)
 {
-    struct vs_step step = vs_ledger_step(ledger, change);
-    const int64_t by[4] = {step.allocated, step.requested, step.reserved, step.family};
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned k = i < 3 ? i : 3 + change->family;
-        meters[i] = (struct meter){.now = ledger->now.sum[k],
-                                   .high = &a->high.sum[k],
-                                   .range_high = &a->range_high.sum[k],
-                                   .written = &a->written.now.sum[k],
-                                   .written_peak = &a->written.peak.sum[k],
-                                   .by = by[i]};
+    return i < 3 ? i : 3 + family;
+}
+
+/* *now*: the sums after a change. Returns whether one of the account's three is the highest since
+ * the last writing. *unknown*: set if one is above the peak that a reader of the trace has. */
+VS_ALWAYS_INLINE static inline bool raise_heights(struct vs_unrecorded_account *a,
+                                                  const struct vs_levels *now, unsigned family,
+                                                  bool *unknown)
+{
+    bool higher = false;
+    for (unsigned i = 0; i < CHANGED_SUMS; i++) {
+        unsigned k = sum_of(i, family);
+        uint64_t sum = now->sum[k];
+        if (sum > a->range_high.sum[k])
+            a->range_high.sum[k] = sum;
+        if (sum > a->high.sum[k]) {
+            a->high.sum[k] = sum;
+            higher |= i < 3;
+        }
+        *unknown |= sum > a->written.peak.sum[k];
     }
+    return higher;
 }
 
-static bool raise_high(const struct meter *m)
+/* Whether the pending cells have to be written before a change of the sums *now* by *step*:
+ * otherwise the reader would miss a peak, or see one that never was. */
+static bool must_precede(const struct vs_unrecorded_account *a, const struct vs_levels *now,
+                         const struct vs_step *step, unsigned family)
 {
-    uint64_t now = m->now + (uint64_t)m->by;
-    vs_sum_raise(m->range_high, now);
-    return vs_sum_raise(m->high, now);
-}
-
-/* Whether the pending cells have to be written before the change: otherwise the reader would miss a
- * peak, or see one that never was. */
-static bool must_precede(const struct meter *m)
-{
-    if (m->now == *m->written || m->by <= 0)
-        return false;
-    uint64_t by = (uint64_t)m->by;
-    return m->now + by > *m->written_peak || *m->written + by > *m->range_high;
+    const int64_t by[CHANGED_SUMS] = {step->allocated, step->requested, step->reserved,
+                                      step->family};
+    bool must = false;
+    for (unsigned i = 0; i < CHANGED_SUMS; i++) {
+        unsigned k = sum_of(i, family);
+        uint64_t written = a->written.now.sum[k], more = (uint64_t)by[i];
+        if (now->sum[k] != written && by[i] > 0)
+            must |= now->sum[k] + more > a->written.peak.sum[k] ||
+                    written + more > a->range_high.sum[k];
+    }
+    return must;
 }
 
 void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
@@ -213,21 +219,16 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
     struct vs_selection *s = &r->selection;
     struct vs_ledger *ledger = &book->account[vs_book_index(change)];
     struct vs_unrecorded_account *a = &s->accounts[vs_book_index(change)];
-    struct meter meters[4];
     if (change->freed_size > ledger->now.family[change->family] &&
         change->level != VS_LEVEL_SEGMENT)
         return; /* the allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
-    read_meters(a, ledger, change, meters);
-    vs_ledger_apply(ledger, change);
+    struct vs_step step = vs_ledger_step(ledger, change);
+    vs_ledger_move(ledger, change, step);
     if (!cell)
         return;
-    bool higher = false;
-    count_cell(cell, change, meters[2].by);
-    for (unsigned i = 0; i < 4; i++) {
-        higher |= raise_high(&meters[i]) && i < 3;
-        s->must |= meters[i].now + (uint64_t)meters[i].by > *meters[i].written_peak;
-    }
+    count_cell(cell, change, step.reserved);
+    bool higher = raise_heights(a, &ledger->now, change->family, &s->must);
     if (event->kind == VS_EVENT_framework_alloc &&
         event->framework_alloc.total_reserved > a->framework_reserved)
         a->framework_reserved = event->framework_alloc.total_reserved;
@@ -246,22 +247,16 @@ void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
     struct vs_selection *s = &r->selection;
     struct vs_ledger *ledger = &book->account[vs_book_index(change)];
     struct vs_unrecorded_account *a = &s->accounts[vs_book_index(change)];
-    struct meter meters[4];
     /* the room comes first: other threads may count while we wait for it, and the copies in
      * FILE.live name the event from which they are valid */
-    bool room = vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX);
-    read_meters(a, ledger, change, meters);
-    bool first = s->must || (change->family == VS_FAMILY_GRAPH && a->pending);
-    for (unsigned i = 0; i < 4; i++)
-        first |= must_precede(&meters[i]);
-    if (room && s->pending && first) {
-        /* leaves room for one more; other threads may have counted */
-        vs_unrecorded_write_locked(r);
-        read_meters(a, ledger, change, meters);
-    }
-    for (unsigned i = 0; i < 4; i++)
-        raise_high(&meters[i]);
+    bool room = vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX), unknown = false;
+    struct vs_step step = vs_ledger_step(ledger, change);
+    if (room && s->pending &&
+        (s->must || (change->family == VS_FAMILY_GRAPH && a->pending) ||
+         must_precede(a, &ledger->now, &step, change->family)))
+        vs_unrecorded_write_locked(r); /* leaves room for one more event */
     vs_ledger_apply(ledger, change);
+    raise_heights(a, &ledger->now, change->family, &unknown);
     if (!room)
         return;
     vs_ledger_apply(&a->written, change);
