@@ -20,6 +20,20 @@ static const struct vs_verdict *const verdicts[] = {
 #undef VS_VERDICT
 };
 
+/* Moves the remedies that suffice alone before the others. */
+static void sort_remedies(struct vs_oom *oom)
+{
+    size_t fitting = 0;
+    for (size_t i = 0; i < oom->remedy_count; i++) {
+        struct vs_remedy remedy = oom->remedies[i];
+        if (!remedy.fits)
+            continue;
+        memmove(&oom->remedies[fitting + 1], &oom->remedies[fitting],
+                (i - fitting) * sizeof remedy);
+        oom->remedies[fitting++] = remedy;
+    }
+}
+
 enum vs_err vs_diagnose(struct vs_oom *oom)
 {
     size_t i = 0, last = sizeof verdicts / sizeof *verdicts - 1;
@@ -27,6 +41,7 @@ enum vs_err vs_diagnose(struct vs_oom *oom)
         i++;
     oom->verdict = verdicts[i];
     oom->verdict->explain(oom);
+    sort_remedies(oom);
     return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
 }
 

@@ -21,8 +21,9 @@ enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
 /* vs_oom_evidence: adds a sentence that supports the verdict. vs_oom_but: one that weakens it. */
 void vs_oom_evidence(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
 void vs_oom_but(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
-/* vs_oom_remedy: adds a remedy; the best one first. *kind* is static and as in the JSON, *bytes*
- * its figure. *fits*: it alone would have let the request succeed. */
+/* vs_oom_remedy: adds a remedy; the best one first, but those that *fits* (it alone would have let
+ * the request succeed) come before the others. *kind* is static and as in the JSON, *bytes* its
+ * figure. */
 void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fits,
                    const char *format, ...) VS_PRINTF(5, 6);
 
