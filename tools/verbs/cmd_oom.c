@@ -15,7 +15,8 @@ static const char usage[] =
     "Explains a failed allocation: the request with its call site, phase and step; the cause\n"
     "(man vramscope-oom lists them) with its evidence; what held the device's memory at that\n"
     "time, by call site too; and what would have helped, with figures from the trace. Without\n"
-    "--nth: the last failure the program did not recover from, or else the last one.\n"
+    "--nth: the last failure the program did not recover from, or else the last one; out of\n"
+    "memory before other errors.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
     "  --json          JSON (schema vramscope.oom/1)\n"
@@ -109,6 +110,24 @@ static int refuse(const char *who, const char *path, const struct vs_report *rep
                         path, vs_recording_partial_text(text, &report->recording), path);
 }
 
+/* --nth is not the number of a failure that can be explained. */
+static int bad_number(const char *who, const char *path, const struct vs_report *report)
+{
+    unsigned long long total = report->failure_total, first = total - report->failure_count + 1;
+    char stored[64] = "", range[64];
+    if (!total)
+        return vs_tool_fail(who, "%s: no allocation failed; --nth cannot be used", path);
+    if (first > 1)
+        snprintf(stored, sizeof stored, ", of which the last %zu are stored",
+                 report->failure_count);
+    if (first < total)
+        snprintf(range, sizeof range, "%llu to %llu", first, total);
+    else
+        snprintf(range, sizeof range, "%llu", total);
+    return vs_tool_fail(who, "%s: the trace has %llu failed allocation%s%s; --nth takes %s", path,
+                        total, total == 1 ? "" : "s", stored, range);
+}
+
 static int oom_main(int argc, char **argv)
 {
     struct oom_arguments args = {0};
@@ -127,10 +146,8 @@ static int oom_main(int argc, char **argv)
     if (report->failure_total || args.nth)
         err = vs_oom_build(reader, report, args.nth, &oom);
     vs_symbol_tool_done();
-    if (err == VS_ERR_NOT_FOUND)
-        code = vs_tool_fail(argv[0], "%s: no failure number %llu: the trace has %llu, of which the last %zu can "
-                            "be shown", path, args.nth, (unsigned long long)report->failure_total,
-                            report->failure_count);
+    if (err == VS_ERR_NOT_FOUND && args.nth)
+        code = bad_number(argv[0], path, report);
     else if (err)
         code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
     else if (!all_known(oom, report))

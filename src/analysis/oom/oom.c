@@ -27,11 +27,13 @@ static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, 
         *index = (size_t)(nth - forgotten - 1);
         return VS_OK;
     }
-    *index = report->failure_count - 1;
+    int best = -1;
     for (size_t i = report->failure_count; i-- > 0;) {
-        if (!report->failures[i].recovered) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        int rank = 2 * vs_oom_is_out_of_memory(failure) + !failure->recovered;
+        if (rank > best) {
+            best = rank;
             *index = i;
-            break;
         }
     }
     return VS_OK;

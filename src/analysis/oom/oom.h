@@ -82,14 +82,18 @@ struct vs_oom {
     const struct vs_verdict *verdict;
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;
-    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* best first */
+    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* those that suffice alone first */
     size_t remedy_count;
     bool no_memory; /* some text is missing; used only until vs_oom_build returns */
     struct vs_arena memory; /* owns the strings and lists */
 };
 
-/* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = the last one that the program did
- * not recover from, or the last). *report* is that of the same reader. VS_ERR_NOT_FOUND when the
+/* vs_oom_is_out_of_memory: the error was out of memory, of CUDA or of PyTorch. */
+bool vs_oom_is_out_of_memory(const struct vs_report_failure *failure);
+
+/* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = of those that are out of memory,
+ * or of all if there are none, the last one that the program did not recover from, or the last).
+ * *report* is that of the same reader. VS_ERR_NOT_FOUND when the
  * trace has no such failure (or it is not among the latest 256, which are stored); VS_ERR_NOMEM.
  * Ownership: vs_oom_free. Cost: one pass up to the failure. */
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,

@@ -6,6 +6,7 @@
  *
  * Growth comes before fragmentation because a leak leaves live blocks in many segments: the holes
  * are then its effect. */
+VS_VERDICT(error)
 VS_VERDICT(host)
 VS_VERDICT(absurd)
 VS_VERDICT(refused)

@@ -41,7 +41,11 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
 {
     const struct vs_report_failure *failure = &oom->failure;
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
-    fprintf(style->out, "%sout of memory%s  %s%s", vs_paint(style, VS_BAD), vs_unpaint(style),
+    char error[VS_CUDA_ERROR_TEXT_MAX], what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
+    if (!vs_oom_is_out_of_memory(failure))
+        snprintf(what, sizeof what, "allocation failed (%s)",
+                 vs_cuda_error_name(error, failure->error));
+    fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD), what, vs_unpaint(style),
             vs_size_format(size, failure->requested), *failure->api ? " by " : "");
     vs_text_put(style->out, failure->api);
     if (failure->host)
@@ -125,8 +129,10 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
             vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++)
         wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
-    where_the_bytes_were(oom, style);
-    if (oom->sites.count) {
+    bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
+    if (of_memory)
+        where_the_bytes_were(oom, style);
+    if (of_memory && oom->sites.count) {
         fprintf(style->out, "\n%smemory by call site%s\n", vs_paint(style, VS_BOLD),
                 vs_unpaint(style));
         vs_text_sites(style, &oom->sites);

@@ -674,6 +674,77 @@ static void the_failure_that_ended_the_run_is_chosen_and_nth_overrides(void **st
     done(&b, oom);
 }
 
+/* A call that failed with *error*: 100 bytes of host memory. */
+static void failed_with(struct vs_builder *b, uint64_t error)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_alloc_failed,
+        .alloc_failed = {.requested = 100, .family = VS_FAMILY_PINNED, .context = 1,
+                         .stack = b->stack, .error = error,
+                         .api = vs_builder_string(b, "cudaHostAlloc")}});
+}
+
+static void out_of_memory_is_chosen_before_another_error(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 400 * MIB, 400 * MIB); /* recovers */
+    failed_with(&b, 1);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->number, 1);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    vs_oom_free(oom);
+    oom = diagnose(&b, 2);
+    assert_string_equal(oom->verdict->name, "other_error");
+    done(&b, oom);
+}
+
+static void another_error_is_not_a_lack_of_memory(void **state)
+{
+    static const struct {
+        uint64_t error;
+        const char *evidence, *kind;
+    } cases[] = {
+        {1, "the call was refused with CUDA_ERROR_INVALID_VALUE", "fix_call"},
+        {46, "the call was refused with CUDA_ERROR_DEVICE_UNAVAILABLE", "restore_device"},
+        {700, "the call was refused with CUDA_ERROR_ILLEGAL_ADDRESS", "fix_kernel"},
+        {709, "the call was refused with CUDA_ERROR_CONTEXT_IS_DESTROYED", "fix_context"},
+        {711, "the call was refused with CUDA_ERROR_TOO_MANY_PEERS", "look_up_error"},
+        {900, "the call was refused with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "fix_capture"},
+        {12345, "the call was refused with CUDA error 12345", "look_up_error"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vs_builder b;
+        start(&b);
+        failed_with(&b, cases[i].error);
+        struct vs_oom *oom = diagnose(&b, 0);
+        assert_string_equal(oom->verdict->name, "other_error");
+        assert_true(has_evidence(oom, false, cases[i].evidence));
+        assert_int_equal(oom->remedy_count, 1);
+        assert_string_equal(oom->remedies[0].kind, cases[i].kind);
+        done(&b, oom);
+    }
+}
+
+static void remedies_that_suffice_come_first(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    fail_in_forward(&b, 0, 5, 60 * MIB, 400 * MIB, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_string_equal(oom->remedies[0].kind, "bigger_device");
+    assert_true(oom->remedies[0].fits);
+    assert_string_equal(oom->remedies[1].kind, "smaller_step");
+    assert_string_equal(oom->remedies[2].kind, "shrink_site");
+    assert_false(oom->remedies[1].fits || oom->remedies[2].fits);
+    done(&b, oom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -709,6 +780,9 @@ int main(void)
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
         cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
         cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),
+        cmocka_unit_test(out_of_memory_is_chosen_before_another_error),
+        cmocka_unit_test(another_error_is_not_a_lack_of_memory),
+        cmocka_unit_test(remedies_that_suffice_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

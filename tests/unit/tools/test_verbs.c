@@ -394,6 +394,7 @@ static void oom_prints_the_verdict_or_what_was_left(void **state)
     assert_contains(o.out, "peak reserved 48.0 MiB of 1.0 GiB: 976.0 MiB (95.3 %) left");
     run(&o, b.dir, "oom --nth 1 trace.vst");
     assert_int_equal(o.code, 2);
+    assert_contains(o.err, "no allocation failed; --nth cannot be used");
     vs_builder_remove(&b);
 
     small_trace(&b);
@@ -418,6 +419,34 @@ static void oom_prints_the_verdict_or_what_was_left(void **state)
     assert_true(json_object_array_length(json_object_object_get(root, "evidence")) >= 2);
     json_object_put(root);
     vs_builder_remove(&b);
+}
+
+static void oom_names_another_error_and_the_numbers_of_nth(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    for (unsigned failures = 1; failures <= 300; failures += failures == 1 ? 1 : 298) {
+        small_trace(&b);
+        for (unsigned i = 0; i < failures; i++)
+            vs_builder_event(&b, (struct vs_event){
+                .kind = VS_EVENT_alloc_failed,
+                .alloc_failed = {.requested = 100, .family = VS_FAMILY_PINNED, .context = 1,
+                                 .error = 1, .api = vs_builder_string(&b, "cudaHostAlloc")}});
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        run(&o, b.dir, "oom --nth 999 trace.vst");
+        assert_int_equal(o.code, 2);
+        assert_contains(o.err, failures == 1   ? "has 1 failed allocation; --nth takes 1\n"
+                               : failures == 2 ? "has 2 failed allocations; --nth takes 1 to 2\n"
+                                               : "has 300 failed allocations, of which the last 256 "
+                                                 "are stored; --nth takes 45 to 300\n");
+        run(&o, b.dir, "oom trace.vst");
+        assert_contains(o.out, "allocation failed (CUDA_ERROR_INVALID_VALUE)  100 B by "
+                               "cudaHostAlloc, host memory\n");
+        assert_contains(o.out, "1. correct the arguments of the call\n");
+        assert_null(strstr(o.out, "out of memory  "));
+        vs_builder_remove(&b);
+    }
 }
 
 static void export_writes_a_file_or_standard_output(void **state)
@@ -824,6 +853,7 @@ int main(void)
         cmocka_unit_test(the_first_moment_knows_the_process),
         cmocka_unit_test(a_killed_program_is_reported_but_does_not_pass_a_check),
         cmocka_unit_test(oom_prints_the_verdict_or_what_was_left),
+        cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
