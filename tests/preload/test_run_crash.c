@@ -74,7 +74,7 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_prints(out, "index 2\n");
     assert_prints(out, "end missing from the trace");
     assert_prints(out, "damaged at byte");
-    assert_prints(out, "recover -o FILE\n2\n");
+    assert_prints(out, "vramscope recover -o recovered.vst bad\n2\n");
     assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
     assert_prints(out, "recovered from ");
     assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);

@@ -63,6 +63,8 @@ int vs_tool_bad_option(char **argv, int answer)
 {
     char letter[3] = {'-', (char)optopt, 0};
     const char *name = optopt && optopt < 128 ? letter : argv[optind - 1];
+    if (answer == ':' && !strncmp(argv[optind - 1], "--", 2))
+        name = argv[optind - 1]; /* optopt is then only our letter for the long option */
     if (answer == ':')
         return vs_tool_usage(argv[0], "%s needs a value", name);
     return vs_tool_usage(argv[0], "unknown option %s", name);

@@ -193,7 +193,7 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
         vs_tool_fail("vramscope", "%s %s, so no trace was written", program,
                      seen->idle             ? "loaded the CUDA driver but allocated no GPU memory"
                      : WIFSIGNALED(status) ? "was killed before a CUDA call was observed"
-                                            : "ended, and no CUDA call was observed");
+                                            : "ended without loading the CUDA driver");
     if (*seen->unreached)
         vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its GPU "
                      "memory is not recorded", seen->unreached);
@@ -202,9 +202,10 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
     if (!*simulated && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
         fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
               "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);
-    if (*simulated && status)
+    if (*simulated && (status || seen->idle))
         fputs("vramscope: a program that links NVIDIA's CUDA runtime statically (nvcc's default) "
-              "cannot use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
+              "cannot use the simulated GPU; if this one does: build it with nvcc -cudart shared\n",
+              stderr);
 }
 
 static void summarise(struct vs_run *run, int status)

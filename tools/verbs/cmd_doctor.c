@@ -319,7 +319,7 @@ static int doctor_main(int argc, char **argv)
         print_text(f);
     int status = f->preload && (f->real || f->simulated) ? 0 : 1;
     free(f);
-    return status;
+    return vs_tool_finish(argv[0], stdout, status);
 }
 
 const struct vs_command vs_cmd_doctor = {

@@ -22,7 +22,9 @@ static void say(const struct vs_rewrite *w, char *why)
         snprintf(why, VS_READER_WHY_MAX, "cannot write %.400s: %s%s", w->target,
                  strerror(w->error),
                  w->error == ENOSPC
-                     ? "; free some space, or write to another disk: vramscope recover -o FILE"
+                     ? w->in_place
+                           ? "; free some space, or copy the trace and its FILE.live to another disk"
+                           : "; free some space, or write to another disk with -o"
                      : "");
     else
         snprintf(why, VS_READER_WHY_MAX, "cannot rewrite %.400s: %s", w->target,

@@ -156,18 +156,20 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
         return VS_OK;
     if (alone && !w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s has no end, and its FILE.live with the rest is missing; put FILE.live "
-                 "beside it, or write the events of the trace alone to another file with -o", r->path);
+                 "%.150s has no end, and its FILE.live with the rest is missing; put FILE.live "
+                 "beside it, or write the events of the trace alone to another file: vramscope "
+                 "recover -o recovered.vst %.150s", r->path, r->path);
     else if (w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s is %s at byte %llu, and rewriting it would drop the %llu bytes from there "
-                 "on; to write the readable events to another file: vramscope recover -o FILE",
+                 "%.150s is %s at byte %llu, and rewriting it would drop the %llu bytes from there "
+                 "on; to write the readable events to another file: vramscope recover -o recovered.vst %.150s",
                  r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
-                 (unsigned long long)r->offset, (unsigned long long)w->left_out);
+                 (unsigned long long)r->offset, (unsigned long long)w->left_out, r->path);
     else
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s lacks the events before those in FILE.live, and rewriting it would drop "
-                 "FILE.live; to write to another file: vramscope recover -o FILE", r->path);
+                 "%.150s lacks the events before those in FILE.live, and rewriting it would drop "
+                 "FILE.live; to write to another file: vramscope recover -o recovered.vst %.150s",
+                 r->path, r->path);
     return vs_rewrite_fail(w, VS_ERR_CORRUPT);
 }
 

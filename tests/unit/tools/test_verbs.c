@@ -497,14 +497,35 @@ static void a_full_disk_is_said_not_ignored(void **state)
     struct vs_builder b;
     small_trace(&b);
     vs_builder_close(&b, VS_END_EXIT, 0);
-    char line[512], said[256] = "";
-    snprintf(line, sizeof line, "%s report %s 2>&1 >/dev/full", VS_TEST_COMMAND, b.path);
-    FILE *pipe = popen(line, "r");
-    assert_non_null(pipe);
-    assert_non_null(fgets(said, sizeof said, pipe));
-    int status = pclose(pipe);
-    assert_int_equal(WEXITSTATUS(status), 2);
-    assert_contains(said, "cannot write the output");
+    /* regression: doctor ignored it */
+    static const char *const verbs[] = {"report", "doctor", "doctor --json"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        char line[512], said[256] = "";
+        snprintf(line, sizeof line, "%s %s %s 2>&1 >/dev/full", VS_TEST_COMMAND, verbs[i],
+                 i ? "" : b.path);
+        FILE *pipe = popen(line, "r");
+        assert_non_null(pipe);
+        assert_non_null(fgets(said, sizeof said, pipe));
+        int status = pclose(pipe);
+        assert_int_equal(WEXITSTATUS(status), 2);
+        assert_contains(said, "cannot write the output");
+    }
+    vs_builder_remove(&b);
+}
+
+/* Regression: a long option without its value was named by a letter. */
+static void an_option_without_its_value_is_named_as_written(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct vs_builder b;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "report trace.vst --top");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--top needs a value");
+    run(&o, b.dir, "export trace.vst -f");
+    assert_contains(o.err, ": -f needs a value");
     vs_builder_remove(&b);
 }
 
@@ -856,6 +877,7 @@ int main(void)
         cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
+        cmocka_unit_test(an_option_without_its_value_is_named_as_written),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
