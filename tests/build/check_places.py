@@ -3,8 +3,8 @@
 """Checks "Where to add what" of ARCHITECTURE.md against the tree, and the tables that it names
 against the code, manuals and tests that belong to their rows.
 
-    check_places.py ROOT      exit 1 and one line per violation
-    check_places.py --self-test ROOT   take something away from a copy, and see it missed
+    check_places.py [ROOT]    exit 1 and one line per violation
+    check_places.py --self-test [ROOT]   remove something from a copy, and see it reported
 """
 import glob
 import os
@@ -122,13 +122,17 @@ def self_test(root):
                 with open(at, "w", encoding="utf-8") as f:
                     f.write(whole.replace(part, ""))
             if not any(wanted in line for line in check(copy)):
-                failures.append(f"{path} without {part or 'itself'}: not missed")
+                failures.append(f"{path} without {part or 'itself'}: not detected")
             with open(at, "w", encoding="utf-8") as f:
                 f.write(whole)
     return failures
 
 
 if __name__ == "__main__":
-    violations = self_test(sys.argv[2]) if sys.argv[1] == "--self-test" else check(sys.argv[1])
+    arguments = sys.argv[1:]
+    testing = arguments[:1] == ["--self-test"]
+    tree = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+    root = (arguments[testing:] or [tree])[0]
+    violations = self_test(root) if testing else check(root)
     print(*violations, f"{len(violations)} violations", sep="\n")
     sys.exit(1 if violations else 0)
