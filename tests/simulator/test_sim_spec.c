@@ -27,8 +27,7 @@ static void refuse(const char *text, const char *expected)
     assert_int_equal(vs_sim_spec_parse(text, &spec, why), VS_ERR_ARG);
     assert_int_equal(spec.devices, 77); /* unwritten */
     assert_non_null(strstr(why, expected));
-    assert_non_null(strstr(why, "h100-80g"));
-    assert_non_null(strstr(why, "none")); /* complete: the last word */
+    assert_true(strlen(why) < 200); /* one problem, not the whole manual */
     assert_null(strchr(why, '\n'));
 }
 
@@ -125,12 +124,13 @@ static void the_checker_is_off_unless_asked_for(void **state)
 static void what_is_not_understood_is_named(void **state)
 {
     (void)state;
-    refuse("h300", "h300");
+    refuse("h300", "no simulated device 'h300'; devices: t4-16g, ");
+    refuse("h300", "b200-192g; keys: see docs/simulator.md");
     refuse("t4-16g,time=on", "time=on");
     refuse("t4-16g,capacity=lots", "capacity=lots");
-    refuse("t4-16g,colour=red", "colour=red");
+    refuse("t4-16g,colour=red", "unknown key in colour=red; keys: capacity, ");
     refuse("t4-16g,devices=0", "devices=0");
-    refuse("t4-16g,devices=17", "devices=17");
+    refuse("t4-16g,devices=17", "cannot use devices=17; devices takes 1 to 16");
     refuse("t4-16g,malloc_us=-1", "malloc_us=-1");
     refuse("t4-16g,nonsense", "nonsense");
     refuse("t4-16g,capacity=1MiB", "capacity");
@@ -146,7 +146,7 @@ static void what_is_not_understood_is_named(void **state)
     refuse("fail=device:101%", "fail=device:101%");
     refuse("fail=device:100.5%", "fail=device:100.5%");
     refuse("fail=device:5%%", "fail=device:5%%");
-    refuse("slow=3", "slow=3");
+    refuse("slow=3", "slow takes EVERY:MS, MS from 0 to 600000");
     refuse("lost=0", "lost=0");
     refuse("cupti=no", "cupti=no");
     refuse("nvml=no", "nvml=no");
@@ -154,7 +154,7 @@ static void what_is_not_understood_is_named(void **state)
     assert_int_equal(parse("nvml=pids").nvml, VS_SIM_NVML_PIDS);
     assert_int_equal(parse("nvml=nofigures").nvml, VS_SIM_NVML_NO_FIGURES);
     assert_int_equal(parse("nvml=none").nvml, VS_SIM_NVML_NONE);
-    refuse("driver=99990", "driver=99990");
+    refuse("driver=99990", "driver takes 2000 to 13000");
     refuse("check=", "check=");
     refuse("check=yes", "check=yes");
     refuse("check=fail+", "check=fail+");
@@ -163,7 +163,7 @@ static void what_is_not_understood_is_named(void **state)
     char long_text[600];
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
-    refuse(long_text, "too long");
+    refuse(long_text, "more than 511 characters");
 }
 
 int main(void)

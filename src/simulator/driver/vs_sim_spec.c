@@ -34,6 +34,10 @@ static const struct vs_sim_preset presets[] = {
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])
 #define DEFAULT_PRESET 2 /* a100-40g */
 #define TEXT_MAX 512
+#define DELAY_US_MAX 10000000
+#define KERNEL_US_MAX 100000000
+#define SLOW_MS_MAX 600000
+#define DRIVER_MIN 2000
 
 static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
     [VS_SIM_FAMILY_DEVICE] = "device",   [VS_SIM_FAMILY_POOL] = "pool",
@@ -42,20 +46,57 @@ static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
     [VS_SIM_FAMILY_GRAPH] = "graph",
 };
 
+#define WORDS_OF(number) #number
+#define WORDS(number) WORDS_OF(number)
+
+/* What each key accepts, for messages. */
+static const char *const keys[][2] = {
+    {"capacity", "a size from 64MiB to 1TiB"},
+    {"context", "a size such as 400MiB"},
+    {"others", "a size such as 1GiB"},
+    {"devices", "1 to " WORDS(VS_SIM_DEVICES_MAX)},
+    {"malloc_us", "0 to " WORDS(DELAY_US_MAX)},
+    {"free_us", "0 to " WORDS(DELAY_US_MAX)},
+    {"kernel_us", "0 to " WORDS(KERNEL_US_MAX)},
+    {"time", "model or off"},
+    {"seed", "a number, from 0"},
+    {"fail", "FAMILY:N, FAMILY:N+ or FAMILY:P%, FAMILY one of device, pool, managed, host, array, "
+             "vmm, graph, any; at most " WORDS(VS_SIM_FAILS_MAX) " times"},
+    {"slow", "EVERY:MS, MS from 0 to " WORDS(SLOW_MS_MAX)},
+    {"lost", "a number of launches, from 1"},
+    {"driver", WORDS(DRIVER_MIN) " to " WORDS(VS_SIM_DRIVER_VERSION)},
+    {"nvml", "works, pids, nofigures or none"},
+    {"cupti", "works, refused, unprivileged or none"},
+    {"check", "off, report or fail, then any of +uninitialised, +leaks"},
+};
+
+static enum vs_err no_device(char *why, const char *name)
+{
+    int n = snprintf(why, VS_SIM_WHY_MAX, "no simulated device '%.64s'; devices: ", name);
+    for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
+        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s%s", i ? ", " : "", presets[i].name);
+    if (n < VS_SIM_WHY_MAX)
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "; keys: see docs/simulator.md");
+    return VS_ERR_ARG;
+}
+
+static enum vs_err bad_value(char *why, const char *key, const char *value)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (!strcmp(key, keys[i][0])) {
+            snprintf(why, VS_SIM_WHY_MAX, "cannot use %s=%.64s; %s takes %s", key, value, key,
+                     keys[i][1]);
+            return VS_ERR_ARG;
+        }
+    int n = snprintf(why, VS_SIM_WHY_MAX, "unknown key in %.64s=%.64s; keys:", key, value);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && n < VS_SIM_WHY_MAX; i++)
+        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", keys[i][0]);
+    return VS_ERR_ARG;
+}
+
 static enum vs_err explain(char *why, const char *what, const char *value)
 {
-    int n = snprintf(why, VS_SIM_WHY_MAX,
-                     "%s '%.64s'; accepted: DEVICE[,KEY=VALUE]..., DEVICE one of", what, value);
-    for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
-        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", presets[i].name);
-    if (n < VS_SIM_WHY_MAX)
-        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
-                 ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
-                 "malloc_us=N free_us=N kernel_us=N time=model or off seed=N fail=FAMILY:N, :N+ "
-                 "or :P%% (FAMILY device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
-                 "driver=VERSION nvml=pids, nofigures or none cupti=refused, unprivileged or none "
-                 "check=report or fail, then any of +uninitialised +leaks",
-                 VS_SIM_DEVICES_MAX);
+    snprintf(why, VS_SIM_WHY_MAX, "%s '%.64s'", what, value);
     return VS_ERR_ARG;
 }
 
@@ -133,7 +174,7 @@ static bool parse_slow(struct vs_sim_spec *spec, const char *value)
 {
     uint64_t every, ms;
     const char *end = parse_number(value, ":", 1, UINT32_MAX, &every);
-    if (!end || *end != ':' || !parse_count(end + 1, 0, 600000, &ms))
+    if (!end || *end != ':' || !parse_count(end + 1, 0, SLOW_MS_MAX, &ms))
         return false;
     spec->slow_every = (unsigned)every;
     spec->slow_ms = (unsigned)ms;
@@ -225,10 +266,10 @@ static bool set_count(struct vs_sim_spec *spec, const char *key, const char *val
         unsigned *count;
         uint64_t min, max;
     } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX},
-                  {"malloc_us", &spec->malloc_us, 0, 10000000},
-                  {"free_us", &spec->free_us, 0, 10000000},
-                  {"kernel_us", &spec->kernel_us, 0, 100000000},
-                  {"driver", &spec->driver_version, 2000, VS_SIM_DRIVER_VERSION}};
+                  {"malloc_us", &spec->malloc_us, 0, DELAY_US_MAX},
+                  {"free_us", &spec->free_us, 0, DELAY_US_MAX},
+                  {"kernel_us", &spec->kernel_us, 0, KERNEL_US_MAX},
+                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         uint64_t n;
         if (strcmp(key, counts[i].key))
@@ -277,7 +318,7 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (!text)
         text = "";
     if (strlen(text) >= sizeof copy)
-        return explain(why, "too long:", text);
+        return explain(why, "more than 511 characters:", text);
     strcpy(copy, text);
     struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
                               .devices = 1,
@@ -287,19 +328,17 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (word && !strchr(word, '=')) {
         out.preset = find_preset(word);
         if (!out.preset)
-            return explain(why, "no simulated device is called", word);
+            return no_device(why, word);
         word = strtok_r(NULL, ",", &save);
     }
     out.capacity_bytes = out.preset->memory_bytes;
     for (; word; word = strtok_r(NULL, ",", &save)) {
         char *equals = strchr(word, '=');
         if (!equals)
-            return explain(why, "not KEY=VALUE:", word);
+            return explain(why, "expected DEVICE[,KEY=VALUE]... (see docs/simulator.md), not", word);
         *equals = '\0';
-        if (!set_field(&out, word, equals + 1)) {
-            *equals = '=';
-            return explain(why, "cannot use", word);
-        }
+        if (!set_field(&out, word, equals + 1))
+            return bad_value(why, word, equals + 1);
     }
     if (out.capacity_bytes < 64 * VS_MIB || out.capacity_bytes > 1024 * VS_GIB)
         return explain(why, "capacity must lie between 64MiB and 1TiB in", text);
