@@ -215,7 +215,8 @@ static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
 {
     (void)state;
     assert_int_equal(vramscope("run -- ./no-such-program"), 127);
-    assert_non_null(strstr(err, "vramscope run: cannot run ./no-such-program: No such file"));
+    assert_non_null(strstr(err, "vramscope run: cannot run ./no-such-program: No such file or directory; "
+                                "check the name, or PATH\n"));
     assert_int_equal(vramscope("run -- /etc/passwd"), 126);
 }
 

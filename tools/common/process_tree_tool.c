@@ -61,7 +61,8 @@ static bool add_folder(const char *who, struct vs_trace_list *list, const char *
     if (count >= 0)
         free(names);
     if (good && list->count == before)
-        vs_tool_fail(who, "%s: no .vst file in this folder", path);
+        vs_tool_fail(who, "%s: no .vst file in this folder; record a trace there with: vramscope run -o FILE.vst "
+                     "-- PROGRAM", path);
     return good && list->count > before;
 }
 

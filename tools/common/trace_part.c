@@ -77,6 +77,8 @@ bool vs_part_option(const char *who, const char *name, const char *text, struct 
                       name, text);
         return false;
     }
+    *(spec == &args->at ? &args->at_text : spec == &args->from ? &args->from_text : &args->to_text) =
+        text;
     if (args->at.kind && (args->from.kind || args->to.kind)) {
         vs_tool_usage(who, "--at cannot be combined with --from or --to");
         return false;
@@ -128,9 +130,12 @@ bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader
     else if (!vs_span_end(&span, to, &out->to, why))
         failed = args->at.kind ? "at" : "to";
     if (failed)
-        vs_tool_fail(who, "%s: --%s: %s", path, failed, why);
+        vs_tool_fail(who, "%s: --%s %s: %s", path, failed,
+                     *failed == 'f' ? args->from_text : *failed == 'a' ? args->at_text : args->to_text,
+                     why);
     else if (wrong_way_round(out))
-        vs_tool_fail(who, "%s: --from is after --to", path);
+        vs_tool_fail(who, "%s: --from %s is after --to %s; exchange the two", path, args->from_text,
+                     args->to_text);
     else
         return true;
     return false;

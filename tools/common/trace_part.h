@@ -14,6 +14,7 @@
 
 struct vs_part_args {
     struct vs_time_spec at, from, to; /* kind VS_TIME_NONE: not given */
+    const char *at_text, *from_text, *to_text; /* as the user wrote them */
 };
 
 /* For a verb's usage text. */

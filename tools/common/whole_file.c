@@ -25,7 +25,18 @@ static char buffer[BUFFER_BYTES];
 
 static bool refuse(const char *who, const char *name)
 {
-    vs_tool_fail(who, "cannot write %s: %s", name, strerror(errno));
+    int error = errno;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", name);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    if (error == ENOENT && slash && access(folder, F_OK))
+        vs_tool_fail(who, "cannot write %s: %s; create the folder %s first", name, strerror(error),
+                     folder);
+    else
+        vs_tool_fail(who, "cannot write %s: %s%s", name, strerror(error),
+                     error == EISDIR ? "; give the name of a file with -o" : "");
     return false;
 }
 

@@ -117,7 +117,11 @@ static int start(struct vs_run *run, const sigset_t *mask, int *status)
         return vs_run_fail("cannot wait for %s: %s", run->program[0], strerror(errno));
     if (n != sizeof code)
         return 0;
-    fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
+    fprintf(stderr, "vramscope run: cannot run %s: %s%s\n", run->program[0], strerror(code),
+            code != ENOENT                     ? ""
+            : access(run->program[0], F_OK)    ? "; check the name, or PATH"
+            : strchr(run->program[0], '/')     ? "; the interpreter that it names does not exist"
+                                               : "; write ./ before a program of this folder");
     return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

@@ -77,7 +77,8 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         case 'o': args->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case 'i':
             if (vs_size_parse(optarg, &args->options.instant_min) || !args->options.instant_min)
-                return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB");
+                return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB, not '%s'",
+                                     optarg);
             args->given |= VS_EXPORT_INSTANT_MIN;
             break;
         case 'a':
@@ -102,7 +103,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         return vs_tool_usage(argv[0], "unknown format '%s'; available:%s", name, names);
     const char *unused = vs_export_unused(args->format, args->given);
     if (unused)
-        return vs_tool_usage(argv[0], "%s does not apply to the format %s", unused, name);
+        return vs_tool_usage(argv[0], "format %s does not use %s", name, unused);
     if (argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     return VS_EXIT_OK;

@@ -44,12 +44,14 @@ static int parse(int argc, char **argv, struct index_arguments *args)
         switch (c) {
         case 'e':
             if (!vs_tool_count(optarg, 1, UINT64_MAX / 2, &number))
-                return vs_tool_usage(argv[0], "--every takes a number of events");
+                return vs_tool_usage(argv[0], "--every takes a number of events, from 1, not '%s'",
+                                     optarg);
             args->options.interval = number;
             break;
         case 's':
-            if (!vs_tool_count(optarg, 1, 1000, &number))
-                return vs_tool_usage(argv[0], "--share takes a percentage from 1 to 1000");
+            if (!vs_tool_count(optarg, 1, 100, &number))
+                return vs_tool_usage(argv[0], "--share takes a percentage from 1 to 100, not '%s'",
+                                     optarg);
             args->options.share = (unsigned)number;
             break;
         case 'a': args->again = true; break;

@@ -70,7 +70,8 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         case 'f': args->full = true; break;
         case 't':
             if (!vs_tool_count(optarg, 1, 100000, &top))
-                return vs_tool_usage(argv[0], "--top takes a number from 1 to 100000");
+                return vs_tool_usage(argv[0], "--top takes a number from 1 to 100000, not '%s'",
+                                     optarg);
             args->top = (size_t)top;
             break;
         case 'c':

@@ -25,6 +25,9 @@
 /* a trace that is finished or recovered while it is being opened is opened again */
 #define OPENINGS_MAX 4u
 
+#define TO_RECORD "; record a trace with: vramscope run -o FILE.vst -- PROGRAM"
+#define OR_RECORD ", or record a trace with: vramscope run -o FILE.vst -- PROGRAM"
+
 static void say(char *why, const char *fmt, ...) VS_PRINTF(2, 3);
 static void say(char *why, const char *fmt, ...)
 {
@@ -68,7 +71,7 @@ static void explain_not_a_trace(const struct vs_reader *r, char *why)
     else if (n >= 4 && !memcmp(p, "PK\x03\x04", 4))
         say(why, "%s is not a vramscope trace but a zip file; unpack it first", r->path);
     else if (n >= 16 && !memcmp(p, "SQLite format 3", 16))
-        say(why, "%s is not a vramscope trace but an SQLite database", r->path);
+        say(why, "%s is not a vramscope trace but an SQLite database" TO_RECORD, r->path);
     else if (n >= 4 && !memcmp(p, "\x7f" "ELF", 4))
         say(why,
             "%s is not a vramscope trace but a program; record it with: vramscope run -o FILE.vst "
@@ -79,9 +82,9 @@ static void explain_not_a_trace(const struct vs_reader *r, char *why)
             "%s is not a vramscope trace but looks like JSON; give the .vst file it was made from",
             r->path);
     else if (is_text(p, n))
-        say(why, "%s is not a vramscope trace but a text file", r->path);
+        say(why, "%s is not a vramscope trace but a text file" TO_RECORD, r->path);
     else
-        say(why, "%s is not a vramscope trace", r->path);
+        say(why, "%s is not a vramscope trace" TO_RECORD, r->path);
 }
 
 static enum vs_err read_header(struct vs_reader *r, char *why)
@@ -203,7 +206,7 @@ static enum vs_err open_file(struct vs_reader *r, char *why)
     int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         if (errno == ENOENT)
-            say(why, "%s: no such file", r->path);
+            say(why, "%s: no such file; check its name" OR_RECORD, r->path);
         else if (errno == EACCES)
             say(why, "%s: no permission to read it", r->path);
         else

@@ -365,9 +365,9 @@ static void what_lies_outside_is_said(void **state)
     } cases[] = {
         {"5s", NULL, UINT64_C(5000001000)}, {"0s", NULL, 1000}, {"-5s", NULL, 1000},
         {"20%", NULL, UINT64_C(1000001000)}, {"@700", NULL, 700},
-        {"6s", "6.000 s is after the end of the trace, at 5.000 s", 0},
-        {"-6s", "6.000 s before the end is before the start: the trace lasts 5.000 s", 0},
-        {"@701", "there is no event 701: the last one is 700", 0},
+        {"6s", "after the end of the trace, at 5.000 s", 0},
+        {"-6s", "before the start: the trace lasts 5.000 s", 0},
+        {"@701", "there is no such event: the trace has 700 events", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vs_time_spec spec;

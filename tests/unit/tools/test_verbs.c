@@ -529,6 +529,37 @@ static void an_option_without_its_value_is_named_as_written(void **state)
     vs_builder_remove(&b);
 }
 
+static void errors_end_with_what_to_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *words;
+    } cases[] = {
+        {"report missing.vst", "missing.vst: no such file; check its name, or record a trace with: "},
+        {"report text.txt", "but a text file; record a trace with: vramscope run -o FILE.vst -- PROGRAM"},
+        {"report empty", ": no .vst file in this folder; record a trace"},
+        {"check --max-peak 1GiB --device 7 trace.vst", "the trace has no device 7; it has: 0"},
+        {"report --from 15us --to 5us trace.vst", "--from 15us is after --to 5us; exchange"},
+        {"report --at 99m trace.vst", "--at 99m: after the end of the trace, at "},
+        {"report --at @99999 trace.vst", "--at @99999: there is no such event: the trace has "},
+        {"report --top x trace.vst", "--top takes a number from 1 to 100000, not 'x'"},
+        {"index --share 200 trace.vst", "--share takes a percentage from 1 to 100, not '200'"},
+        {"export -f chrome -o nodir/x.json trace.vst", "; create the folder nodir first"},
+        {"export -f chrome --instant-min y trace.vst", "--instant-min takes a size such as 64MiB, not 'y'"},
+    };
+    struct outcome o;
+    struct vs_builder b;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "--version && mkdir empty && echo words >text.txt; true");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(&o, b.dir, "%s", cases[i].args);
+        if (o.code != 2 || !strstr(o.err, cases[i].words))
+            fail_msg("%s: exit %d, %s", cases[i].args, o.code, o.err);
+    }
+    vs_builder_remove(&b);
+}
+
 static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 {
     (void)state;
@@ -877,6 +908,7 @@ int main(void)
         cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
+        cmocka_unit_test(errors_end_with_what_to_do),
         cmocka_unit_test(an_option_without_its_value_is_named_as_written),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
