@@ -24,7 +24,7 @@
  *   bool name_before(const node *, key): does the node lie before the key?
  * A tree is a link, 0 at first. The functions:
  *   name_priority     of a node: no child's is higher than its parent's
- *   name_split        what lies before *at* goes into *low*, the rest into *high*
+ *   name_split        nodes before *at* go into *low*, the others into *high*
  *   name_merge        one tree of two, all of *low* before all of *high*
  *   name_insert       a node that is in no tree, with the key that it has
  *   name_remove       a node that is in the tree

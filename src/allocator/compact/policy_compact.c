@@ -6,10 +6,10 @@
  * for those that are missing: at most VS_EXTENTS_MAX calls to map, plus one and a page each for
  * new memory. The caller holds the full lock.
  *
- * A request that no free block can hold is laid out first and served afterwards, so that a layout that fails has changed nothing:
- * whole free pages, the largest holes first so that there are few pieces, and new pages for
- * what is missing. When growing the free memory at the edge of what is mapped needs fewer
- * new pages than that, it is done instead. */
+ * A request that no free block can hold is laid out first and served afterwards, so that a failed
+ * layout changes nothing: whole free pages, the largest holes first so that there are few pieces,
+ * and new pages for the rest. If extending the free memory at the edge of the mapped range needs
+ * fewer new pages, that is done instead. */
 #include <string.h>
 
 #include "allocator/core/allocator_internal.h"

@@ -73,8 +73,8 @@ bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *ev
 
 /* --- unrecorded.c --- */
 
-/* vs_unrecorded_add_locked: count *change* in *book*, and in its cell. *event*: what it would
- * have been, with its time. */
+/* vs_unrecorded_add_locked: count *change* in *book*, and in its cell. *event*: the
+ * event that is left out, with its time. */
 void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
                               const struct vs_change *change, enum vs_why why,
                               const struct vs_event *event);

@@ -104,7 +104,7 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
     say(r, stage);
 }
 
-/* Whether the limit can still change what is recorded. */
+/* Whether the limit can still affect the recording. */
 static bool limit_active_locked(const struct vs_recorder *r, uint32_t now)
 {
     return r->selection.limit_bytes && now != VS_RECORDING_TOTALS && !r->selection.looking;
