@@ -14,7 +14,6 @@
 
 #include "base/vs_clock.h"
 
-#define KERNEL_BASE_NS 2000 /* an empty kernel */
 #define KERNEL_WAVE_NS 3000 /* for each full wave of blocks */
 #define TRANSFER_BASE_NS 1000
 #define HOST_GBPS 10
@@ -39,11 +38,13 @@ static uint64_t kernel_ns(const struct vs_sim_launch_op *launch)
 {
     if (vs_sim_spec.kernel_us)
         return vs_sim_spec.kernel_us * UINT64_C(1000);
+    if (launch->model_ns)
+        return launch->model_ns;
     const struct vs_sim_preset *p = vs_sim_spec.preset;
     double threads = (double)launch->grid[0] * launch->grid[1] * launch->grid[2] *
                      launch->block[0] * launch->block[1] * launch->block[2];
     double waves = threads / ((double)p->sm_count * p->threads_per_sm);
-    return KERNEL_BASE_NS + (uint64_t)((waves < 1 ? 1 : waves) * KERNEL_WAVE_NS);
+    return VS_SIM_KERNEL_BASE_NS + (uint64_t)((waves < 1 ? 1 : waves) * KERNEL_WAVE_NS);
 }
 
 static bool on_host(enum vs_sim_memory_kind memory)

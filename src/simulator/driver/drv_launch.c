@@ -10,6 +10,7 @@
 struct shape {
     unsigned grid[3], block[3], shared;
     bool cooperative;
+    uint64_t model_ns;
     const CUlaunchAttribute *attributes;
     unsigned attribute_count;
 };
@@ -48,6 +49,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 void **params, void **extra)
 {
     op->args = NULL;
+    op->model_ns = 0;
     op->attributes = vs_sim_attributes_default(0);
     if (!shape_ok(grid, block, shared, f) || (params && extra))
         return CUDA_ERROR_INVALID_VALUE;
@@ -104,6 +106,7 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
+    op->u.launch.model_ns = shape->model_ns;
     if (!e)
         e = set_attributes(&op->u.launch, stream, shape);
     if (!e && op->u.launch.host)
@@ -164,4 +167,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                       .shared = sharedMemBytes,
                       .cooperative = true};
     return launch(f, &s, hStream, kernelParams, NULL);
+}
+
+CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
+                             CUstream stream, uint64_t ns)
+{
+    struct shape s = {.grid = {grid, 1, 1}, .block = {threads, 1, 1}, .model_ns = ns};
+    return launch(function, &s, stream, NULL, NULL);
 }

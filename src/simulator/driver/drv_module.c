@@ -172,6 +172,22 @@ static CUresult function_get(struct module_image *im, const char *name, bool is_
     return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult vs_sim_library_function(const char *name, struct vs_sim_function **function)
+{
+    static _Atomic(struct module_image *) all;
+    struct module_image *im = atomic_load(&all);
+    if (!im) {
+        struct module_image *made = image_new(LIBRARY_MARK, NULL, NULL);
+        if (!made)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!atomic_compare_exchange_strong(&all, &im, made))
+            atomic_store(&made->mark, 0); /* another thread's is used */
+        else
+            im = made;
+    }
+    return function_get(im, name, false, function);
+}
+
 /* ---- modules ---- */
 
 static CUresult module_load(CUmodule *module, const void *image)

@@ -34,6 +34,7 @@
 #define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20)  /* physical granularity of device memory */
 #define VS_SIM_SMALL_BYTES (UINT64_C(1) << 20) /* smaller requests share pages */
 #define VS_SIM_UNIT_BYTES 512                  /* their granularity */
+#define VS_SIM_KERNEL_BASE_NS 2000             /* duration of an empty kernel */
 
 /* ---- process (drv_init.c) ---- */
 
@@ -333,6 +334,9 @@ bool vs_sim_ptx_has(const char *entries, const char *name);
 
 /* vs_sim_function_of: checks a handle. NULL if it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
+/* vs_sim_library_function: the kernel called *name* of the stand-in libraries, which is in no module
+ * of the program and lives as long as the process. CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
+CUresult vs_sim_library_function(const char *name, struct vs_sim_function **function);
 /* vs_sim_blocks_per_sm: number of blocks of *threads* and *shared* bytes of dynamic shared memory
  * that run on a multiprocessor at the same time (drv_function.c). */
 int vs_sim_blocks_per_sm(int threads, size_t shared);
@@ -345,6 +349,10 @@ struct vs_sim_launch_op;
 CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *function,
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
+/* vs_sim_launch_timed: launches *function* with *grid* blocks of *threads* in the calling thread's
+ * context; without a host function it takes *ns*. Returns as cuLaunchKernel does (drv_launch.c). */
+CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
+                             CUstream stream, uint64_t ns);
 /* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch whose blocks
  * cannot all run at the same time. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
@@ -463,6 +471,7 @@ CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *attributes,
 struct vs_sim_launch_op {
     struct vs_sim_function *function;
     struct vs_sim_host_kernel *host; /* NULL: simulated time only */
+    uint64_t model_ns;               /* duration without a host function; 0: by grid size */
     unsigned grid[3], block[3], shared_bytes;
     struct vs_sim_attributes attributes;
     char *args; /* packed; args_inline or malloc'ed */

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the tables of the libraries that frameworks link, from NVIDIA's public headers.
+
+usage: library_tables.py [--library NAME]... FOLDER...
+
+Each FOLDER holds unpacked packages of headers, of CUDA 12 or 13 (the wheels nvidia-cublas,
+nvidia-cudnn-cu12, …: only their *.h are read). For every library that has a row below, and whose
+headers are found, src/simulator/libraries/NAME/vs_NAME_api.h is written: values of
+enumerations and of macros, structures, and one row for each function with its parameter types.
+Where releases differ, the newest decides and the difference is printed. The tables are kept
+in the tree, so that a build needs none of the packages. Needs the package libclang (pip) and
+CUDA's own headers (--cuda, default /usr/local/cuda/include).
+"""
+import argparse
+import os
+import re
+import sys
+
+from clang import cindex
+
+K = cindex.CursorKind
+T = cindex.TypeKind
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "simulator", "libraries")
+
+# name: (headers, pattern of functions, pattern of macros that are kept, pattern of a version macro)
+LIBRARIES = {
+    "cublas": (["cublas_v2.h"], r"cublas(?!Lt|Xt)\w+", r"CUBLAS_VER\w+"),
+    "cublaslt": (["cublasLt.h"], r"cublasLt\w+", r"CUBLAS_VER\w+"),
+    "cudnn": (["cudnn.h", "cudnn_backend.h"], r"cudnn\w+", r"CUDNN_\w+"),
+    "nccl": (["nccl.h"], r"nccl\w+", r"NCCL_\w+"),
+    "cusparse": (["cusparse.h"], r"cusparse\w+", r"CUSPARSE_VER\w+"),
+    "cusparselt": (["cusparseLt.h"], r"cusparseLt\w+", r"CUSPARSELT_VER\w+"),
+    "cusolver": (["cusolverDn.h", "cusolverSp.h", "cusolverRf.h", "cusolverMg.h"], r"cusolver\w+",
+                 r"CUSOLVER_VER\w+"),
+    "cufft": (["cufftXt.h"], r"cufft\w+", r"CUFFT_\w+"),
+    "curand": (["curand.h"], r"curand\w+", r"CURAND_VER\w+"),
+    "nvrtc": (["nvrtc.h"], r"nvrtc\w+", r"NVRTC_\w+"),
+    "nvjitlink": (["nvJitLink.h"], r"(__)?nvJitLink\w+", r"NVJITLINK_\w+"),
+    "cufile": (["cufile.h"], r"cuFile\w+", r"CUFILE_\w+"),
+}
+
+
+def spell(t):
+    """A type without the library's own names for enumerations, arrays and functions."""
+    c = t.get_canonical()
+    const = "const " if c.is_const_qualified() else ""
+    if c.kind == T.POINTER:
+        inner = c.get_pointee()
+        if inner.get_canonical().kind in (T.FUNCTIONPROTO, T.FUNCTIONNOPROTO):
+            return "void *"
+        text = spell(inner)
+        return text + ("" if text.endswith("*") else " ") + "*" + const.strip()
+    if c.kind in (T.CONSTANTARRAY, T.INCOMPLETEARRAY):
+        return spell(c.element_type) + " *"
+    if c.kind == T.ENUM:
+        return const + "int"
+    named = t.spelling.replace("const ", "")
+    if named in ("size_t", "int64_t", "uint64_t", "int32_t", "uint32_t", "uint8_t", "int8_t"):
+        return const + named
+    if c.kind == T.RECORD:
+        decl = c.get_declaration()
+        if decl.kind == K.UNION_DECL:
+            return const + "union " + decl.spelling
+        return const + ("struct " + decl.spelling if Table.tag(decl) else named)
+    return c.spelling
+
+
+def field(f):
+    c = f.type.get_canonical()
+    dims = ""
+    while c.kind == T.CONSTANTARRAY:
+        dims += "[%d]" % c.element_count
+        c = c.element_type
+    text = spell(c if dims else f.type)
+    return "%s%s%s%s;" % (text, "" if text.endswith("*") else " ", f.spelling, dims)
+
+
+class Table:
+    def __init__(self, name):
+        self.name = name
+        self.values, self.macros, self.structs, self.functions, self.opaque = {}, {}, {}, {}, set()
+        self.names = {}
+        self.sources = []
+
+    def differs(self, what, name, old, new):
+        if old != new:
+            print("%s: %s %s differs: %s -> %s" % (self.name, what, name, old, new), file=sys.stderr)
+
+    def add(self, unit, major, patterns, folder):
+        functions, macros = re.compile(patterns[1] + r"$"), re.compile(patterns[2] + r"$")
+        for c in unit.cursor.get_children():
+            path = c.location.file.name if c.location.file else ""
+            if not path.startswith(folder):
+                continue
+            if c.kind == K.ENUM_DECL:
+                for e in c.get_children():
+                    if e.kind == K.ENUM_CONSTANT_DECL:
+                        if e.spelling in self.values:
+                            self.differs("value", e.spelling, self.values[e.spelling], e.enum_value)
+                        self.values[e.spelling] = e.enum_value
+            elif c.kind == K.MACRO_DEFINITION and macros.match(c.spelling):
+                tokens = [t.spelling for t in c.get_tokens()][1:]
+                if len(tokens) == 1 and re.match(r"^(0x[0-9a-fA-F]+|\d+)[uUlL]*$", tokens[0]):
+                    self.macros[c.spelling] = tokens[0]
+            elif c.kind == K.TYPEDEF_DECL:
+                t = c.underlying_typedef_type.get_canonical()
+                decl = t.get_declaration()
+                if t.kind == T.RECORD and decl.location.file.name.startswith(folder):
+                    self.struct(c.spelling, t, self.tag(decl))
+            elif c.kind == K.STRUCT_DECL and c.is_definition() and self.tag(c):
+                self.struct(None, c.type, self.tag(c))
+            elif c.kind == K.FUNCTION_DECL and functions.match(c.spelling) and not self.is_inline(c):
+                self.function(c, major)
+
+    @staticmethod
+    def is_inline(c):
+        return c.storage_class == cindex.StorageClass.STATIC
+
+    @staticmethod
+    def tag(decl):
+        """The name after `struct`; None for a structure that has only a typedef."""
+        tokens = [t.spelling for t in decl.get_tokens()][:2]
+        return tokens[1] if len(tokens) == 2 and re.match(r"\w+$", tokens[1]) else None
+
+    def struct(self, name, t, tag):
+        fields = list(t.get_fields())
+        if name and tag and name != tag:
+            self.names[name] = tag
+        body = " ".join(field(f) for f in fields)
+        if not fields or re.search(r"\((unnamed|anonymous)", body) or any(f.is_bitfield() for f in fields):
+            return
+        key = tag or name
+        if key in self.structs:
+            self.differs("structure", key, self.structs[key][1], body)
+        self.structs[key] = (tag, body, t.get_size())
+
+    def function(self, c, major):
+        result = spell(c.result_type)
+        kind = {"size_t": "SIZE", "void": "NOTHING", "const char *": "TEXT", "unsigned int": "STATUS"}.get(
+            result, "STATUS")
+        if result.endswith("*") and kind != "TEXT":
+            kind = "POINTER"
+        if result == "int" and c.result_type.get_canonical().kind != T.ENUM:
+            kind = "NUMBER"
+        parameters = "(%s)" % (", ".join(spell(a.type) for a in c.get_arguments()) or "void")
+        for a in c.get_arguments():
+            t = a.type.get_canonical()
+            while t.kind == T.POINTER:
+                t = t.get_pointee().get_canonical()
+            if t.kind == T.RECORD and t.get_declaration().spelling:
+                self.opaque.add(spell(t).replace("const ", ""))
+        row = (kind, result, parameters)
+        mask = 1 if major == 12 else 2
+        if c.spelling in self.functions:
+            old = self.functions[c.spelling]
+            self.differs("function", c.spelling, old[1:], row)
+            mask |= old[0]
+        self.functions[c.spelling] = (mask,) + row
+
+    def text(self):
+        up = self.name.upper()
+        out = ["/* SPDX-License-Identifier: Apache-2.0", " *",
+               " * Values, structures and functions of %s, written by scripts/library_tables.py from the" % self.name,
+               " * headers of %s. Do not edit." % " and ".join(self.sources),
+               " * VS_%s_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;" % up,
+               " * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */",
+               "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "", "#include <stddef.h>",
+               "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
+               "#include <cuda_runtime_api.h>", "#include <library_types.h>", ""]
+        big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
+        out.append("enum {")
+        out += ["    %s = %d," % (n, v) for n, v in self.values.items() if n not in big]
+        out += ["};", ""]
+        out += ["#define %s %d" % i for i in big.items()]
+        out += ["#define %s %s" % i for i in sorted(self.macros.items())]
+        out.append("")
+        for tag in sorted(self.opaque):
+            if tag.startswith(("struct ", "union ")):
+                out.append("%s;" % tag)
+        for name, (tag, body, size) in self.structs.items():
+            out += ["", "struct %s {" % tag if tag else "typedef struct {"]
+            out += ["    " + f.rstrip(";") + ";" for f in body.split("; ")]
+            out.append("};" if tag else "} %s;" % name)
+            out.append("_Static_assert(sizeof(%s) == %d, \"layout of %s\");" %
+                       ("struct " + tag if tag else name, size, name))
+        out.append("")
+        out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.names.items()]
+        out += ["", "#define VS_%s_FUNCTIONS(F) \\" % up]
+        rows = ["    F(%d, %s, %s, %s, %s)" % (f[0], f[1], f[2], n, f[3])
+                for n, f in sorted(self.functions.items())]
+        out.append(" \\\n".join(rows))
+        out += ["", "#endif", ""]
+        return "\n".join(out)
+
+
+def release(folder):
+    match = re.search(r"-(\d+\.\d+[\d.]*)-py3", folder)
+    return match.group(1).rstrip(".") if match else os.path.basename(folder)
+
+
+def find(folders, header):
+    """(major, folder of the package, include folder) of each package that has a header, oldest first."""
+    found = []
+    for top in folders:
+        for at, _, files in os.walk(top):
+            if header in files:
+                package = at
+                while os.path.dirname(package) not in [os.path.abspath(f) for f in folders] and package != "/":
+                    package = os.path.dirname(package)
+                text = at + package
+                major = 12 if "cu12" in text or re.search(r"/nvidia/(cublas|cusolver|cufft|curand|cusparse|"
+                                                           r"nvjitlink|cuda_nvrtc)/", text) else 13
+                found.append((major, package, at))
+    return sorted(set(found))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", action="append", choices=sorted(LIBRARIES))
+    parser.add_argument("--cuda", default="/usr/local/cuda/include")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    args = parser.parse_args()
+    index = cindex.Index.create()
+    folders = [os.path.abspath(f) for f in args.folders]
+    for name in args.library or LIBRARIES:
+        patterns, table = LIBRARIES[name], Table(name)
+        packages = find(folders, patterns[0][0])
+        if not packages:
+            print("%s: no %s in %s" % (name, patterns[0][0], ", ".join(folders)), file=sys.stderr)
+            continue
+        for major, package, include in packages:
+            others = [i for n in ("cublas_v2.h", "cusparse.h", "cufft.h") for m, _, i in find(folders, n)
+                      if m == major]
+            source = "".join('#include "%s"\n' % h for h in patterns[0]
+                             if os.path.exists(os.path.join(include, h)))
+            unit = index.parse("in.c", ["-x", "c", "-I", include, "-I", args.cuda] +
+                               [a for o in others for a in ("-I", o)] +
+                               ["-I/usr/lib/gcc/x86_64-linux-gnu/12/include", "-D__STDC_VERSION__=201112L",
+                                "-Wno-everything"], [("in.c", source)],
+                               cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
+            for d in unit.diagnostics:
+                if d.severity >= cindex.Diagnostic.Error:
+                    print("%s: %s" % (name, d), file=sys.stderr)
+            table.add(unit, major, patterns, include)
+            table.sources.append("%s %s (CUDA %d)" % (name, release(package), major))
+        folder = os.path.join(ROOT, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "vs_%s_api.h" % name), "w", encoding="ascii") as file:
+            file.write(table.text())
+        print("%s: %d functions, %d values, %d structures from %s" % (
+            name, len(table.functions), len(table.values), len(table.structs), " and ".join(table.sources)))
+
+
+if __name__ == "__main__":
+    main()

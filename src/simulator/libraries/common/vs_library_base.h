@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the stand-ins for cuBLAS, cuDNN, NCCL and the other libraries that frameworks link have in
+ * common: the description of the library, work on a stream, checked handles, notes of what was
+ * assumed or is not supported, and calls of the simulated driver. Every stand-in links a copy of
+ * its own of these functions and defines vs_library. Declared in a header per library
+ * (vs_NAME_api.h), written by scripts/library_tables.py; functions that no file of the library
+ * defines return its "not supported" (vs_library_fallback.h). All functions may be called from any
+ * thread. */
+#ifndef VS_LIBRARY_BASE_H
+#define VS_LIBRARY_BASE_H
+
+#include <cuda.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simulator/driver/vs_sim_work.h"
+
+#define VS_LIBRARY_EXPORT __attribute__((visibility("default")))
+/* The declarations of vs_NAME_api.h: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE). */
+#define VS_LIBRARY_DECLARE(releases, kind, result, name, parameters)                               \
+    VS_LIBRARY_EXPORT result name parameters;
+
+struct vs_library {
+    const char *name;               /* in messages: "cuBLAS" */
+    const char *package;            /* in VRAMSCOPE_SIMULATE_LIBRARIES: "cublas" */
+    int not_supported;              /* the status, and its name */
+    const char *not_supported_name;
+};
+extern const struct vs_library vs_library; /* each library defines its own */
+
+/* vs_library_cuda_major: the major release of the CUDA runtime in this process: 12 or 13. */
+int vs_library_cuda_major(void);
+
+/* ---- version ---- */
+
+struct vs_library_version {
+    int major, minor, patch;
+};
+/* vs_library_version: the version to report: that of VRAMSCOPE_SIMULATE_LIBRARIES
+ * ("cudnn=9.20.0,nccl=2.29.3") if it names the library, else *newest*. */
+struct vs_library_version vs_library_version(struct vs_library_version newest);
+
+/* ---- the simulated driver (library_driver.c) ---- */
+
+/* Functions of libcuda.so.1, found by dlsym, so that whatever stands in front of the driver sees
+ * the library's calls as it sees those of NVIDIA's libraries. */
+#define VS_LIBRARY_DRIVER(F)                                                                       \
+    F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId)            \
+    F(cuGetErrorName) F(cuLaunchHostFunc) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpyAsync)        \
+    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD8Async) F(cuMemsetD32Async) F(cuModuleGetFunction)          \
+    F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
+    F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)
+struct vs_library_driver {
+#define VS_LIBRARY_POINTER(name) __typeof__(name) *name;
+    VS_LIBRARY_DRIVER(VS_LIBRARY_POINTER)
+#undef VS_LIBRARY_POINTER
+    vramscope_sim_library_work_fn *work;
+};
+/* vs_library_driver: its table. NULL, with one line on standard error, if the process runs on
+ * another driver than the simulated one. */
+const struct vs_library_driver *vs_library_driver(void);
+
+/* vs_library_attribute: an attribute of the current context's device; 0 without a context. */
+int vs_library_attribute(CUdevice_attribute attribute);
+
+/* vs_library_submit: queues work on *stream* (CUDA's streams of the runtime and of the driver are
+ * the same handles). Returns what cuLaunchKernel would. */
+CUresult vs_library_submit(CUstream stream, const struct vs_sim_work *work);
+
+/* vs_library_zero: sets *bytes* at a device or host address to 0 in the order of *stream*: for
+ * small outputs such as the status of a factorisation. */
+CUresult vs_library_zero(CUstream stream, void *address, size_t bytes);
+
+/* ---- objects: handles, descriptors, plans (library_object.c) ---- */
+
+/* vs_library_new: zeroed memory of *bytes* bytes, known as an object of *kind* (> 0, the library's
+ * own numbers). NULL without memory. */
+void *vs_library_new(int kind, size_t bytes);
+/* vs_library_object: *handle* if it is a live object of *kind*, else NULL. Never reads through it. */
+void *vs_library_object(const void *handle, int kind);
+/* vs_library_delete: frees a live object of *kind*; false if it is none. */
+bool vs_library_delete(const void *handle, int kind);
+
+/* ---- notes (library_notes.c) ---- */
+
+/* vs_library_unsupported: prints once for each function that it is not supported, writes the same
+ * to VRAMSCOPE_SIMULATE_NOTES, and returns the library's status for it. *why*: NULL, or what of the
+ * function is not supported ("with packed weights"). */
+int vs_library_unsupported(const char *function, const char *why);
+/* vs_library_assume: notes that a size which only a real device knows was assumed to be *bytes*.
+ * *name*: the function or operation; *why*: in plain words. The same note is written once. */
+void vs_library_assume(const char *name, uint64_t bytes, const char *why);
+
+#endif

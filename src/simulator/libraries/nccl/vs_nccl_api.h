@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values, structures and functions of nccl, written by scripts/library_tables.py from the
+ * headers of nccl 2.21.5 (CUDA 12) and nccl 2.32.3 (CUDA 13). Do not edit.
+ * VS_NCCL_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
+ * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+#ifndef VS_NCCL_API_H
+#define VS_NCCL_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <cuda_runtime_api.h>
+#include <library_types.h>
+
+enum {
+    ncclSuccess = 0,
+    ncclUnhandledCudaError = 1,
+    ncclSystemError = 2,
+    ncclInternalError = 3,
+    ncclInvalidArgument = 4,
+    ncclInvalidUsage = 5,
+    ncclRemoteError = 6,
+    ncclInProgress = 7,
+    ncclNumResults = 9,
+    ncclNumOps_dummy = 5,
+    ncclSum = 0,
+    ncclProd = 1,
+    ncclMax = 2,
+    ncclMin = 3,
+    ncclAvg = 4,
+    ncclNumOps = 5,
+    ncclMaxRedOp = 2147483647,
+    ncclInt8 = 0,
+    ncclChar = 0,
+    ncclUint8 = 1,
+    ncclInt32 = 2,
+    ncclInt = 2,
+    ncclUint32 = 3,
+    ncclInt64 = 4,
+    ncclUint64 = 5,
+    ncclFloat16 = 6,
+    ncclHalf = 6,
+    ncclFloat32 = 7,
+    ncclFloat = 7,
+    ncclFloat64 = 8,
+    ncclDouble = 8,
+    ncclNumTypes = 12,
+    ncclScalarDevice = 0,
+    ncclScalarHostImmediate = 1,
+    ncclTimeout = 8,
+    ncclHostCftDefault = -2147483648,
+    ncclHostCftEnable = 1,
+    ncclHostCftDisable = 2,
+    ncclHostCftFallback = 3,
+    ncclNvlsHostModeDefault = -2147483648,
+    ncclNvlsHostModeEnable = 0,
+    ncclNvlsHostModeDisableTransport = 1,
+    ncclNvlsHostModeDisableSymmetricMultimem = 2,
+    ncclNvlsHostModeDisable = 2147483647,
+    ncclStatGpuMemSuspend = 0,
+    ncclStatGpuMemSuspended = 1,
+    ncclStatGpuMemPersist = 2,
+    ncclStatGpuMemTotal = 3,
+    ncclBfloat16 = 9,
+    ncclFloat8e4m3 = 10,
+    ncclFloat8e5m2 = 11,
+    NCCL_ENCRYPTION_MODE_NONE = 0,
+    NCCL_ENCRYPTION_MODE_PSK = 1,
+};
+
+#define NCCL_API_MAGIC 0xcafebeef
+#define NCCL_CTA_POLICY_DEFAULT 0x00
+#define NCCL_CTA_POLICY_EFFICIENCY 0x01
+#define NCCL_CTA_POLICY_ZERO 0x02
+#define NCCL_MAJOR 2
+#define NCCL_MINOR 32
+#define NCCL_PATCH 3
+#define NCCL_REVOKE_DEFAULT 0x00
+#define NCCL_SHRINK_ABORT 0x01
+#define NCCL_SHRINK_DEFAULT 0x00
+#define NCCL_SUSPEND_MEM 0x01
+#define NCCL_UNIQUE_ID_BYTES 128
+#define NCCL_VERSION_CODE 23203
+#define NCCL_WIN_CFT_COUNTED 0x08
+#define NCCL_WIN_COLL_SYMMETRIC 0x01
+#define NCCL_WIN_DEFAULT 0x00
+#define NCCL_WIN_GIN_ONLY 0x04
+#define NCCL_WIN_REQUIRED_ALIGNMENT 4096
+#define NCCL_WIN_STRICT_ORDERING 0x02
+
+struct CUstream_st;
+struct ncclCollConfig_v23200;
+struct ncclComm;
+struct ncclConfig_v21700;
+struct ncclConfig_v23100;
+struct ncclEncryptionConfig_v23200;
+struct ncclParamHandle;
+struct ncclSimInfo_v22200;
+struct ncclWindow_vidmem;
+
+typedef struct {
+    char internal[128];
+} ncclUniqueId;
+_Static_assert(sizeof(ncclUniqueId) == 128, "layout of ncclUniqueId");
+
+struct ncclConfig_v21700 {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    int blocking;
+    int cgaClusterSize;
+    int minCTAs;
+    int maxCTAs;
+    const char *netName;
+    int splitShare;
+};
+_Static_assert(sizeof(struct ncclConfig_v21700) == 48, "layout of ncclConfig_v21700");
+
+struct ncclConfig_v23100 {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    int blocking;
+    int cgaClusterSize;
+    int minCTAs;
+    int maxCTAs;
+    const char *netName;
+    int splitShare;
+    int trafficClass;
+    const char *commName;
+    int collnetEnable;
+    int CTAPolicy;
+    int shrinkShare;
+    int nvlsCTAs;
+    int nChannelsPerNetPeer;
+    int nvlinkCentricSched;
+    int graphUsageMode;
+    int numRmaCtx;
+    int maxP2pPeers;
+    int graphStreamOrdering;
+    int launchOrderImplicit;
+    int numRmaSig;
+    int rmaEagerInit;
+    int hostCftMode;
+    int nvlsHostMode;
+};
+_Static_assert(sizeof(struct ncclConfig_v23100) == 120, "layout of ncclConfig_v23100");
+
+struct ncclCollConfig_v23200 {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    struct ncclConfigExt *ext;
+    int minCTAs;
+    int maxCTAs;
+    int nvlsCTAs;
+    int cgaClusterSize;
+    const char *algSelection;
+    int forceAlgSelection;
+    int CTAPolicy;
+    uint64_t userProfilerTag;
+    struct CUevent_st *launchCompletionEvent;
+};
+_Static_assert(sizeof(struct ncclCollConfig_v23200) == 72, "layout of ncclCollConfig_v23200");
+
+struct ncclSimInfo_v22200 {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    float estimatedTime;
+};
+_Static_assert(sizeof(struct ncclSimInfo_v22200) == 24, "layout of ncclSimInfo_v22200");
+
+typedef struct {
+    int opCnt;
+    int peer;
+    int sigIdx;
+    int ctx;
+} ncclWaitSignalDesc_t;
+_Static_assert(sizeof(ncclWaitSignalDesc_t) == 16, "layout of ncclWaitSignalDesc_t");
+
+struct ncclEncryptionConfig_v23200 {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    int mode;
+    const char *psk;
+};
+_Static_assert(sizeof(struct ncclEncryptionConfig_v23200) == 32, "layout of ncclEncryptionConfig_v23200");
+
+typedef struct ncclConfig_v23100 ncclConfig_t;
+typedef struct ncclConfigExt ncclConfigExt_t;
+typedef struct ncclCollConfig_v23200 ncclCollConfig_t;
+typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
+typedef struct ncclEncryptionConfig_v23200 ncclEncryptionConfig_t;
+
+#define VS_NCCL_FUNCTIONS(F) \
+    F(3, STATUS, int, ncclAllGather, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclAllGatherConfig, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, STATUS, int, ncclAllReduce, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclAllReduceConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(2, STATUS, int, ncclAlltoAll, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclAlltoAllConfig, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, STATUS, int, ncclBcast, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(3, STATUS, int, ncclBroadcast, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclBroadcastConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, STATUS, int, ncclCommAbort, (struct ncclComm *)) \
+    F(3, STATUS, int, ncclCommCount, (struct ncclComm *const, int *)) \
+    F(3, STATUS, int, ncclCommCuDevice, (struct ncclComm *const, int *)) \
+    F(3, STATUS, int, ncclCommDeregister, (struct ncclComm *const, void *)) \
+    F(3, STATUS, int, ncclCommDestroy, (struct ncclComm *)) \
+    F(3, STATUS, int, ncclCommFinalize, (struct ncclComm *)) \
+    F(3, STATUS, int, ncclCommGetAsyncError, (struct ncclComm *, int *)) \
+    F(2, STATUS, int, ncclCommGetUniqueId, (struct ncclComm *, ncclUniqueId *)) \
+    F(2, STATUS, int, ncclCommGrow, (struct ncclComm *, int, const ncclUniqueId *, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
+    F(3, STATUS, int, ncclCommInitAll, (struct ncclComm **, int, const int *)) \
+    F(3, STATUS, int, ncclCommInitRank, (struct ncclComm **, int, ncclUniqueId, int)) \
+    F(3, STATUS, int, ncclCommInitRankConfig, (struct ncclComm **, int, ncclUniqueId, int, struct ncclConfig_v23100 *)) \
+    F(2, STATUS, int, ncclCommInitRankScalable, (struct ncclComm **, int, int, int, ncclUniqueId *, struct ncclConfig_v23100 *)) \
+    F(2, STATUS, int, ncclCommMemStats, (struct ncclComm *, int, unsigned long *)) \
+    F(3, STATUS, int, ncclCommRegister, (struct ncclComm *const, void *, size_t, void **)) \
+    F(2, STATUS, int, ncclCommResume, (struct ncclComm *)) \
+    F(2, STATUS, int, ncclCommRevoke, (struct ncclComm *, int)) \
+    F(2, STATUS, int, ncclCommShrink, (struct ncclComm *, int *, int, struct ncclComm **, struct ncclConfig_v23100 *, int)) \
+    F(3, STATUS, int, ncclCommSplit, (struct ncclComm *, int, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
+    F(2, STATUS, int, ncclCommSuspend, (struct ncclComm *, int)) \
+    F(3, STATUS, int, ncclCommUserRank, (struct ncclComm *const, int *)) \
+    F(2, STATUS, int, ncclCommWindowDeregister, (struct ncclComm *, struct ncclWindow_vidmem *)) \
+    F(2, STATUS, int, ncclCommWindowRegister, (struct ncclComm *, void *, size_t, struct ncclWindow_vidmem **, int)) \
+    F(2, STATUS, int, ncclGather, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclGatherConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, TEXT, const char *, ncclGetErrorString, (int)) \
+    F(3, TEXT, const char *, ncclGetLastError, (struct ncclComm *)) \
+    F(3, STATUS, int, ncclGetUniqueId, (ncclUniqueId *)) \
+    F(3, STATUS, int, ncclGetVersion, (int *)) \
+    F(3, STATUS, int, ncclGroupEnd, (void)) \
+    F(2, STATUS, int, ncclGroupSimulateEnd, (struct ncclSimInfo_v22200 *)) \
+    F(3, STATUS, int, ncclGroupStart, (void)) \
+    F(3, STATUS, int, ncclMemAlloc, (void **, size_t)) \
+    F(3, STATUS, int, ncclMemFree, (void *)) \
+    F(2, STATUS, int, ncclParamBind, (struct ncclParamHandle **, const char *)) \
+    F(2, NOTHING, void, ncclParamDumpAll, (void)) \
+    F(2, STATUS, int, ncclParamGet, (struct ncclParamHandle *, void *, int, int *)) \
+    F(2, STATUS, int, ncclParamGetAllParameterKeys, (const char ***, int *)) \
+    F(2, STATUS, int, ncclParamGetI16, (struct ncclParamHandle *, short *)) \
+    F(2, STATUS, int, ncclParamGetI32, (struct ncclParamHandle *, int *)) \
+    F(2, STATUS, int, ncclParamGetI64, (struct ncclParamHandle *, long *)) \
+    F(2, STATUS, int, ncclParamGetI8, (struct ncclParamHandle *, signed char *)) \
+    F(2, STATUS, int, ncclParamGetParameter, (const char *, const char **, int *)) \
+    F(2, STATUS, int, ncclParamGetStr, (struct ncclParamHandle *, const char **)) \
+    F(2, STATUS, int, ncclParamGetU16, (struct ncclParamHandle *, unsigned short *)) \
+    F(2, STATUS, int, ncclParamGetU32, (struct ncclParamHandle *, unsigned int *)) \
+    F(2, STATUS, int, ncclParamGetU64, (struct ncclParamHandle *, unsigned long *)) \
+    F(2, STATUS, int, ncclParamGetU8, (struct ncclParamHandle *, unsigned char *)) \
+    F(2, STATUS, int, ncclPutSignal, (const void *, size_t, int, int, struct ncclWindow_vidmem *, size_t, int, int, unsigned int, struct ncclComm *, struct CUstream_st *)) \
+    F(3, STATUS, int, ncclRecv, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(3, STATUS, int, ncclRedOpCreatePreMulSum, (int *, void *, int, int, struct ncclComm *)) \
+    F(3, STATUS, int, ncclRedOpDestroy, (int, struct ncclComm *)) \
+    F(3, STATUS, int, ncclReduce, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclReduceConfig, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, STATUS, int, ncclReduceScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclReduceScatterConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(2, STATUS, int, ncclScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclScatterConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
+    F(3, STATUS, int, ncclSend, (const void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclSetEncryption, (const struct ncclEncryptionConfig_v23200 *)) \
+    F(2, STATUS, int, ncclSignal, (int, int, int, unsigned int, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclWaitSignal, (int, ncclWaitSignalDesc_t *, struct ncclComm *, struct CUstream_st *)) \
+    F(2, STATUS, int, ncclWinGetUserPtr, (struct ncclComm *, struct ncclWindow_vidmem *, void **))
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values, structures and functions of nvjitlink, written by scripts/library_tables.py from the
+ * headers of nvjitlink 12.4.127 (CUDA 12) and nvjitlink 13.5.37 (CUDA 13). Do not edit.
+ * VS_NVJITLINK_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
+ * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+#ifndef VS_NVJITLINK_API_H
+#define VS_NVJITLINK_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <cuda_runtime_api.h>
+#include <library_types.h>
+
+enum {
+    NVJITLINK_SUCCESS = 0,
+    NVJITLINK_ERROR_UNRECOGNIZED_OPTION = 1,
+    NVJITLINK_ERROR_MISSING_ARCH = 2,
+    NVJITLINK_ERROR_INVALID_INPUT = 3,
+    NVJITLINK_ERROR_PTX_COMPILE = 4,
+    NVJITLINK_ERROR_NVVM_COMPILE = 5,
+    NVJITLINK_ERROR_INTERNAL = 6,
+    NVJITLINK_ERROR_THREADPOOL = 7,
+    NVJITLINK_ERROR_UNRECOGNIZED_INPUT = 8,
+    NVJITLINK_INPUT_NONE = 0,
+    NVJITLINK_INPUT_CUBIN = 1,
+    NVJITLINK_INPUT_PTX = 2,
+    NVJITLINK_INPUT_LTOIR = 3,
+    NVJITLINK_INPUT_FATBIN = 4,
+    NVJITLINK_INPUT_OBJECT = 5,
+    NVJITLINK_INPUT_LIBRARY = 6,
+    NVJITLINK_INPUT_ANY = 10,
+    NVJITLINK_ERROR_FINALIZE = 9,
+    NVJITLINK_ERROR_NULL_INPUT = 10,
+    NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS = 11,
+    NVJITLINK_ERROR_INCORRECT_INPUT_TYPE = 12,
+    NVJITLINK_ERROR_ARCH_MISMATCH = 13,
+    NVJITLINK_ERROR_OUTDATED_LIBRARY = 14,
+    NVJITLINK_ERROR_MISSING_FATBIN = 15,
+    NVJITLINK_ERROR_UNRECOGNIZED_ARCH = 16,
+    NVJITLINK_ERROR_UNSUPPORTED_ARCH = 17,
+    NVJITLINK_ERROR_LTO_NOT_ENABLED = 18,
+    NVJITLINK_INPUT_INDEX = 7,
+};
+
+
+struct nvJitLink;
+
+
+#define VS_NVJITLINK_FUNCTIONS(F) \
+    F(1, STATUS, int, __nvJitLinkAddData_12_4, (struct nvJitLink *, int, const void *, size_t, const char *)) \
+    F(2, STATUS, int, __nvJitLinkAddData_13_5, (struct nvJitLink *, int, const void *, size_t, const char *)) \
+    F(1, STATUS, int, __nvJitLinkAddFile_12_4, (struct nvJitLink *, int, const char *)) \
+    F(2, STATUS, int, __nvJitLinkAddFile_13_5, (struct nvJitLink *, int, const char *)) \
+    F(1, STATUS, int, __nvJitLinkComplete_12_4, (struct nvJitLink *)) \
+    F(2, STATUS, int, __nvJitLinkComplete_13_5, (struct nvJitLink *)) \
+    F(1, STATUS, int, __nvJitLinkCreate_12_4, (struct nvJitLink **, uint32_t, const char **)) \
+    F(2, STATUS, int, __nvJitLinkCreate_13_5, (struct nvJitLink **, uint32_t, const char *const *)) \
+    F(1, STATUS, int, __nvJitLinkDestroy_12_4, (struct nvJitLink **)) \
+    F(2, STATUS, int, __nvJitLinkDestroy_13_5, (struct nvJitLink **)) \
+    F(1, STATUS, int, __nvJitLinkGetErrorLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(2, STATUS, int, __nvJitLinkGetErrorLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(1, STATUS, int, __nvJitLinkGetErrorLog_12_4, (struct nvJitLink *, char *)) \
+    F(2, STATUS, int, __nvJitLinkGetErrorLog_13_5, (struct nvJitLink *, char *)) \
+    F(1, STATUS, int, __nvJitLinkGetInfoLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(2, STATUS, int, __nvJitLinkGetInfoLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(1, STATUS, int, __nvJitLinkGetInfoLog_12_4, (struct nvJitLink *, char *)) \
+    F(2, STATUS, int, __nvJitLinkGetInfoLog_13_5, (struct nvJitLink *, char *)) \
+    F(1, STATUS, int, __nvJitLinkGetLinkedCubinSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedCubinSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(1, STATUS, int, __nvJitLinkGetLinkedCubin_12_4, (struct nvJitLink *, void *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedCubin_13_5, (struct nvJitLink *, void *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedLTOIRSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedLTOIR_13_5, (struct nvJitLink *, void *)) \
+    F(1, STATUS, int, __nvJitLinkGetLinkedPtxSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedPtxSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(1, STATUS, int, __nvJitLinkGetLinkedPtx_12_4, (struct nvJitLink *, char *)) \
+    F(2, STATUS, int, __nvJitLinkGetLinkedPtx_13_5, (struct nvJitLink *, char *)) \
+    F(3, STATUS, int, nvJitLinkVersion, (unsigned int *, unsigned int *))
+
+#endif
