@@ -255,6 +255,15 @@ static void report_set(struct vs_sim_activity *a, const struct vs_sim_set *set)
 
 /* ---- one op ---- */
 
+/* For the utilisation that NVML reports. */
+static void worked(const struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t ns)
+{
+    struct vs_sim_device *device = s->ctx->device;
+    atomic_fetch_add_explicit(op->kind == VS_SIM_OP_KERNEL ? &device->kernel_ns
+                                                           : &device->transfer_ns,
+                              ns, memory_order_relaxed);
+}
+
 static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t start)
 {
     struct vs_sim_context *ctx = s->ctx;
@@ -282,6 +291,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
     if (now < end)
         vs_sim_delay_until(end);
     s->last_end_ns = end;
+    worked(s, op, end - start);
     struct vs_sim_activity a = activity_of(s, op, start, end);
     if (op->kind == VS_SIM_OP_KERNEL && vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))
         report_kernel(&a, &op->u.launch);
@@ -297,6 +307,7 @@ static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
     run_kernel(s->ctx, op);
     uint64_t end = later(vs_clock_ns(), start);
     s->last_end_ns = end;
+    worked(s, op, end - start);
     if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))
         return;
     struct vs_sim_activity a = activity_of(s, op, start, end);

@@ -227,6 +227,7 @@ struct vs_sim_device {
     unsigned primary_refs;
     unsigned primary_flags;
     struct vs_sim_pool *default_pool, *current_pool;
+    atomic_uint_least64_t kernel_ns, transfer_ns; /* simulated time of its work so far */
 };
 
 extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];

@@ -2,8 +2,9 @@
  *
  * Presets and the spec parser. Figures are NVIDIA's published ones (the product's data sheet for
  * memory bandwidth, the architecture white paper for SMs, the CUDA C++ programming guide's table of
- * compute capabilities for limits per SM); total memory is what such a device reports, slightly
- * below its nominal size. */
+ * compute capabilities for limits per SM, the list of PCI ids for the device number, the data sheet
+ * for the board's power limit); total memory is what such a device reports, slightly below its
+ * nominal size. */
 #include "simulator/driver/vs_sim_spec.h"
 
 #include <errno.h>
@@ -15,20 +16,27 @@
 #include "base/vs_size.h"
 
 static const struct vs_sim_preset presets[] = {
-    {"t4-16g", "Simulated T4 (vramscope)", 15360 * VS_MIB, 40, 7, 5, 320, 12, 1590000, 5001000, 256,
-     4 << 20, 64 << 10, 64 << 10, 1024, 16},
-    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB, 128, 8, 9, 1008, 25, 2520000,
-     10501000, 384, 72 << 20, 100 << 10, 99 << 10, 1536, 24},
-    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB, 108, 8, 0, 1555, 25, 1410000,
-     1215000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
-    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB, 108, 8, 0, 2039, 25, 1410000,
-     1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
-    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB, 132, 9, 0, 3352, 50, 1980000,
-     2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
-    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 132, 9, 0, 4800, 50, 1980000,
-     3201000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
-    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB, 148, 10, 0, 8000, 50, 1965000,
-     3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"t4-16g", "Simulated T4 (vramscope)", 15360 * VS_MIB,
+     40, 7, 5, 320, 12, 1590000, 5001000, 256, 4 << 20, 64 << 10, 64 << 10, 1024, 16,
+     0x1eb8, 70, 256 * VS_MIB, 3},
+    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB,
+     128, 8, 9, 1008, 25, 2520000, 10501000, 384, 72 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2684, 450, 32768 * VS_MIB, 4},
+    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB,
+     108, 8, 0, 1555, 25, 1410000, 1215000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32,
+     0x20b0, 400, 65536 * VS_MIB, 4},
+    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB,
+     108, 8, 0, 2039, 25, 1410000, 1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32,
+     0x20b2, 400, 131072 * VS_MIB, 4},
+    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB,
+     132, 9, 0, 3352, 50, 1980000, 2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x2330, 700, 131072 * VS_MIB, 5},
+    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB,
+     132, 9, 0, 4800, 50, 1980000, 3201000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x2335, 700, 262144 * VS_MIB, 5},
+    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB,
+     148, 10, 0, 8000, 50, 1965000, 3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x2901, 1000, 262144 * VS_MIB, 5},
 };
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])

@@ -27,6 +27,10 @@ struct vs_sim_preset {
     int clock_khz, memory_clock_khz, bus_bits, l2_bytes;
     int shared_per_sm, shared_optin; /* bytes */
     int threads_per_sm, blocks_per_sm;
+    unsigned pci_device;  /* the number in the list of PCI ids */
+    unsigned board_watts; /* power limit */
+    uint64_t bar1_bytes;
+    unsigned pcie_generation; /* of 16 lanes */
 };
 
 enum vs_sim_family { /* of allocations, as failure rules name them */

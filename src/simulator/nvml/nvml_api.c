@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in for NVML (libnvidia-ml.so.1): memory in use on each simulated device, and by which
- * processes, for programs that query it as nvidia-smi does. Devices are those of
- * VRAMSCOPE_SIMULATE, regardless of CUDA_VISIBLE_DEVICES, as on a real machine. Processes: this
- * one, while it has a context, and one more that stands for others=. With the spec's nvml= it
- * answers as in a container, or as on devices without figures per process, or not at all. */
+ * The stand-in for NVML (libnvidia-ml.so.1), for programs that query devices as nvidia-smi does, and
+ * for PyTorch, which asks it before it raises torch.OutOfMemoryError. This file: initialisation,
+ * versions, and the handles of devices, which are those of VRAMSCOPE_SIMULATE, regardless of
+ * CUDA_VISIBLE_DEVICES, as on a real machine. With the spec's nvml= it answers as in a container, or
+ * as on devices without figures per process, or not at all. A function that is not here does not
+ * exist, which programs see as an older NVML. */
+#include "simulator/nvml/vs_sim_nvml_device.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,17 +16,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "simulator/driver/vs_sim_nvml.h"
-
-#define VS_NVML_EXPORT __attribute__((visibility("default")))
-#define NVML(name, params) \
-    VS_NVML_EXPORT nvmlReturn_t name params; \
-    nvmlReturn_t name params
+struct vs_sim_spec vs_sim_nvml_spec;
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;               /* guarded by mu: nvmlInit calls without nvmlShutdown */
-static struct vs_sim_spec spec;      /* written by the first nvmlInit */
-static vramscope_sim_held_fn *held;  /* likewise; NULL without a driver */
+static vramscope_sim_held_fn *held;  /* written by the first nvmlInit; NULL without a driver */
+static vramscope_sim_worked_fn *worked; /* likewise */
 static char places[VS_SIM_DEVICES_MAX]; /* the handle of a device is the address of its element */
 
 static void find_driver(void)
@@ -31,6 +29,8 @@ static void find_driver(void)
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     void *found = driver ? dlsym(driver, "vramscopeSimHeld") : NULL;
     memcpy(&held, &found, sizeof held);
+    found = driver ? dlsym(driver, "vramscopeSimWorked") : NULL;
+    memcpy(&worked, &found, sizeof worked);
 }
 
 NVML(nvmlInitWithFlags, (unsigned flags))
@@ -39,9 +39,9 @@ NVML(nvmlInitWithFlags, (unsigned flags))
     char why[VS_SIM_WHY_MAX];
     nvmlReturn_t r = NVML_SUCCESS;
     pthread_mutex_lock(&mu);
-    if (!users && vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &spec, why) != VS_OK)
+    if (!users && vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &vs_sim_nvml_spec, why) != VS_OK)
         r = NVML_ERROR_UNKNOWN;
-    else if (spec.nvml == VS_SIM_NVML_NONE)
+    else if (vs_sim_nvml_spec.nvml == VS_SIM_NVML_NONE)
         r = NVML_ERROR_DRIVER_NOT_LOADED;
     if (!r && !held)
         find_driver();
@@ -53,7 +53,7 @@ NVML(nvmlInitWithFlags, (unsigned flags))
 NVML(nvmlInit_v2, (void)) { return nvmlInitWithFlags(0); }
 NVML(nvmlInit, (void)) { return nvmlInitWithFlags(0); }
 
-static nvmlReturn_t enter(void)
+nvmlReturn_t vs_sim_nvml_enter(void)
 {
     pthread_mutex_lock(&mu);
     bool open = users != 0;
@@ -63,20 +63,21 @@ static nvmlReturn_t enter(void)
 
 NVML(nvmlShutdown, (void))
 {
-    nvmlReturn_t r = enter();
+    nvmlReturn_t r = vs_sim_nvml_enter();
     pthread_mutex_lock(&mu);
     users -= !r;
     pthread_mutex_unlock(&mu);
     return r;
 }
 
-VS_NVML_EXPORT const char *nvmlErrorString(nvmlReturn_t result);
+VS_SIM_NVML_EXPORT const char *nvmlErrorString(nvmlReturn_t result);
 const char *nvmlErrorString(nvmlReturn_t result)
 {
     switch (result) {
     case NVML_SUCCESS: return "Success";
     case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
     case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
     case NVML_ERROR_NOT_FOUND: return "Not Found";
     case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
     case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
@@ -87,22 +88,30 @@ const char *nvmlErrorString(nvmlReturn_t result)
 
 NVML(nvmlDeviceGetCount_v2, (unsigned *count))
 {
-    nvmlReturn_t r = enter();
+    nvmlReturn_t r = vs_sim_nvml_enter();
     if (!r && !count)
         r = NVML_ERROR_INVALID_ARGUMENT;
     if (!r)
-        *count = spec.devices;
+        *count = vs_sim_nvml_spec.devices;
     return r;
 }
 
+/* Without a suffix: before _v2 there were devices that a process could not use. */
+NVML(nvmlDeviceGetCount, (unsigned *count)) { return nvmlDeviceGetCount_v2(count); }
+
 NVML(nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvmlDevice_t *device))
 {
-    nvmlReturn_t r = enter();
-    if (!r && (!device || index >= spec.devices))
+    nvmlReturn_t r = vs_sim_nvml_enter();
+    if (!r && (!device || index >= vs_sim_nvml_spec.devices))
         r = NVML_ERROR_INVALID_ARGUMENT;
     if (!r)
         *device = (nvmlDevice_t)(void *)&places[index];
     return r;
+}
+
+NVML(nvmlDeviceGetHandleByIndex, (unsigned index, nvmlDevice_t *device))
+{
+    return nvmlDeviceGetHandleByIndex_v2(index, device);
 }
 
 /* The UUID in the form of drv_visible.c. */
@@ -120,10 +129,10 @@ static void uuid_text(unsigned physical, char text[48])
 
 NVML(nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))
 {
-    nvmlReturn_t r = enter();
+    nvmlReturn_t r = vs_sim_nvml_enter();
     if (r || !uuid || !device)
         return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    for (unsigned i = 0; i < spec.devices; i++) {
+    for (unsigned i = 0; i < vs_sim_nvml_spec.devices; i++) {
         char text[48];
         uuid_text(i, text);
         if (!strcasecmp(text, uuid))
@@ -135,128 +144,127 @@ NVML(nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))
 NVML(nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvmlDevice_t *device))
 {
     unsigned domain, bus, slot, function;
-    nvmlReturn_t r = enter();
+    nvmlReturn_t r = vs_sim_nvml_enter();
     if (r || !id || !device)
         return r ? r : NVML_ERROR_INVALID_ARGUMENT;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
         return NVML_ERROR_INVALID_ARGUMENT;
-    if (domain || slot || function || !bus || bus > spec.devices)
+    if (domain || slot || function || !bus || bus > vs_sim_nvml_spec.devices)
         return NVML_ERROR_NOT_FOUND;
     return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
 }
 
-/* The number of a handle's device, or an error code for an invalid handle. */
-static nvmlReturn_t enter_device(nvmlDevice_t device, unsigned *physical)
+NVML(nvmlDeviceGetHandleByPciBusId, (const char *id, nvmlDevice_t *device))
 {
-    nvmlReturn_t r = enter();
+    return nvmlDeviceGetHandleByPciBusId_v2(id, device);
+}
+
+nvmlReturn_t vs_sim_nvml_enter_device(nvmlDevice_t device, const void *out, unsigned *physical)
+{
+    nvmlReturn_t r = vs_sim_nvml_enter();
     const char *place = (const char *)device;
-    if (!r && (place < places || place >= places + spec.devices))
+    if (!r && (!out || place < places || place >= places + vs_sim_nvml_spec.devices))
         r = NVML_ERROR_INVALID_ARGUMENT;
     if (!r)
         *physical = (unsigned)(place - places);
     return r;
 }
 
+nvmlReturn_t vs_sim_nvml_number(nvmlDevice_t device, unsigned *out, unsigned value)
+{
+    unsigned physical;
+    nvmlReturn_t r = vs_sim_nvml_enter_device(device, out, &physical);
+    if (!r)
+        *out = value;
+    return r;
+}
+
+nvmlReturn_t vs_sim_nvml_text(const char *value, char *out, unsigned length)
+{
+    if (strlen(value) >= length)
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    strcpy(out, value);
+    return NVML_SUCCESS;
+}
+
 NVML(nvmlDeviceGetUUID, (nvmlDevice_t device, char *uuid, unsigned length))
 {
     unsigned physical;
     char text[48];
-    nvmlReturn_t r = enter_device(device, &physical);
-    if (r || !uuid)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = vs_sim_nvml_enter_device(device, uuid, &physical);
+    if (r)
+        return r;
     uuid_text(physical, text);
-    if (strlen(text) >= length)
-        return NVML_ERROR_INSUFFICIENT_SIZE;
-    strcpy(uuid, text);
-    return NVML_SUCCESS;
+    return vs_sim_nvml_text(text, uuid, length);
 }
 
-static uint64_t held_here(unsigned physical, unsigned *contexts)
+NVML(nvmlDeviceGetIndex, (nvmlDevice_t device, unsigned *index))
+{
+    unsigned physical;
+    nvmlReturn_t r = vs_sim_nvml_enter_device(device, index, &physical);
+    if (!r)
+        *index = physical;
+    return r;
+}
+
+uint64_t vs_sim_nvml_held(unsigned physical, unsigned *contexts)
 {
     *contexts = 0;
     return held ? held((int)physical, contexts) : 0;
 }
 
-NVML(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t *memory))
+void vs_sim_nvml_worked(unsigned physical, uint64_t *kernel_ns, uint64_t *transfer_ns)
 {
-    unsigned physical, contexts;
-    nvmlReturn_t r = enter_device(device, &physical);
-    if (r || !memory)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    memory->total = spec.capacity_bytes;
-    memory->used = spec.others_bytes + held_here(physical, &contexts);
-    memory->free = memory->total > memory->used ? memory->total - memory->used : 0;
-    return NVML_SUCCESS;
+    *kernel_ns = *transfer_ns = 0;
+    if (worked)
+        worked((int)physical, kernel_ns, transfer_ns);
 }
 
-NVML(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *memory))
-{
-    nvmlMemory_t plain;
-    if (memory && memory->version != NVML_MEMORY_V2)
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    nvmlReturn_t r = nvmlDeviceGetMemoryInfo(device, memory ? &plain : NULL);
-    if (r)
-        return r;
-    memory->total = plain.total;
-    memory->reserved = 0;
-    memory->free = plain.free;
-    memory->used = plain.used;
-    return NVML_SUCCESS;
-}
-
-static nvmlProcessInfo_t process(unsigned pid, uint64_t bytes)
-{
-    bool known = spec.nvml != VS_SIM_NVML_NO_FIGURES;
-    return (nvmlProcessInfo_t){.pid = pid,
-                               .usedGpuMemory = known ? bytes : NVML_VALUE_NOT_AVAILABLE,
-                               .gpuInstanceId = UINT32_MAX,
-                               .computeInstanceId = UINT32_MAX};
-}
-
-/* *count*: in, the capacity; out, the number of processes. If the capacity is too small, it
- * receives the needed one. */
-NVML(nvmlDeviceGetComputeRunningProcesses_v3,
-     (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos))
-{
-    unsigned physical, contexts, n = 0;
-    nvmlProcessInfo_t list[2];
-    nvmlReturn_t r = enter_device(device, &physical);
-    if (r || !count || (*count && !infos))
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    uint64_t own = held_here(physical, &contexts);
-    bool foreign = spec.nvml == VS_SIM_NVML_PIDS;
-    if (spec.others_bytes)
-        list[n++] = process(VS_SIM_OTHERS_PID, spec.others_bytes);
-    if (contexts)
-        list[n++] = process(foreign ? VS_SIM_FOREIGN_PID : (unsigned)getpid(), own);
-    unsigned room = *count;
-    *count = n;
-    if (n > room)
-        return NVML_ERROR_INSUFFICIENT_SIZE;
-    if (n)
-        memcpy(infos, list, n * sizeof *list);
-    return NVML_SUCCESS;
-}
-
-/* Simulated devices run no graphics. */
-NVML(nvmlDeviceGetGraphicsRunningProcesses_v3,
-     (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos))
-{
-    unsigned physical;
-    nvmlReturn_t r = enter_device(device, &physical);
-    if (r || !count || (*count && !infos))
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    *count = 0;
-    return NVML_SUCCESS;
-}
+/* ---- the whole system ---- */
 
 NVML(nvmlSystemGetDriverVersion, (char *version, unsigned length))
 {
-    nvmlReturn_t r = enter();
+    nvmlReturn_t r = vs_sim_nvml_enter();
     if (r || !version)
         return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    if (length < sizeof "simulated")
-        return NVML_ERROR_INSUFFICIENT_SIZE;
-    strcpy(version, "simulated");
+    return vs_sim_nvml_text("simulated", version, length);
+}
+
+NVML(nvmlSystemGetCudaDriverVersion_v2, (int *version))
+{
+    nvmlReturn_t r = vs_sim_nvml_enter();
+    if (r || !version)
+        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    *version = (int)vs_sim_nvml_spec.driver_version;
     return NVML_SUCCESS;
+}
+
+NVML(nvmlSystemGetCudaDriverVersion, (int *version))
+{
+    return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
+/* NVML's own version is that of CUDA, a point, and that of the driver. */
+NVML(nvmlSystemGetNVMLVersion, (char *version, unsigned length))
+{
+    char text[32];
+    nvmlReturn_t r = vs_sim_nvml_enter();
+    if (r || !version)
+        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    snprintf(text, sizeof text, "%u.simulated", vs_sim_nvml_spec.driver_version / 1000);
+    return vs_sim_nvml_text(text, version, length);
+}
+
+NVML(nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length))
+{
+    char path[48], text[1024];
+    nvmlReturn_t r = vs_sim_nvml_enter();
+    if (r || !name || !length)
+        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    ssize_t n = readlink(path, text, sizeof text - 1);
+    if (n < 0)
+        return NVML_ERROR_NOT_FOUND;
+    text[n] = 0;
+    return vs_sim_nvml_text(text, name, length);
 }
