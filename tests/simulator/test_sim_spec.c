@@ -79,6 +79,10 @@ static void fields_change_the_preset(void **state)
     assert_true(parse("t4-16g,time=off").time_off);
     assert_false(parse("time=model").time_off);
     assert_int_equal(parse("devices=3").devices, 3); /* of the default device */
+    assert_true(parse("").data_max_bytes == UINT64_MAX && parse("data=on").data_max_bytes == UINT64_MAX);
+    assert_int_equal(parse("data=small").data_max_bytes, VS_MIB);
+    assert_int_equal(parse("data=off").data_max_bytes, 0);
+    assert_int_equal(parse("data=4MiB").data_max_bytes, 4 * VS_MIB);
 }
 
 static void faults_are_read_in_order(void **state)
@@ -137,6 +141,7 @@ static void what_is_not_understood_is_named(void **state)
     refuse("h100-80g,others=100GiB", "leave room");
     refuse("h100-80g,context=90GiB", "leave room");
     refuse("h100-80g,capacity=10GiB,others=10GiB", "leave room");
+    refuse("data=some", "cannot use data=some; data takes on, small, off or a size such as 4MiB");
     refuse("fail=device", "fail=device");
     refuse("fail=device:", "fail=device:");
     refuse("fail=device:0", "fail=device:0");

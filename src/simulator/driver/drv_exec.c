@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Execution of one piece of stream work, and its duration. Copies and memsets move real bytes; a
- * kernel runs its host function or only takes time. A stream has a simulated clock: work starts at
+ * Execution of one piece of stream work, and its duration. Copies and memsets move real bytes
+ * (drv_transfer.c); a kernel runs its host function or only takes time. A stream has a simulated clock: work starts at
  * its submission or at the end of its predecessor, whichever is later, and the executing thread
  * waits until the simulated end has passed. The next work in the queue makes up for oversleeping. A
  * kernel with a host function takes exactly as long as that function. */
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_managed.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/vs_clock.h"
 
 #define KERNEL_WAVE_NS 3000 /* for each full wave of blocks */
 #define TRANSFER_BASE_NS 1000
 #define HOST_GBPS 10
-#define ZERO_BY_REMAP_BYTES (UINT64_C(64) << 20)
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -95,22 +92,6 @@ void vs_sim_end_release(const struct vs_sim_hold *hold)
         vs_sim_mapped_release();
 }
 
-static void copy_bytes(const struct vs_sim_copy *copy)
-{
-    const char *from_plane = copy->staged ? copy->staged : (const char *)copy->from.base;
-    char *to_plane = (char *)copy->to.base;
-    bool flat =
-        copy->height == 1 || (copy->from.pitch == copy->width && copy->to.pitch == copy->width);
-    for (size_t z = 0; z < copy->depth; z++) {
-        const char *from = from_plane + z * copy->from.slice;
-        char *to = to_plane + z * copy->to.slice;
-        if (flat)
-            memmove(to, from, copy->width * copy->height);
-        for (size_t y = 0; !flat && y < copy->height; y++)
-            memmove(to + y * copy->to.pitch, from + y * copy->from.pitch, copy->width);
-    }
-}
-
 static bool do_copy(const struct vs_sim_copy *copy)
 {
     struct vs_sim_hold from, to;
@@ -118,51 +99,11 @@ static bool do_copy(const struct vs_sim_copy *copy)
         return false;
     bool there = vs_sim_end_hold(&copy->to, true, &to);
     if (there) {
-        copy_bytes(copy);
+        vs_sim_transfer_copy(copy);
         vs_sim_end_release(&to);
     }
     vs_sim_end_release(&from);
     return there;
-}
-
-static void fill(char *to, size_t count, uint32_t value, uint8_t element)
-{
-    if (element == 1) {
-        memset(to, (int)value, count);
-    } else if (element == 2) {
-        for (size_t i = 0; i < count; i++)
-            ((uint16_t *)to)[i] = (uint16_t)value;
-    } else {
-        for (size_t i = 0; i < count; i++)
-            ((uint32_t *)to)[i] = value;
-    }
-}
-
-/* Zeroes large device memory by giving the pages back instead of touching them, so that a device
- * larger than the host's memory can be cleared. */
-static void zero_large(char *to, size_t bytes)
-{
-    uintptr_t begin = ((uintptr_t)to + 4095) & ~(uintptr_t)4095;
-    uintptr_t end = ((uintptr_t)to + bytes) & ~(uintptr_t)4095;
-    if (madvise((void *)begin, end - begin, MADV_REMOVE)) {
-        memset(to, 0, bytes);
-        return;
-    }
-    memset(to, 0, begin - (uintptr_t)to);
-    memset((char *)end, 0, (uintptr_t)to + bytes - end);
-}
-
-static void set_bytes(const struct vs_sim_set *set)
-{
-    size_t row = set->width * set->element;
-    char *to = (char *)set->to.base;
-    if (set->height == 1 && !set->value && set->to.memory == VS_SIM_MEMORY_DEVICE &&
-        row >= ZERO_BY_REMAP_BYTES) {
-        zero_large(to, row);
-        return;
-    }
-    for (size_t y = 0; y < set->height; y++)
-        fill(to + y * set->to.pitch, set->width, set->value, set->element);
 }
 
 static bool do_set(const struct vs_sim_set *set)
@@ -170,7 +111,7 @@ static bool do_set(const struct vs_sim_set *set)
     struct vs_sim_hold to;
     if (!vs_sim_end_hold(&set->to, true, &to))
         return false;
-    set_bytes(set);
+    vs_sim_transfer_set(set);
     vs_sim_end_release(&to);
     return true;
 }

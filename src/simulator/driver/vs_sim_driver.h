@@ -620,6 +620,11 @@ bool vs_sim_stream_idle(struct vs_sim_stream *stream);
  * waited for a dependency. Called by the thread whose turn it is. */
 void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited);
 
+/* vs_sim_transfer_copy, vs_sim_transfer_set: move or write the bytes, as far as the spec's data=
+ * allows, else leave zeroes (drv_transfer.c). The ends must be held. */
+void vs_sim_transfer_copy(const struct vs_sim_copy *copy);
+void vs_sim_transfer_set(const struct vs_sim_set *set);
+
 struct vs_sim_hold { /* on one end */
     atomic_uint *pins;
     bool mapped;

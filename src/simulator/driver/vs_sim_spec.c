@@ -46,6 +46,7 @@ static const struct vs_sim_preset presets[] = {
 #define KERNEL_US_MAX 100000000
 #define SLOW_MS_MAX 600000
 #define DRIVER_MIN 2000
+#define DATA_SMALL_BYTES VS_MIB /* data=small */
 
 static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
     [VS_SIM_FAMILY_DEVICE] = "device",   [VS_SIM_FAMILY_POOL] = "pool",
@@ -67,6 +68,7 @@ static const char *const keys[][2] = {
     {"free_us", "0 to " WORDS(DELAY_US_MAX)},
     {"kernel_us", "0 to " WORDS(KERNEL_US_MAX)},
     {"time", "model or off"},
+    {"data", "on, small, off or a size such as 4MiB"},
     {"seed", "a number, from 0"},
     {"fail", "FAMILY:N, FAMILY:N+ or FAMILY:P%, FAMILY one of device, pool, managed, host, array, "
              "vmm, graph, any; at most " WORDS(VS_SIM_FAILS_MAX) " times"},
@@ -249,6 +251,19 @@ static bool parse_time(struct vs_sim_spec *spec, const char *value)
     return spec->time_off || !strcmp(value, "model");
 }
 
+static bool parse_data(struct vs_sim_spec *spec, const char *value)
+{
+    if (!strcmp(value, "on"))
+        spec->data_max_bytes = UINT64_MAX;
+    else if (!strcmp(value, "small"))
+        spec->data_max_bytes = DATA_SMALL_BYTES;
+    else if (!strcmp(value, "off"))
+        spec->data_max_bytes = 0;
+    else
+        return vs_size_parse(value, &spec->data_max_bytes) == VS_OK;
+    return true;
+}
+
 /* ---- one KEY=VALUE ---- */
 
 static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
@@ -297,6 +312,8 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
         return ok;
     if (!strcmp(key, "time"))
         return parse_time(spec, value);
+    if (!strcmp(key, "data"))
+        return parse_data(spec, value);
     if (!strcmp(key, "seed"))
         return parse_count(value, 0, UINT64_MAX, &spec->seed);
     if (!strcmp(key, "lost"))
@@ -331,6 +348,7 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
                               .devices = 1,
                               .context_bytes = 400 * VS_MIB,
+                              .data_max_bytes = UINT64_MAX,
                               .driver_version = VS_SIM_DRIVER_VERSION};
     char *word = strtok_r(copy, ",", &save);
     if (word && !strchr(word, '=')) {

@@ -75,6 +75,7 @@ struct vs_sim_spec {
     uint64_t others_bytes;       /* held by "other processes" on each device */
     unsigned malloc_us, free_us; /* added to each device allocation and free */
     unsigned kernel_us;          /* duration of a kernel without a host function; 0: by grid size */
+    uint64_t data_max_bytes;     /* larger copies and memsets move no bytes; UINT64_MAX: all do */
     bool time_off;               /* work takes no simulated time */
     enum vs_sim_check_mode check;
     bool check_unwritten, check_leaks; /* reads of never-written memory; leaks at process end */
