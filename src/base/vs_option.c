@@ -108,10 +108,19 @@ static enum vs_err parse_count(const char *value, uint64_t *out)
     return VS_OK;
 }
 
-/* 0 turns off an option that has a least size. */
+/* 0, also written "off", turns off an option that has a least size. */
 static bool is_off(const struct vs_option_info *info, uint64_t number)
 {
-    return info->type == VS_OPTION_SIZE && number == 0 && strcmp(info->fallback, "0") == 0;
+    return info->type == VS_OPTION_SIZE && number == 0 &&
+           (info->min == 0 || strcmp(info->fallback, "0") == 0);
+}
+
+static enum vs_err parse_size(const struct vs_option_info *info, const char *value, uint64_t *out)
+{
+    if (strcasecmp(value, "off") != 0 || !is_off(info, 0))
+        return vs_size_parse(value, out);
+    *out = 0;
+    return VS_OK;
 }
 
 /* Uses the name as given: of a flag, with its dashes. */
@@ -134,10 +143,10 @@ static void explain(const struct vs_option_info *info, const char *value,
                  (unsigned long long)info->min, (unsigned long long)info->max);
         break;
     case VS_OPTION_SIZE:
-        snprintf(expect, sizeof expect, "a size such as 8GiB");
+        snprintf(expect, sizeof expect, "a size such as 8GiB%s", is_off(info, 0) ? ", or off" : "");
         if (info->min)
             snprintf(expect, sizeof expect, "a size of at least %s such as 2GiB%s",
-                     vs_size_format(least, info->min), is_off(info, 0) ? ", or 0" : "");
+                     vs_size_format(least, info->min), is_off(info, 0) ? ", or off" : "");
         break;
     case VS_OPTION_LIMIT:
         snprintf(expect, sizeof expect,
@@ -173,7 +182,7 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
         err = parse_count(value, &number);
         break;
     case VS_OPTION_SIZE:
-        err = vs_size_parse(value, &number);
+        err = parse_size(info, value, &number);
         break;
     case VS_OPTION_LIMIT:
         err = vs_limit_parse(value, &limit);

@@ -55,3 +55,7 @@ VS_OPTION(manifest, STRING, "", 0, 0, "file",
           "existing file; each process appends the path of its trace, or ! if it could not record")
 VS_OPTION(simulate, STRING, "", 0, 0, "device",
           "run on a simulated GPU, such as h100-80g or t4-16g,capacity=2GiB")
+VS_OPTION(simulate_notes, STRING, "", 0, 0, "file",
+          "existing file; each process on a simulated GPU appends what it assumed or could not do")
+VS_OPTION(values, SIZE, "1MiB", 0, UINT64_C(1) << 40, "bytes, or off",
+          "on a simulated GPU, compute PyTorch's tensors of at most this size on the CPU")

@@ -85,6 +85,19 @@ static void the_largest_trace_has_a_least_size(void **state)
     }
 }
 
+static void off_is_a_size_where_0_is_one(void **state)
+{
+    (void)state;
+    char why[VS_OPTION_TEXT_MAX];
+    vs_options_init(&options);
+    assert_int_equal(options.number[VS_OPT_values], 1 << 20);
+    assert_int_equal(vs_options_set(&options, VS_OPT_values, "off", VS_FROM_COMMAND, why), VS_OK);
+    assert_int_equal(options.number[VS_OPT_values], 0);
+    assert_int_equal(vs_options_set(&options, VS_OPT_max_trace_size, "OFF", VS_FROM_COMMAND, why), VS_OK);
+    assert_int_equal(vs_options_set(&options, VS_OPT_values, "none", VS_FROM_COMMAND, why), VS_ERR_ARG);
+    assert_string_equal(why, "'none' is not a value for --values: expected a size such as 8GiB, or off");
+}
+
 static void environment_names_are_upper_case_with_the_prefix(void **state)
 {
     (void)state;
@@ -244,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_trace_has_a_least_size),
+        cmocka_unit_test(off_is_a_size_where_0_is_one),
         cmocka_unit_test_setup(every_default_parses, fresh),
         cmocka_unit_test_setup(every_option_is_named_documented_and_bounded, fresh),
         cmocka_unit_test_setup(environment_names_are_upper_case_with_the_prefix, fresh),
