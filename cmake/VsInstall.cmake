@@ -20,6 +20,9 @@ if(TARGET vramscope_preload)
   file(MAKE_DIRECTORY ${VS_SIMULATOR_DIR})
   install(DIRECTORY ${VS_SIMULATOR_DIR}/ DESTINATION ${VS_INSTALL_LIBDIR}/vramscope/simulator
     USE_SOURCE_PERMISSIONS)
+  if(TARGET vramscope_audit)
+    install(TARGETS vramscope_audit LIBRARY DESTINATION ${VS_INSTALL_LIBDIR}/vramscope)
+  endif()
 
   install(EXPORT vramscopeTargets NAMESPACE vramscope:: DESTINATION ${VS_INSTALL_CMAKEDIR})
   configure_package_config_file(cmake/vramscopeConfig.cmake.in

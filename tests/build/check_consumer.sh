@@ -29,6 +29,10 @@ for file in bin/vramscope lib/libvramscope.so include/vramscope.h \
     lib/cmake/vramscope/vramscopeConfig.cmake lib/pkgconfig/vramscope.pc; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file" && exit 1; }
 done
+if [ -e "$prefix/lib/vramscope/simulator/libcuda.so.1" ] &&
+    [ ! -e "$prefix/lib/vramscope/libvramscope_audit.so" ]; then
+    echo "not installed: lib/vramscope/libvramscope_audit.so" && exit 1
+fi
 
 "$cmake" -S "$here/consumer" -B "$work/build" -G "$generator" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$*" -DWANTED_VERSION="$version" >"$work/log" 2>&1 &&

@@ -95,6 +95,7 @@ ROOMS = {
     "simulator/libraries/nvjitlink": ("base simulator/libraries/common", ""),
     "simulator/libraries/cufile": ("base simulator/libraries/common", ""),
     "simulator/nvml": ("base simulator/driver", ""),
+    "simulator/audit": ("", ""),
     "simulator/runtime": ("base simulator/driver", ""),
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "

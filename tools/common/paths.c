@@ -57,3 +57,13 @@ enum vs_err vs_path_simulator(char *out, size_t max)
 {
     return find("vramscope/simulator", out, max);
 }
+
+enum vs_err vs_path_audit(char *out, size_t max)
+{
+    return find("vramscope/libvramscope_audit.so", out, max);
+}
+
+enum vs_err vs_path_python_startup(char *out, size_t max)
+{
+    return find("vramscope/python/startup", out, max);
+}

@@ -16,4 +16,10 @@ enum vs_err vs_path_preload(char *out, size_t max) VS_MUST_CHECK;
 /* vs_path_simulator: the folder with the simulated GPU's libraries. */
 enum vs_err vs_path_simulator(char *out, size_t max) VS_MUST_CHECK;
 
+/* vs_path_audit: the library that makes a program's loader prefer that folder. */
+enum vs_err vs_path_audit(char *out, size_t max) VS_MUST_CHECK;
+
+/* vs_path_python_startup: the folder whose sitecustomize.py starts vramscope's Python part. */
+enum vs_err vs_path_python_startup(char *out, size_t max) VS_MUST_CHECK;
+
 #endif

@@ -200,7 +200,9 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
                                             : "ended without loading the CUDA driver");
     if (*seen->unreached)
         vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its GPU "
-                     "memory is not recorded", seen->unreached);
+                     "memory is not recorded%s", seen->unreached,
+                     *simulated ? "; with a clean environment it does not use the simulated GPU "
+                                  "either" : "");
     if (known)
         return;
     if (!*simulated && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))

@@ -57,6 +57,17 @@ int vs_run_prepare_plan(struct vs_run *run);
 /* vs_run_prepare_environment: sets this process's environment; only the child inherits it. */
 int vs_run_prepare_environment(struct vs_run *run);
 
+/* --- run_simulated.c --- */
+
+/* vs_run_prepare_simulated: checks the device of --simulate, then sets what makes the program and
+ * its children find the simulator's libraries before all others, and the Python part of vramscope.
+ */
+int vs_run_prepare_simulated(struct vs_run *run);
+
+/* vs_run_prepend: puts *first* in front of the list *variable* of the environment, separated by
+ * ':', unless it is there already. Returns 0, or -1 out of memory. */
+int vs_run_prepend(const char *variable, const char *first);
+
 /* vs_run_is_trace: whether the file at *path* begins as a trace. */
 bool vs_run_is_trace(const char *path);
 

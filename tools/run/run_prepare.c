@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Preparations of `vramscope run` before the program starts: the trace's path, the manifest, a
- * plan, the simulated GPU, and the environment that the program inherits. Problems are reported
+ * plan, and the environment that the program inherits (run_simulated.c: for the simulated GPU). Problems are reported
  * here, with the remedy, and the program is not started. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -105,18 +105,6 @@ static int set_injection(const char *library)
     return setenv("CUDA_INJECTION64_PATH", library, 1) ? vs_run_fail("%s", "out of memory") : 0;
 }
 
-static int prepend_path(const char *variable, const char *first)
-{
-    const char *rest = vs_environment(variable);
-    char *value = NULL;
-    int n = rest && *rest ? asprintf(&value, "%s:%s", first, rest) : asprintf(&value, "%s", first);
-    if (n < 0)
-        return -1;
-    int status = setenv(variable, value, 1);
-    free(value);
-    return status;
-}
-
 static int fail_temporary(const char *path)
 {
     return vs_run_fail("cannot create %s: %s; set TMPDIR to a folder that can be written to", path,
@@ -212,24 +200,9 @@ int vs_run_prepare_manifest(struct vs_run *run)
     return 0;
 }
 
-/* The simulated driver itself has the list of devices. */
-static int check_simulated(const char *folder, const char *device)
-{
-    typedef int check_fn(const char *, char *, size_t);
-    char path[PATH_MAX + 16], why[1024] = "";
-    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
-    void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!driver)
-        return vs_run_fail("cannot load the simulated GPU: %s", dlerror());
-    void *found = dlsym(driver, "vramscopeSimCheckSpec");
-    check_fn *check;
-    memcpy(&check, &found, sizeof check);
-    return check && check(device, why, sizeof why) ? vs_run_fail("--simulate: %s", why) : 0;
-}
-
 int vs_run_prepare_environment(struct vs_run *run)
 {
-    char library[PATH_MAX], simulator[PATH_MAX];
+    char library[PATH_MAX];
     if (vs_path_preload(library, sizeof library))
         return vs_run_fail("%s", "libvramscope.so is missing: vramscope was built without CUDA headers "
                                  "and can only read traces; rebuild it with CUDA_PATH set");
@@ -239,15 +212,9 @@ int vs_run_prepare_environment(struct vs_run *run)
     if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
         return vs_run_fail("the path %s contains a space or colon, which LD_PRELOAD does not allow; "
                            "install vramscope elsewhere, or use --via=injection", library);
-    if (*run->options.text[VS_OPT_simulate]) {
-        if (vs_path_simulator(simulator, sizeof simulator))
-            return vs_run_fail("%s", "the simulated GPU is missing from this installation");
-        int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
-        if (status)
-            return status;
-        if (prepend_path("LD_LIBRARY_PATH", simulator))
-            return vs_run_fail("%s", "out of memory");
-    }
+    int status = *run->options.text[VS_OPT_simulate] ? vs_run_prepare_simulated(run) : 0;
+    if (status)
+        return status;
     char name[VS_OPTION_ENV_MAX];
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         if (run->options.source[i] == VS_FROM_COMMAND &&
@@ -261,5 +228,5 @@ int vs_run_prepare_environment(struct vs_run *run)
         return set_injection(library);
     if (run->reach == VS_REACH_HARMFUL)
         return 0;
-    return prepend_path("LD_PRELOAD", library) ? vs_run_fail("%s", "out of memory") : 0;
+    return vs_run_prepend("LD_PRELOAD", library) ? vs_run_fail("%s", "out of memory") : 0;
 }

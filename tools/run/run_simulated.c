@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The environment of a program on the simulated GPU. Its libraries come first by LD_LIBRARY_PATH
+ * and, where a program names another path, by an auditor of the dynamic loader. PYTHONPATH starts
+ * the Python part in every interpreter, also those that other processes of the program start. All
+ * of it is inherited by children, and nothing is written to the user's files. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/paths.h"
+#include "tools/run/run_internal.h"
+
+int vs_run_prepend(const char *variable, const char *first)
+{
+    const char *rest = vs_environment(variable);
+    size_t length = strlen(first);
+    char *value = NULL;
+    if (rest && strncmp(rest, first, length) == 0 && (!rest[length] || rest[length] == ':'))
+        return 0;
+    int n = rest && *rest ? asprintf(&value, "%s:%s", first, rest) : asprintf(&value, "%s", first);
+    if (n < 0)
+        return -1;
+    int status = setenv(variable, value, 1);
+    free(value);
+    return status;
+}
+
+/* Another auditor keeps its place before ours: what it redirects is not ours any more. */
+static int append_auditor(const char *library)
+{
+    const char *others = vs_environment("LD_AUDIT");
+    char *value = NULL;
+    if (others && strstr(others, library))
+        return 0;
+    if (asprintf(&value, "%s%s%s", others ? others : "", others && *others ? ":" : "", library) < 0)
+        return -1;
+    int status = setenv("LD_AUDIT", value, 1);
+    free(value);
+    return status;
+}
+
+/* The simulated driver itself has the list of devices. */
+static int check_simulated(const char *folder, const char *device)
+{
+    typedef int check_fn(const char *, char *, size_t);
+    char path[PATH_MAX + 16], why[1024] = "";
+    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
+    void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!driver)
+        return vs_run_fail("cannot load the simulated GPU: %s", dlerror());
+    void *found = dlsym(driver, "vramscopeSimCheckSpec");
+    check_fn *check;
+    memcpy(&check, &found, sizeof check);
+    return check && check(device, why, sizeof why) ? vs_run_fail("--simulate: %s", why) : 0;
+}
+
+int vs_run_prepare_simulated(struct vs_run *run)
+{
+    char simulator[PATH_MAX], audit[PATH_MAX], startup[PATH_MAX];
+    if (vs_path_simulator(simulator, sizeof simulator))
+        return vs_run_fail("%s", "the simulated GPU is missing from this installation");
+    int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
+    if (status)
+        return status;
+    if (vs_path_audit(audit, sizeof audit))
+        return vs_run_fail("%s", "libvramscope_audit.so is missing from this installation; reinstall "
+                                 "vramscope");
+    if (strchr(audit, ':'))
+        return vs_run_fail("the path %s contains a colon, which LD_AUDIT does not allow; install "
+                           "vramscope elsewhere", audit);
+    bool failed = vs_run_prepend("LD_LIBRARY_PATH", simulator) || append_auditor(audit);
+    if (!vs_path_python_startup(startup, sizeof startup))
+        failed = failed || vs_run_prepend("PYTHONPATH", startup);
+    return failed ? vs_run_fail("%s", "out of memory") : 0;
+}
