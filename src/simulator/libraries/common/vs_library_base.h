@@ -50,7 +50,7 @@ struct vs_library_version vs_library_version(struct vs_library_version newest);
 #define VS_LIBRARY_DRIVER(F)                                                                       \
     F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId)            \
     F(cuGetErrorName) F(cuLaunchHostFunc) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpyAsync)        \
-    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD8Async) F(cuMemsetD32Async) F(cuModuleGetFunction)          \
+    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD2D32Async) F(cuMemsetD8Async) F(cuMemsetD32Async) F(cuModuleGetFunction)          \
     F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
     F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)
 struct vs_library_driver {

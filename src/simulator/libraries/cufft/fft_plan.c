@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuFFT's plans: creation in all its forms, their settings, and the size of the work area. cuFFT's
+ * manual gives bounds for that size, 1 to 8 complex elements per point; the lower one is assumed
+ * and noted. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "simulator/libraries/cufft/vs_fft_plan.h"
+
+VS_CUFFT_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define PLANS_MAX 65536
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_fft_plan *plans; /* [0] is unused; guarded by mu, like plan_count */
+static int plan_count = 1;
+
+static struct vs_fft_plan *find_locked(int handle)
+{
+    return handle > 0 && handle < plan_count && plans[handle].used ? &plans[handle] : NULL;
+}
+
+bool vs_fft_plan_get(int handle, struct vs_fft_plan *plan)
+{
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *found = find_locked(handle);
+    if (found)
+        *plan = *found;
+    pthread_mutex_unlock(&mu);
+    return found != NULL;
+}
+
+/* ---- life ---- */
+
+int cufftCreate(int *handle)
+{
+    if (!handle)
+        return CUFFT_INVALID_VALUE;
+    if (!vs_library_driver())
+        return CUFFT_SETUP_FAILED;
+    pthread_mutex_lock(&mu);
+    int at = 1;
+    while (at < plan_count && plans[at].used)
+        at++;
+    int status = at < PLANS_MAX ? CUFFT_SUCCESS : CUFFT_ALLOC_FAILED;
+    if (!status && at == plan_count) {
+        void *more = realloc(plans, (size_t)(at + 1) * sizeof *plans);
+        if (more) {
+            plans = more;
+            plan_count++;
+        } else {
+            status = CUFFT_ALLOC_FAILED;
+        }
+    }
+    if (!status) {
+        plans[at] = (struct vs_fft_plan){.used = true, .automatic = true};
+        *handle = at;
+    }
+    pthread_mutex_unlock(&mu);
+    return status;
+}
+
+int cufftDestroy(int handle)
+{
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *plan = find_locked(handle);
+    CUdeviceptr work = plan ? plan->work : 0;
+    if (plan)
+        plan->used = false;
+    pthread_mutex_unlock(&mu);
+    if (work)
+        vs_library_driver()->cuMemFree_v2(work);
+    return plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+/* ---- making ---- */
+
+static bool type_is_double(int type)
+{
+    return type == CUFFT_D2Z || type == CUFFT_Z2D || type == CUFFT_Z2Z;
+}
+
+static bool type_is_known(int type)
+{
+    return type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R || type_is_double(type);
+}
+
+/* Fills the cost and the work area of a plan of *rank* dimensions *n*. */
+static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long long batch,
+                    unsigned element_bytes, enum vs_sim_number number)
+{
+    char why[160];
+    double points = 1;
+    if (rank < 1 || rank > 3 || !n)
+        return CUFFT_INVALID_VALUE;
+    if (batch < 1)
+        return CUFFT_INVALID_SIZE;
+    for (int i = 0; i < rank; i++) {
+        if (n[i] < 1)
+            return CUFFT_INVALID_SIZE;
+        points *= (double)n[i];
+    }
+    plan->number = number;
+    plan->element_bytes = element_bytes;
+    plan->points = points;
+    plan->elements = points * (double)batch;
+    plan->work_bytes = (size_t)plan->elements * element_bytes;
+    snprintf(why, sizeof why, "cuFFT's work area is known on a real GPU only; assumed is the least that its "
+                              "manual gives, one complex element per point");
+    vs_library_assume("cufft", plan->work_bytes, why);
+    return CUFFT_SUCCESS;
+}
+
+/* Stores a described plan, with its work area where the plan is to have one of its own. */
+static int keep(int handle, const struct vs_fft_plan *made, unsigned long *size)
+{
+    CUdeviceptr work = 0;
+    struct vs_fft_plan plan;
+    if (!vs_fft_plan_get(handle, &plan) || plan.made)
+        return CUFFT_INVALID_PLAN;
+    if (plan.automatic && vs_library_driver()->cuMemAlloc_v2(&work, made->work_bytes))
+        return CUFFT_ALLOC_FAILED;
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *to = find_locked(handle);
+    if (to) {
+        to->made = true;
+        to->number = made->number;
+        to->element_bytes = made->element_bytes;
+        to->points = made->points;
+        to->elements = made->elements;
+        to->work_bytes = made->work_bytes;
+        to->work = work;
+    }
+    pthread_mutex_unlock(&mu);
+    if (size)
+        *size = made->work_bytes;
+    return to ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+static int describe_type(struct vs_fft_plan *plan, int rank, const long long *n, int type,
+                         long long batch)
+{
+    if (!type_is_known(type))
+        return CUFFT_INVALID_TYPE;
+    bool wide = type_is_double(type);
+    return describe(plan, rank, n, batch, wide ? 16 : 8, wide ? VS_SIM_FP64 : VS_SIM_FP32);
+}
+
+static int make(int handle, int rank, const long long *n, int type, long long batch,
+                unsigned long *size)
+{
+    struct vs_fft_plan plan = {0};
+    if (!size)
+        return CUFFT_INVALID_VALUE;
+    int status = describe_type(&plan, rank, n, type, batch);
+    return status ? status : keep(handle, &plan, size);
+}
+
+/* The size that a plan would have. */
+static int estimate(int rank, const long long *n, int type, long long batch, unsigned long *size)
+{
+    struct vs_fft_plan plan = {0};
+    if (!size)
+        return CUFFT_INVALID_VALUE;
+    int status = describe_type(&plan, rank, n, type, batch);
+    if (!status)
+        *size = plan.work_bytes;
+    return status;
+}
+
+static bool widen(int rank, const int *n, long long wide[3])
+{
+    for (int i = 0; n && i < rank && i < 3; i++)
+        wide[i] = n[i];
+    return n && rank >= 1 && rank <= 3;
+}
+
+int cufftMakePlan1d(int handle, int nx, int type, int batch, unsigned long *size)
+{
+    return make(handle, 1, (long long[]){nx}, type, batch, size);
+}
+
+int cufftMakePlan2d(int handle, int nx, int ny, int type, unsigned long *size)
+{
+    return make(handle, 2, (long long[]){nx, ny}, type, 1, size);
+}
+
+int cufftMakePlan3d(int handle, int nx, int ny, int nz, int type, unsigned long *size)
+{
+    return make(handle, 3, (long long[]){nx, ny, nz}, type, 1, size);
+}
+
+int cufftMakePlanMany(int handle, int rank, int *n, int *inembed, int istride, int idist,
+                      int *onembed, int ostride, int odist, int type, int batch, unsigned long *size)
+{
+    long long wide[3];
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    return widen(rank, n, wide) ? make(handle, rank, wide, type, batch, size) : CUFFT_INVALID_VALUE;
+}
+
+int cufftMakePlanMany64(int handle, int rank, long long *n, long long *inembed, long long istride,
+                        long long idist, long long *onembed, long long ostride, long long odist,
+                        int type, long long batch, unsigned long *size)
+{
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    return make(handle, rank, n, type, batch, size);
+}
+
+static int describe_xt(struct vs_fft_plan *plan, int rank, const long long *n, int execution,
+                       long long batch)
+{
+    switch (execution) {
+    case CUDA_C_16F:
+    case CUDA_C_16BF: return describe(plan, rank, n, batch, 4, VS_SIM_FP16);
+    case CUDA_C_32F: return describe(plan, rank, n, batch, 8, VS_SIM_FP32);
+    case CUDA_C_64F: return describe(plan, rank, n, batch, 16, VS_SIM_FP64);
+    default: return CUFFT_INVALID_TYPE;
+    }
+}
+
+int cufftXtMakePlanMany(int handle, int rank, long long *n, long long *inembed, long long istride,
+                        long long idist, int input, long long *onembed, long long ostride,
+                        long long odist, int output, long long batch, unsigned long *size,
+                        int execution)
+{
+    struct vs_fft_plan plan = {0};
+    (void)inembed, (void)istride, (void)idist, (void)input, (void)onembed, (void)ostride;
+    (void)odist, (void)output;
+    if (!size)
+        return CUFFT_INVALID_VALUE;
+    int status = describe_xt(&plan, rank, n, execution, batch);
+    return status ? status : keep(handle, &plan, size);
+}
+
+int cufftXtGetSizeMany(int handle, int rank, long long *n, long long *inembed, long long istride,
+                       long long idist, int input, long long *onembed, long long ostride,
+                       long long odist, int output, long long batch, unsigned long *size,
+                       int execution)
+{
+    struct vs_fft_plan plan = {0}, known;
+    (void)inembed, (void)istride, (void)idist, (void)input, (void)onembed, (void)ostride;
+    (void)odist, (void)output;
+    if (!vs_fft_plan_get(handle, &known))
+        return CUFFT_INVALID_PLAN;
+    if (!size)
+        return CUFFT_INVALID_VALUE;
+    int status = describe_xt(&plan, rank, n, execution, batch);
+    if (!status)
+        *size = plan.work_bytes;
+    return status;
+}
+
+/* A handle and a plan in one call. */
+static int plan_new(int *handle, int rank, const long long *n, int type, long long batch)
+{
+    unsigned long size;
+    int status = cufftCreate(handle);
+    if (status)
+        return status;
+    status = make(*handle, rank, n, type, batch, &size);
+    if (status)
+        cufftDestroy(*handle);
+    return status;
+}
+
+int cufftPlan1d(int *handle, int nx, int type, int batch)
+{
+    return plan_new(handle, 1, (long long[]){nx}, type, batch);
+}
+
+int cufftPlan2d(int *handle, int nx, int ny, int type)
+{
+    return plan_new(handle, 2, (long long[]){nx, ny}, type, 1);
+}
+
+int cufftPlan3d(int *handle, int nx, int ny, int nz, int type)
+{
+    return plan_new(handle, 3, (long long[]){nx, ny, nz}, type, 1);
+}
+
+int cufftPlanMany(int *handle, int rank, int *n, int *inembed, int istride, int idist, int *onembed,
+                  int ostride, int odist, int type, int batch)
+{
+    long long wide[3];
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    return widen(rank, n, wide) ? plan_new(handle, rank, wide, type, batch) : CUFFT_INVALID_VALUE;
+}
+
+/* ---- sizes without a plan ---- */
+
+int cufftEstimate1d(int nx, int type, int batch, unsigned long *size)
+{
+    return estimate(1, (long long[]){nx}, type, batch, size);
+}
+
+int cufftEstimate2d(int nx, int ny, int type, unsigned long *size)
+{
+    return estimate(2, (long long[]){nx, ny}, type, 1, size);
+}
+
+int cufftEstimate3d(int nx, int ny, int nz, int type, unsigned long *size)
+{
+    return estimate(3, (long long[]){nx, ny, nz}, type, 1, size);
+}
+
+int cufftEstimateMany(int rank, int *n, int *inembed, int istride, int idist, int *onembed,
+                      int ostride, int odist, int type, int batch, unsigned long *size)
+{
+    long long wide[3];
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    return widen(rank, n, wide) ? estimate(rank, wide, type, batch, size) : CUFFT_INVALID_VALUE;
+}
+
+#define KNOWN(handle)                                                                              \
+    struct vs_fft_plan known;                                                                      \
+    if (!vs_fft_plan_get(handle, &known))                                                          \
+        return CUFFT_INVALID_PLAN;
+
+int cufftGetSize1d(int handle, int nx, int type, int batch, unsigned long *size)
+{
+    KNOWN(handle)
+    return cufftEstimate1d(nx, type, batch, size);
+}
+
+int cufftGetSize2d(int handle, int nx, int ny, int type, unsigned long *size)
+{
+    KNOWN(handle)
+    return cufftEstimate2d(nx, ny, type, size);
+}
+
+int cufftGetSize3d(int handle, int nx, int ny, int nz, int type, unsigned long *size)
+{
+    KNOWN(handle)
+    return cufftEstimate3d(nx, ny, nz, type, size);
+}
+
+int cufftGetSizeMany(int handle, int rank, int *n, int *inembed, int istride, int idist,
+                     int *onembed, int ostride, int odist, int type, int batch, unsigned long *size)
+{
+    KNOWN(handle)
+    return cufftEstimateMany(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch,
+                             size);
+}
+
+int cufftGetSizeMany64(int handle, int rank, long long *n, long long *inembed, long long istride,
+                       long long idist, long long *onembed, long long ostride, long long odist,
+                       int type, long long batch, unsigned long *size)
+{
+    KNOWN(handle)
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
+    return estimate(rank, n, type, batch, size);
+}
+
+int cufftGetSize(int handle, unsigned long *size)
+{
+    KNOWN(handle)
+    if (!size)
+        return CUFFT_INVALID_VALUE;
+    *size = known.work_bytes;
+    return CUFFT_SUCCESS;
+}
+
+/* ---- settings ---- */
+
+int cufftSetStream(int handle, struct CUstream_st *stream)
+{
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *plan = find_locked(handle);
+    if (plan)
+        plan->stream = stream;
+    pthread_mutex_unlock(&mu);
+    return plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+int cufftSetAutoAllocation(int handle, int automatic)
+{
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *plan = find_locked(handle);
+    bool early = plan && !plan->made;
+    if (early)
+        plan->automatic = automatic != 0;
+    pthread_mutex_unlock(&mu);
+    return early ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+int cufftSetWorkArea(int handle, void *area)
+{
+    pthread_mutex_lock(&mu);
+    struct vs_fft_plan *plan = find_locked(handle);
+    bool made = plan && plan->made;
+    CUdeviceptr own = made ? plan->work : 0;
+    if (made) {
+        plan->given = area;
+        plan->work = 0;
+    }
+    pthread_mutex_unlock(&mu);
+    if (own)
+        vs_library_driver()->cuMemFree_v2(own);
+    return made ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuSPARSE's handle and the descriptors of its older functions, and the helpers that all files of
+ * this folder use. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "simulator/libraries/cusparse/vs_sparse.h"
+
+VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define NEWEST                                                                                     \
+    (struct vs_library_version) { CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH }
+
+static struct cusparseContext *handle_of(const struct cusparseContext *handle)
+{
+    return vs_library_object(handle, VS_SPARSE_HANDLE);
+}
+
+/* ---- helpers ---- */
+
+bool vs_sparse_handle(const struct cusparseContext *handle, CUstream *stream)
+{
+    struct cusparseContext *h = handle_of(handle);
+    if (h && stream)
+        *stream = h->stream;
+    return h != NULL;
+}
+
+unsigned vs_sparse_bytes(int type)
+{
+    switch (type) {
+    case CUDA_R_8I: return 1;
+    case CUDA_R_16F:
+    case CUDA_R_16BF: return 2;
+    case CUDA_R_32F:
+    case CUDA_R_32I:
+    case CUDA_C_16F:
+    case CUDA_C_16BF: return 4;
+    case CUDA_R_64F:
+    case CUDA_C_32F: return 8;
+    case CUDA_C_64F: return 16;
+    default: return 0;
+    }
+}
+
+unsigned vs_sparse_index_bytes(int type)
+{
+    return type == CUSPARSE_INDEX_16U ? 2 : type == CUSPARSE_INDEX_32I ? 4 : type == CUSPARSE_INDEX_64I ? 8 : 0;
+}
+
+int vs_sparse_run(const struct cusparseContext *handle, const char *name, int type,
+                  double operations, double bytes)
+{
+    CUstream stream;
+    if (!vs_sparse_handle(handle, &stream))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    bool wide = type == CUDA_R_64F || type == CUDA_C_64F;
+    bool complex = type == CUDA_C_32F || type == CUDA_C_64F;
+    struct vs_sim_work work = {.name = name,
+                               .number = wide ? VS_SIM_FP64 : VS_SIM_FP32,
+                               .operations = (complex ? 8 : 2) * operations,
+                               .bytes = bytes};
+    return vs_library_submit(stream, &work) ? CUSPARSE_STATUS_EXECUTION_FAILED : CUSPARSE_STATUS_SUCCESS;
+}
+
+int vs_sparse_buffer(const struct cusparseContext *handle, const char *name, uint64_t assumed,
+                     size_t *bytes)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!bytes)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *bytes = (assumed + 255) / 256 * 256;
+    vs_library_assume(name, *bytes, "cuSPARSE's buffer is known on a real GPU only");
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+int64_t vs_sparse_index(const void *array, int64_t i, unsigned bytes)
+{
+    return bytes == 8 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+struct ordered {
+    void (*run)(void *data);
+    void *data;
+    bool keep;
+};
+
+static void run_ordered(void *data)
+{
+    struct ordered *o = data;
+    o->run(o->data);
+    if (o->keep)
+        return;
+    free(o->data);
+    free(o);
+}
+
+int vs_sparse_in_order(const struct cusparseContext *handle, void (*run)(void *data), void *data)
+{
+    const struct vs_library_driver *d = vs_library_driver();
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    struct ordered *o = malloc(sizeof *o);
+    CUstream stream;
+    if (o && d && vs_sparse_handle(handle, &stream)) {
+        d->cuStreamIsCapturing(stream, &capture);
+        *o = (struct ordered){run, data, capture != CU_STREAM_CAPTURE_STATUS_NONE};
+        if (!d->cuLaunchHostFunc(stream, run_ordered, o))
+            return CUSPARSE_STATUS_SUCCESS;
+    }
+    free(o);
+    free(data);
+    return CUSPARSE_STATUS_EXECUTION_FAILED;
+}
+
+/* ---- the handle ---- */
+
+int cusparseCreate(struct cusparseContext **handle)
+{
+    if (!handle)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    if (!vs_library_driver())
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    *handle = vs_library_new(VS_SPARSE_HANDLE, sizeof **handle);
+    return *handle ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+}
+
+int cusparseDestroy(struct cusparseContext *handle)
+{
+    return vs_library_delete(handle, VS_SPARSE_HANDLE) ? CUSPARSE_STATUS_SUCCESS
+                                                       : CUSPARSE_STATUS_NOT_INITIALIZED;
+}
+
+#define FIELD(Name, type, field)                                                                   \
+    int cusparseSet##Name(struct cusparseContext *handle, type value)                              \
+    {                                                                                              \
+        if (!handle_of(handle))                                                                    \
+            return CUSPARSE_STATUS_NOT_INITIALIZED;                                                \
+        handle->field = value;                                                                     \
+        return CUSPARSE_STATUS_SUCCESS;                                                            \
+    }                                                                                              \
+    int cusparseGet##Name(struct cusparseContext *handle, type *value)                             \
+    {                                                                                              \
+        if (!handle_of(handle))                                                                    \
+            return CUSPARSE_STATUS_NOT_INITIALIZED;                                                \
+        if (!value)                                                                                \
+            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
+        *value = handle->field;                                                                    \
+        return CUSPARSE_STATUS_SUCCESS;                                                            \
+    }
+FIELD(Stream, struct CUstream_st *, stream)
+FIELD(PointerMode, int, pointer_mode)
+
+int cusparseGetVersion(struct cusparseContext *handle, int *version)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!version)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    struct vs_library_version v = vs_library_version(NEWEST);
+    *version = v.major * 1000 + v.minor * 100 + v.patch;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+int cusparseGetProperty(int type, int *value)
+{
+    struct vs_library_version v = vs_library_version(NEWEST);
+    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+static const char *const status_names[][2] = {
+    {"CUSPARSE_STATUS_SUCCESS", "success"},
+    {"CUSPARSE_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+    {"CUSPARSE_STATUS_ALLOC_FAILED", "resource allocation failed"},
+    {"CUSPARSE_STATUS_INVALID_VALUE", "an argument is invalid"},
+    {"CUSPARSE_STATUS_ARCH_MISMATCH", "the device lacks a feature that is needed"},
+    {"CUSPARSE_STATUS_MAPPING_ERROR", "device memory could not be mapped"},
+    {"CUSPARSE_STATUS_EXECUTION_FAILED", "the work could not be launched"},
+    {"CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
+    {"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "the matrix type is not supported"},
+    {"CUSPARSE_STATUS_ZERO_PIVOT", "zero pivot"},
+    {"CUSPARSE_STATUS_NOT_SUPPORTED", "not supported"},
+    {"CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
+};
+
+static const char *status_text(int status, int which)
+{
+    return status < 0 || status >= (int)(sizeof status_names / sizeof *status_names)
+               ? "unknown error"
+               : status_names[status][which];
+}
+
+const char *cusparseGetErrorName(int status) { return status_text(status, 0); }
+const char *cusparseGetErrorString(int status) { return status_text(status, 1); }
+
+/* ---- descriptors of the older functions ---- */
+
+int cusparseCreateMatDescr(struct cusparseMatDescr **descr)
+{
+    if (!descr)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *descr = vs_library_new(VS_SPARSE_LEGACY, sizeof **descr);
+    return *descr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+}
+
+int cusparseDestroyMatDescr(struct cusparseMatDescr *descr)
+{
+    return vs_library_delete(descr, VS_SPARSE_LEGACY) ? CUSPARSE_STATUS_SUCCESS
+                                                      : CUSPARSE_STATUS_INVALID_VALUE;
+}
+
+#define LEGACY_FIELD(Name, field, last)                                                            \
+    int cusparseSet##Name(struct cusparseMatDescr *descr, int value)                               \
+    {                                                                                              \
+        if (!vs_library_object(descr, VS_SPARSE_LEGACY) || value < 0 || value > (last))            \
+            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
+        descr->field = value;                                                                      \
+        return CUSPARSE_STATUS_SUCCESS;                                                            \
+    }                                                                                              \
+    int cusparseGet##Name(struct cusparseMatDescr *const descr)                                    \
+    {                                                                                              \
+        return vs_library_object(descr, VS_SPARSE_LEGACY) ? descr->field : 0;                      \
+    }
+LEGACY_FIELD(MatType, type, CUSPARSE_MATRIX_TYPE_TRIANGULAR)
+LEGACY_FIELD(MatFillMode, fill, CUSPARSE_FILL_MODE_UPPER)
+LEGACY_FIELD(MatDiagType, diagonal, CUSPARSE_DIAG_TYPE_UNIT)
+LEGACY_FIELD(MatIndexBase, base, CUSPARSE_INDEX_BASE_ONE)
+
+/* Objects without content here. */
+#define EMPTY(create, destroy, type, kind)                                                         \
+    int create(struct type **object)                                                               \
+    {                                                                                              \
+        if (!object)                                                                               \
+            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
+        *object = vs_library_new(kind, 1);                                                         \
+        return *object ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;                   \
+    }                                                                                              \
+    int destroy(struct type *object)                                                               \
+    {                                                                                              \
+        return vs_library_delete(object, kind) ? CUSPARSE_STATUS_SUCCESS                           \
+                                               : CUSPARSE_STATUS_INVALID_VALUE;                    \
+    }
+EMPTY(cusparseSpSV_createDescr, cusparseSpSV_destroyDescr, cusparseSpSVDescr, VS_SPARSE_SPSV)
+EMPTY(cusparseSpSM_createDescr, cusparseSpSM_destroyDescr, cusparseSpSMDescr, VS_SPARSE_SPSM)
+EMPTY(cusparseCreateBsrsv2Info, cusparseDestroyBsrsv2Info, bsrsv2Info, VS_SPARSE_BSRSV)
+EMPTY(cusparseCreateBsrsm2Info, cusparseDestroyBsrsm2Info, bsrsm2Info, VS_SPARSE_BSRSM)

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results whose size depends on the data: the product of two sparse matrices (SpGEMM) and the sum of
+ * two (csrgeam2). The pattern of the result is computed for real from the index arrays, so that the
+ * caller allocates what it would on a real device; where the arrays hold no valid indices (they were
+ * never computed) or the work would be too long, the largest possible result is assumed and noted.
+ * As in cuSPARSE, the count is known when the call returns: the stream is synchronised. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/libraries/cusparse/vs_sparse.h"
+
+VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define HANDLE struct cusparseContext *handle
+#define WRONG CUSPARSE_STATUS_INVALID_VALUE
+#define PRODUCTS_MAX 200e6 /* about a second */
+#define NNZ_MAX INT64_C(0x7fffffff)
+
+/* An operand in CSR, as arrays in device memory. */
+struct csr {
+    int64_t rows, columns, nnz;
+    const void *offsets, *indices;
+    unsigned offset_bytes, index_bytes;
+    int64_t base;
+};
+
+/* A pattern in CSR, zero-based. */
+struct pattern {
+    int64_t rows, nnz;
+    int64_t *offsets, *columns; /* NULL: the pattern is not known, only a bound of nnz */
+};
+
+static int64_t offset_of(const struct csr *m, int64_t row)
+{
+    return vs_sparse_index(m->offsets, row, m->offset_bytes) - m->base;
+}
+
+static int64_t column_of(const struct csr *m, int64_t at)
+{
+    return vs_sparse_index(m->indices, at, m->index_bytes) - m->base;
+}
+
+static bool valid(const struct csr *m)
+{
+    if (m->nnz && (!m->offsets || !m->indices))
+        return false;
+    if (!m->rows || !m->offsets)
+        return m->nnz == 0;
+    if (offset_of(m, 0) != 0 || offset_of(m, m->rows) != m->nnz)
+        return false;
+    for (int64_t r = 0; r < m->rows; r++)
+        if (offset_of(m, r) > offset_of(m, r + 1))
+            return false;
+    for (int64_t i = 0; i < m->nnz; i++)
+        if (column_of(m, i) < 0 || column_of(m, i) >= m->columns)
+            return false;
+    return true;
+}
+
+static void pattern_free(struct pattern *p)
+{
+    free(p->offsets);
+    free(p->columns);
+    *p = (struct pattern){0};
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+struct builder {
+    struct pattern out;
+    int64_t capacity;
+    int64_t *row_of; /* by column: the last row that has it, plus 1 */
+    bool failed;
+};
+
+static void builder_add(struct builder *b, int64_t row, int64_t column)
+{
+    if (b->failed || b->row_of[column] == row + 1)
+        return;
+    b->row_of[column] = row + 1;
+    if (b->out.nnz == b->capacity) {
+        int64_t more = b->capacity ? 2 * b->capacity : 1024;
+        int64_t *columns = realloc(b->out.columns, (size_t)more * sizeof *columns);
+        if (!columns) {
+            b->failed = true;
+            return;
+        }
+        b->out.columns = columns;
+        b->capacity = more;
+    }
+    b->out.columns[b->out.nnz++] = column;
+}
+
+static void add_products(struct builder *to, const struct csr *a, const struct csr *b, int64_t row)
+{
+    for (int64_t i = offset_of(a, row); i < offset_of(a, row + 1); i++) {
+        int64_t inner = column_of(a, i);
+        for (int64_t j = offset_of(b, inner); j < offset_of(b, inner + 1); j++)
+            builder_add(to, row, column_of(b, j));
+    }
+}
+
+static void add_row(struct builder *to, const struct csr *m, int64_t row)
+{
+    for (int64_t i = offset_of(m, row); i < offset_of(m, row + 1); i++)
+        builder_add(to, row, column_of(m, i));
+}
+
+static double products_of(const struct csr *a, const struct csr *b)
+{
+    double n = 0;
+    for (int64_t i = 0; i < a->nnz; i++) {
+        int64_t inner = column_of(a, i);
+        n += (double)(offset_of(b, inner + 1) - offset_of(b, inner));
+    }
+    return n;
+}
+
+/* The pattern of a·b, or of a + b; false if it cannot be computed. */
+static bool build(const struct csr *a, const struct csr *b, bool sum, struct pattern *out)
+{
+    struct builder to = {.out.rows = a->rows};
+    if (!valid(a) || !valid(b) || (sum ? a->rows != b->rows : a->columns != b->rows) ||
+        (!sum && products_of(a, b) > PRODUCTS_MAX))
+        return false;
+    to.out.offsets = calloc((size_t)a->rows + 1, sizeof *to.out.offsets);
+    to.row_of = calloc((size_t)b->columns + 1, sizeof *to.row_of);
+    to.failed = !to.out.offsets || !to.row_of;
+    for (int64_t r = 0; r < a->rows && !to.failed; r++) {
+        if (sum) {
+            add_row(&to, a, r);
+            add_row(&to, b, r);
+        } else {
+            add_products(&to, a, b, r);
+        }
+        int64_t begin = to.out.offsets[r];
+        if (to.out.nnz > begin)
+            qsort(to.out.columns + begin, (size_t)(to.out.nnz - begin), sizeof *to.out.columns, compare);
+        to.out.offsets[r + 1] = to.out.nnz;
+    }
+    free(to.row_of);
+    if (to.failed) {
+        pattern_free(&to.out);
+        return false;
+    }
+    *out = to.out;
+    return true;
+}
+
+static int64_t bounded(double nnz) { return nnz < (double)NNZ_MAX ? (int64_t)nnz : NNZ_MAX; }
+
+static void assume_bound(const char *name, struct pattern *out, int64_t rows, double bound, int type)
+{
+    *out = (struct pattern){.rows = rows, .nnz = bounded(bound)};
+    vs_library_assume(name, (uint64_t)out->nnz * vs_sparse_bytes(type),
+                      "the indices of the operands were not computed, so the largest possible number of "
+                      "non-zeros is assumed");
+}
+
+static int synchronise(HANDLE)
+{
+    CUstream stream;
+    const struct vs_library_driver *d = vs_library_driver();
+    if (!d || !vs_sparse_handle(handle, &stream))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    return d->cuStreamSynchronize(stream) ? CUSPARSE_STATUS_EXECUTION_FAILED : CUSPARSE_STATUS_SUCCESS;
+}
+
+/* Writes a pattern, or evenly spread offsets where only the count is known, to device memory. */
+static void write_index(void *array, int64_t i, unsigned bytes, int64_t value)
+{
+    if (bytes == 8)
+        ((int64_t *)array)[i] = value;
+    else
+        ((int32_t *)array)[i] = (int32_t)value;
+}
+
+static void write_offsets(const struct pattern *p, void *offsets, unsigned bytes, int64_t base)
+{
+    for (int64_t r = 0; offsets && r <= p->rows; r++) {
+        double share = p->rows ? (double)r / (double)p->rows : 1;
+        write_index(offsets, r, bytes, base + (p->offsets ? p->offsets[r] : (int64_t)((double)p->nnz * share)));
+    }
+}
+
+static void write_columns(const struct pattern *p, void *indices, unsigned bytes, int64_t base)
+{
+    for (int64_t i = 0; p->columns && indices && i < p->nnz; i++)
+        write_index(indices, i, bytes, base + p->columns[i]);
+}
+
+/* ---- SpGEMM ---- */
+
+struct cusparseSpGEMMDescr {
+    struct pattern result;
+};
+
+int cusparseSpGEMM_createDescr(struct cusparseSpGEMMDescr **descr)
+{
+    if (!descr)
+        return WRONG;
+    *descr = vs_library_new(VS_SPARSE_SPGEMM, sizeof **descr);
+    return *descr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+}
+
+int cusparseSpGEMM_destroyDescr(struct cusparseSpGEMMDescr *descr)
+{
+    if (!vs_library_object(descr, VS_SPARSE_SPGEMM))
+        return WRONG;
+    pattern_free(&descr->result);
+    vs_library_delete(descr, VS_SPARSE_SPGEMM);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+static struct csr csr_of(const struct cusparseSpMatDescr *m)
+{
+    return (struct csr){m->rows, m->columns, m->nnz, m->offsets, m->indices,
+                        vs_sparse_index_bytes(m->offset_type), vs_sparse_index_bytes(m->index_type),
+                        m->base};
+}
+
+static bool gemm_operands(const struct cusparseSpMatDescr *a, const struct cusparseSpMatDescr *b,
+                          const struct cusparseSpMatDescr *c, const struct cusparseSpGEMMDescr *descr)
+{
+    return vs_sparse_matrix(a) && vs_sparse_matrix(b) && vs_sparse_matrix(c) &&
+           vs_library_object(descr, VS_SPARSE_SPGEMM) && a->format == CUSPARSE_FORMAT_CSR &&
+           b->format == CUSPARSE_FORMAT_CSR && c->format == CUSPARSE_FORMAT_CSR &&
+           a->columns == b->rows && c->rows == a->rows && c->columns == b->columns;
+}
+
+int cusparseSpGEMM_workEstimation(HANDLE, int op_a, int op_b, const void *alpha,
+                                  const struct cusparseSpMatDescr *a,
+                                  const struct cusparseSpMatDescr *b, const void *beta,
+                                  struct cusparseSpMatDescr *c, int type, int algorithm,
+                                  struct cusparseSpGEMMDescr *descr, unsigned long *bytes, void *buffer)
+{
+    (void)alpha, (void)beta, (void)algorithm;
+    if (op_a || op_b)
+        return vs_library_unsupported("cusparseSpGEMM_workEstimation", "with transposed operands");
+    if (!gemm_operands(a, b, c, descr))
+        return WRONG;
+    if (!buffer)
+        return vs_sparse_buffer(handle, "cusparseSpGEMM_workEstimation", 8 * ((uint64_t)a->rows + 1), bytes);
+    return vs_sparse_run(handle, "cusparseSpGEMM_workEstimation", type, (double)a->nnz,
+                         12 * (double)(a->nnz + b->nnz));
+}
+
+int cusparseSpGEMM_compute(HANDLE, int op_a, int op_b, const void *alpha,
+                           const struct cusparseSpMatDescr *a, const struct cusparseSpMatDescr *b,
+                           const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
+                           struct cusparseSpGEMMDescr *descr, unsigned long *bytes, void *buffer)
+{
+    (void)alpha, (void)beta, (void)algorithm;
+    if (op_a || op_b)
+        return vs_library_unsupported("cusparseSpGEMM_compute", "with transposed operands");
+    if (!gemm_operands(a, b, c, descr))
+        return WRONG;
+    if (!buffer) { /* the manual: it holds the intermediate products, at least the result */
+        uint64_t each = vs_sparse_bytes(type) + vs_sparse_index_bytes(a->index_type);
+        return vs_sparse_buffer(handle, "cusparseSpGEMM_compute", each * (uint64_t)(a->nnz + b->nnz), bytes);
+    }
+    int status = synchronise(handle);
+    if (status)
+        return status;
+    struct csr left = csr_of(a), right = csr_of(b);
+    pattern_free(&descr->result);
+    if (!build(&left, &right, false, &descr->result)) {
+        double dense = (double)c->rows * (double)c->columns;
+        double most = (double)a->nnz * (double)(b->nnz < b->columns ? b->nnz : b->columns);
+        assume_bound("cusparseSpGEMM", &descr->result, c->rows, most < dense ? most : dense, type);
+    }
+    c->nnz = descr->result.nnz;
+    return vs_sparse_run(handle, "cusparseSpGEMM_compute", type, (double)(a->nnz + c->nnz),
+                         16 * (double)(a->nnz + b->nnz + c->nnz));
+}
+
+int cusparseSpGEMM_copy(HANDLE, int op_a, int op_b, const void *alpha,
+                        const struct cusparseSpMatDescr *a, const struct cusparseSpMatDescr *b,
+                        const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
+                        struct cusparseSpGEMMDescr *descr)
+{
+    (void)op_a, (void)op_b, (void)alpha, (void)beta, (void)algorithm;
+    if (!gemm_operands(a, b, c, descr))
+        return WRONG;
+    int status = synchronise(handle);
+    if (status)
+        return status;
+    write_offsets(&descr->result, c->offsets, vs_sparse_index_bytes(c->offset_type), c->base);
+    write_columns(&descr->result, c->indices, vs_sparse_index_bytes(c->index_type), c->base);
+    return vs_sparse_run(handle, "cusparseSpGEMM_copy", type, 0, 16 * (double)c->nnz);
+}
+
+/* ---- csrgeam2: C = alpha A + beta B ---- */
+
+static struct csr csr32(int m, int n, int nnz, const struct cusparseMatDescr *descr,
+                        const int *offsets, const int *indices)
+{
+    return (struct csr){m, n, nnz, offsets, indices, 4, 4,
+                        vs_library_object(descr, VS_SPARSE_LEGACY) ? descr->base : 0};
+}
+
+int cusparseXcsrgeam2Nnz(HANDLE, int m, int n, struct cusparseMatDescr *const descr_a, int nnz_a,
+                         const int *offsets_a, const int *indices_a,
+                         struct cusparseMatDescr *const descr_b, int nnz_b, const int *offsets_b,
+                         const int *indices_b, struct cusparseMatDescr *const descr_c,
+                         int *offsets_c, int *total, void *work)
+{
+    (void)work;
+    if (m < 0 || n < 0 || nnz_a < 0 || nnz_b < 0 || !total)
+        return WRONG;
+    int status = synchronise(handle);
+    if (status)
+        return status;
+    struct csr a = csr32(m, n, nnz_a, descr_a, offsets_a, indices_a);
+    struct csr b = csr32(m, n, nnz_b, descr_b, offsets_b, indices_b);
+    struct pattern sum = {0};
+    if (!build(&a, &b, true, &sum))
+        assume_bound("cusparseXcsrgeam2Nnz", &sum, m, (double)nnz_a + nnz_b, CUDA_R_32F);
+    write_offsets(&sum, offsets_c, 4, csr32(m, n, 0, descr_c, NULL, NULL).base);
+    *total = (int)sum.nnz; /* host or device: the same memory, and the stream is idle */
+    pattern_free(&sum);
+    return vs_sparse_run(handle, "cusparseXcsrgeam2Nnz", CUDA_R_32F, 0, 8.0 * (nnz_a + nnz_b));
+}
+
+static int geam2(HANDLE, const char *name, int type, const struct csr *a, const struct csr *b, int *indices_c)
+{
+    int status = synchronise(handle);
+    if (status)
+        return status;
+    struct pattern sum = {0};
+    if (build(a, b, true, &sum)) {
+        write_columns(&sum, indices_c, 4, a->base);
+        pattern_free(&sum);
+    }
+    return vs_sparse_run(handle, name, type, (double)(a->nnz + b->nnz),
+                         2.0 * (double)(a->nnz + b->nnz) * (4 + vs_sparse_bytes(type)));
+}
+
+#define GEAM2(T, element, type)                                                                    \
+    int cusparse##T##csrgeam2_bufferSizeExt(                                                       \
+        HANDLE, int m, int n, const element *alpha, struct cusparseMatDescr *const descr_a,        \
+        int nnz_a, const element *values_a, const int *offsets_a, const int *indices_a,            \
+        const element *beta, struct cusparseMatDescr *const descr_b, int nnz_b,                    \
+        const element *values_b, const int *offsets_b, const int *indices_b,                       \
+        struct cusparseMatDescr *const descr_c, const element *values_c, const int *offsets_c,     \
+        const int *indices_c, unsigned long *bytes)                                                \
+    {                                                                                              \
+        (void)n, (void)alpha, (void)descr_a, (void)nnz_a, (void)values_a, (void)offsets_a;         \
+        (void)indices_a, (void)beta, (void)descr_b, (void)nnz_b, (void)values_b, (void)offsets_b;  \
+        (void)indices_b, (void)descr_c, (void)values_c, (void)offsets_c, (void)indices_c;          \
+        if (m < 0)                                                                                 \
+            return WRONG;                                                                          \
+        return vs_sparse_buffer(handle, "cusparse" #T "csrgeam2", 4 * ((uint64_t)m + 1), bytes);   \
+    }                                                                                              \
+    int cusparse##T##csrgeam2(                                                                     \
+        HANDLE, int m, int n, const element *alpha, struct cusparseMatDescr *const descr_a,        \
+        int nnz_a, const element *values_a, const int *offsets_a, const int *indices_a,            \
+        const element *beta, struct cusparseMatDescr *const descr_b, int nnz_b,                    \
+        const element *values_b, const int *offsets_b, const int *indices_b,                       \
+        struct cusparseMatDescr *const descr_c, element *values_c, int *offsets_c, int *indices_c, \
+        void *work)                                                                                \
+    {                                                                                              \
+        (void)alpha, (void)values_a, (void)beta, (void)values_b, (void)descr_c, (void)values_c;    \
+        (void)offsets_c, (void)work;                                                               \
+        struct csr a = csr32(m, n, nnz_a, descr_a, offsets_a, indices_a);                          \
+        struct csr b = csr32(m, n, nnz_b, descr_b, offsets_b, indices_b);                          \
+        return geam2(handle, "cusparse" #T "csrgeam2", type, &a, &b, indices_c);                   \
+    }
+GEAM2(S, float, CUDA_R_32F)
+GEAM2(D, double, CUDA_R_64F)
+GEAM2(C, struct float2, CUDA_C_32F)
+GEAM2(Z, struct double2, CUDA_C_64F)

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NVRTC's programs. Nothing is compiled: the simulated GPU runs no device code. A "compiled" program
+ * is an image that the simulated driver accepts, and the names of its kernels: as PTX, a text with
+ * one entry for each __global__ function of the source and each name expression; as a cubin, a
+ * header for the architecture of the options, in which every name is found. */
+#include <ctype.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/nvrtc/vs_nvrtc_api.h"
+
+VS_NVRTC_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define PROGRAM 1
+#define EM_CUDA 190
+#define DEFAULT_ARCH 75
+#define LOG "" /* no warnings: nothing is compiled */
+
+struct expression {
+    struct expression *next;
+    char *text, *lowered;
+};
+
+struct _nvrtcProgram {
+    char *source;
+    struct expression *expressions; /* newest first */
+    char *ptx;                      /* after compilation */
+    int arch;
+    bool compiled, real; /* real: for sm_NN, so that there is a cubin */
+};
+
+static struct _nvrtcProgram *program_of(struct _nvrtcProgram *handle)
+{
+    return vs_library_object(handle, PROGRAM);
+}
+
+/* ---- life ---- */
+
+int nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, const char *name,
+                       int headers, const char *const *texts, const char *const *names)
+{
+    (void)name;
+    if (!program || !source || headers < 0 || (headers && (!texts || !names)))
+        return NVRTC_ERROR_INVALID_INPUT;
+    struct _nvrtcProgram *p = vs_library_new(PROGRAM, sizeof *p);
+    if (!p)
+        return NVRTC_ERROR_OUT_OF_MEMORY;
+    p->source = strdup(source);
+    if (!p->source) {
+        vs_library_delete(p, PROGRAM);
+        return NVRTC_ERROR_OUT_OF_MEMORY;
+    }
+    *program = p;
+    return NVRTC_SUCCESS;
+}
+
+int nvrtcDestroyProgram(struct _nvrtcProgram **program)
+{
+    struct _nvrtcProgram *p = program ? program_of(*program) : NULL;
+    if (!p)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    while (p->expressions) {
+        struct expression *e = p->expressions;
+        p->expressions = e->next;
+        free(e->text);
+        free(e->lowered);
+        free(e);
+    }
+    free(p->source);
+    free(p->ptx);
+    vs_library_delete(p, PROGRAM);
+    *program = NULL;
+    return NVRTC_SUCCESS;
+}
+
+/* ---- names ---- */
+
+/* A name in PTX for an expression such as "&ns::f<int>": an identifier is itself, as for extern
+ * "C"; of others, all but letters and digits become underscores. */
+static char *lower(const char *text)
+{
+    while (isspace((unsigned char)*text) || *text == '&')
+        text++;
+    size_t n = strlen(text);
+    char *name = malloc(n + 3);
+    if (!name)
+        return NULL;
+    bool plain = true;
+    for (size_t i = 0; i < n; i++)
+        plain = plain && (isalnum((unsigned char)text[i]) || text[i] == '_');
+    int at = plain ? 0 : snprintf(name, 3, "_Z");
+    for (size_t i = 0; i < n; i++)
+        name[at++] = isalnum((unsigned char)text[i]) ? text[i] : '_';
+    name[at] = 0;
+    return name;
+}
+
+int nvrtcAddNameExpression(struct _nvrtcProgram *program, const char *const text)
+{
+    struct _nvrtcProgram *p = program_of(program);
+    if (!p)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (!text)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (p->compiled)
+        return NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
+    struct expression *e = calloc(1, sizeof *e);
+    if (e && (e->text = strdup(text)) && (e->lowered = lower(text))) {
+        e->next = p->expressions;
+        p->expressions = e;
+        return NVRTC_SUCCESS;
+    }
+    if (e)
+        free(e->text);
+    free(e);
+    return NVRTC_ERROR_OUT_OF_MEMORY;
+}
+
+int nvrtcGetLoweredName(struct _nvrtcProgram *program, const char *const text, const char **name)
+{
+    struct _nvrtcProgram *p = program_of(program);
+    if (!p)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (!text || !name)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (!p->compiled)
+        return NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+    for (struct expression *e = p->expressions; e; e = e->next) {
+        if (!strcmp(e->text, text)) {
+            *name = e->lowered;
+            return NVRTC_SUCCESS;
+        }
+    }
+    return NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+}
+
+/* The next __global__ function at or after **at*: the identifier before the first parenthesis that
+ * is not of an attribute. */
+static const char *next_kernel(const char **at, size_t *length)
+{
+    const char *p = strstr(*at, "__global__");
+    if (!p)
+        return NULL;
+    p += strlen("__global__");
+    const char *name = NULL;
+    for (*length = 0; *p && *p != '{' && *p != ';'; p++) {
+        if (isalpha((unsigned char)*p) || *p == '_') {
+            const char *begin = p;
+            while (isalnum((unsigned char)*p) || *p == '_')
+                p++;
+            size_t n = (size_t)(p - begin);
+            const char *next = p + strspn(p, " \t\r\n");
+            bool bounds = n == strlen("__launch_bounds__") && !strncmp(begin, "__launch_bounds__", n);
+            if (*next == '(' && !bounds) {
+                name = begin;
+                *length = n;
+                break;
+            }
+            if (*next == '(') { /* the bounds themselves */
+                const char *close = strchr(next, ')');
+                p = close ? close : next;
+            } else {
+                p--;
+            }
+        }
+    }
+    *at = p;
+    return name ? name : next_kernel(at, length);
+}
+
+static char *write_ptx(const struct _nvrtcProgram *p)
+{
+    char *text = NULL;
+    size_t bytes, length;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f)
+        return NULL;
+    fprintf(f, ".version 8.0\n.target sm_%d\n.address_size 64\n", p->arch);
+    for (const struct expression *e = p->expressions; e; e = e->next)
+        fprintf(f, ".visible .entry %s() { ret; }\n", e->lowered);
+    const char *at = p->source, *name;
+    while ((name = next_kernel(&at, &length)))
+        fprintf(f, ".visible .entry %.*s() { ret; }\n", (int)length, name);
+    if (fclose(f)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int nvrtcCompileProgram(struct _nvrtcProgram *program, int count, const char *const *options)
+{
+    struct _nvrtcProgram *p = program_of(program);
+    if (!p)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (count < 0 || (count && !options))
+        return NVRTC_ERROR_INVALID_INPUT;
+    p->arch = DEFAULT_ARCH;
+    for (int i = 0; i < count; i++) {
+        const char *arch = options[i] ? strstr(options[i], "sm_") : NULL;
+        const char *virtual = options[i] ? strstr(options[i], "compute_") : NULL;
+        if (arch || virtual) {
+            p->arch = atoi(arch ? arch + strlen("sm_") : virtual + strlen("compute_"));
+            p->real = arch != NULL;
+        }
+    }
+    free(p->ptx);
+    p->ptx = write_ptx(p);
+    p->compiled = p->ptx != NULL;
+    return p->compiled ? NVRTC_SUCCESS : NVRTC_ERROR_OUT_OF_MEMORY;
+}
+
+/* ---- results ---- */
+
+static int need_compiled(struct _nvrtcProgram *program, const void *out)
+{
+    struct _nvrtcProgram *p = program_of(program);
+    return !p || !p->compiled ? NVRTC_ERROR_INVALID_PROGRAM
+           : out              ? NVRTC_SUCCESS
+                              : NVRTC_ERROR_INVALID_INPUT;
+}
+
+int nvrtcGetPTXSize(struct _nvrtcProgram *program, unsigned long *bytes)
+{
+    int status = need_compiled(program, bytes);
+    if (!status)
+        *bytes = strlen(program->ptx) + 1;
+    return status;
+}
+
+int nvrtcGetPTX(struct _nvrtcProgram *program, char *ptx)
+{
+    int status = need_compiled(program, ptx);
+    if (!status)
+        strcpy(ptx, program->ptx);
+    return status;
+}
+
+int nvrtcGetCUBINSize(struct _nvrtcProgram *program, unsigned long *bytes)
+{
+    int status = need_compiled(program, bytes);
+    if (!status)
+        *bytes = program->real ? sizeof(Elf64_Ehdr) : 0; /* none for a virtual architecture */
+    return status;
+}
+
+int nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin)
+{
+    int status = need_compiled(program, cubin);
+    if (status || !program->real)
+        return status;
+    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+                                     EV_CURRENT},
+                         .e_type = ET_EXEC,
+                         .e_machine = EM_CUDA,
+                         .e_version = EV_CURRENT,
+                         .e_flags = (Elf64_Word)program->arch,
+                         .e_ehsize = sizeof header};
+    memcpy(cubin, &header, sizeof header);
+    return NVRTC_SUCCESS;
+}
+
+int nvrtcGetProgramLogSize(struct _nvrtcProgram *program, unsigned long *bytes)
+{
+    if (!program_of(program))
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (!bytes)
+        return NVRTC_ERROR_INVALID_INPUT;
+    *bytes = sizeof LOG;
+    return NVRTC_SUCCESS;
+}
+
+int nvrtcGetProgramLog(struct _nvrtcProgram *program, char *log)
+{
+    if (!program_of(program))
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (!log)
+        return NVRTC_ERROR_INVALID_INPUT;
+    memcpy(log, LOG, sizeof LOG);
+    return NVRTC_SUCCESS;
+}
+
+/* ---- the compiler itself ---- */
+
+int nvrtcVersion(int *major, int *minor)
+{
+    if (!major || !minor)
+        return NVRTC_ERROR_INVALID_INPUT;
+    int cuda = vs_library_cuda_major();
+    struct vs_library_version v =
+        vs_library_version((struct vs_library_version){cuda, cuda == 12 ? 9 : 0, 0});
+    *major = v.major;
+    *minor = v.minor;
+    return NVRTC_SUCCESS;
+}
+
+/* The architectures that NVRTC of this release can compile for (its manual). */
+static const int archs_12[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
+static const int archs_13[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+int nvrtcGetNumSupportedArchs(int *count)
+{
+    if (!count)
+        return NVRTC_ERROR_INVALID_INPUT;
+    *count = vs_library_cuda_major() == 12 ? (int)(sizeof archs_12 / sizeof *archs_12)
+                                           : (int)(sizeof archs_13 / sizeof *archs_13);
+    return NVRTC_SUCCESS;
+}
+
+int nvrtcGetSupportedArchs(int *archs)
+{
+    if (!archs)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (vs_library_cuda_major() == 12)
+        memcpy(archs, archs_12, sizeof archs_12);
+    else
+        memcpy(archs, archs_13, sizeof archs_13);
+    return NVRTC_SUCCESS;
+}
+
+const char *nvrtcGetErrorString(int status)
+{
+    static const char *const names[] = {"NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY",
+                                        "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT",
+                                        "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
+                                        "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+                                        "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+                                        "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+                                        "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR"};
+    if (status < 0 || status >= (int)(sizeof names / sizeof *names))
+        return "NVRTC_ERROR unknown";
+    return names[status];
+}
