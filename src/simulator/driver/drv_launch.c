@@ -170,8 +170,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
 }
 
 CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
-                             CUstream stream, uint64_t ns)
+                             CUstream stream, void **params, uint64_t ns)
 {
     struct shape s = {.grid = {grid, 1, 1}, .block = {threads, 1, 1}, .model_ns = ns};
-    return launch(function, &s, stream, NULL, NULL);
+    return launch(function, &s, stream, params, NULL);
 }

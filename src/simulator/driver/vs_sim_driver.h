@@ -351,9 +351,10 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
 /* vs_sim_launch_timed: launches *function* with *grid* blocks of *threads* in the calling thread's
- * context; without a host function it takes *ns*. Returns as cuLaunchKernel does (drv_launch.c). */
+ * context; without a host function, whose arguments are *params*, it takes *ns*. Returns as
+ * cuLaunchKernel does (drv_launch.c). */
 CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
-                             CUstream stream, uint64_t ns);
+                             CUstream stream, void **params, uint64_t ns);
 /* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch whose blocks
  * cannot all run at the same time. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);

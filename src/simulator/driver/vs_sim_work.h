@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Work of a stand-in library (cuBLAS, cuDNN, NCCL, …) on a stream of the simulated device: a kernel
- * that has a name and a cost, and computes nothing. The libraries find the function in the
- * simulated driver by name (src/simulator/libraries/common). */
+ * that has a name and a cost. It computes nothing unless the library has registered a host function
+ * for its name. The libraries find the function in the simulated driver by name
+ * (src/simulator/libraries/common). */
 #ifndef VS_SIM_WORK_H
 #define VS_SIM_WORK_H
 
@@ -27,6 +28,8 @@ struct vs_sim_work {
     double bytes;              /* read and written in device memory */
     uint64_t blocks;           /* of 256 threads; 0: one */
     double ns;                 /* additional duration, for links between devices */
+    void **params;             /* NULL, or the arguments of the host function that the library has
+                                  registered for the name (vramscopeSimRegisterKernel) */
 };
 
 /* vramscopeSimLibraryWork: queues *work* on *stream* (or adds a kernel node where the stream is

@@ -24,7 +24,8 @@ static bool look_up(void *library, const char *name, void *pointer)
 static void find_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    usable = library && look_up(library, "vramscopeSimLibraryWork", &driver.work);
+    usable = library && look_up(library, "vramscopeSimLibraryWork", &driver.work) &&
+             look_up(library, "vramscopeSimRegisterKernel", &driver.register_kernel);
 #define FIND(name) usable = usable && look_up(library, #name, &driver.name);
     VS_LIBRARY_DRIVER(FIND)
 #undef FIND
@@ -62,6 +63,17 @@ int vs_library_attribute(CUdevice_attribute attribute)
     if (!d || d->cuCtxGetDevice(&device) || d->cuDeviceGetAttribute(&value, attribute, device))
         return 0;
     return value;
+}
+
+bool vs_library_use_device(void)
+{
+    const struct vs_library_driver *d = vs_library_driver();
+    CUcontext context = NULL;
+    if (!d || d->cuInit(0))
+        return false;
+    if (!d->cuCtxGetCurrent(&context) && context)
+        return true;
+    return !d->cuDevicePrimaryCtxRetain(&context, 0) && !d->cuCtxSetCurrent(context);
 }
 
 CUresult vs_library_submit(CUstream stream, const struct vs_sim_work *work)

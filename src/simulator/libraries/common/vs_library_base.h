@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "simulator/driver/vs_sim_work.h"
+#include "vramscope_simulator.h"
 
 #define VS_LIBRARY_EXPORT __attribute__((visibility("default")))
 /* The declarations of vs_NAME_api.h: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE). */
@@ -48,9 +49,11 @@ struct vs_library_version vs_library_version(struct vs_library_version newest);
 /* Functions of libcuda.so.1, found by dlsym, so that whatever stands in front of the driver sees
  * the library's calls as it sees those of NVIDIA's libraries. */
 #define VS_LIBRARY_DRIVER(F)                                                                       \
-    F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId)            \
-    F(cuGetErrorName) F(cuLaunchHostFunc) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpyAsync)        \
-    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD2D32Async) F(cuMemsetD8Async) F(cuMemsetD32Async) F(cuModuleGetFunction)          \
+    F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuCtxSetCurrent) F(cuDeviceGetAttribute)                \
+    F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) F(cuGetErrorName) F(cuInit)                 \
+    F(cuLaunchHostFunc) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpy2DAsync_v2) F(cuMemcpyAsync)    \
+    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD2D32Async) F(cuMemsetD8Async) F(cuMemsetD32Async)           \
+    F(cuModuleGetFunction)                                                                         \
     F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
     F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)
 struct vs_library_driver {
@@ -58,6 +61,8 @@ struct vs_library_driver {
     VS_LIBRARY_DRIVER(VS_LIBRARY_POINTER)
 #undef VS_LIBRARY_POINTER
     vramscope_sim_library_work_fn *work;
+    int (*register_kernel)(const char *name, vramscope_sim_kernel fn, const size_t *arg_bytes,
+                           unsigned arg_count);
 };
 /* vs_library_driver: its table. NULL, with one line on standard error, if the process runs on
  * another driver than the simulated one. */
@@ -66,9 +71,25 @@ const struct vs_library_driver *vs_library_driver(void);
 /* vs_library_attribute: an attribute of the current context's device; 0 without a context. */
 int vs_library_attribute(CUdevice_attribute attribute);
 
+/* vs_library_use_device: makes the primary context of device 0 current if the calling thread has no
+ * context, as a library does when it is the first to use CUDA there. false if that fails. */
+bool vs_library_use_device(void);
+
 /* vs_library_submit: queues work on *stream* (CUDA's streams of the runtime and of the driver are
  * the same handles). Returns what cuLaunchKernel would. */
 CUresult vs_library_submit(CUstream stream, const struct vs_sim_work *work);
+
+/* vs_library_compute: the same, and *fn* runs once on the CPU when the work is reached, in the order
+ * of the stream and in every launch of a graph that captured it: its only argument, args[0], is a
+ * copy of *bytes* bytes at *data*. work->name belongs to *fn* and to this size alone. The work takes
+ * the time that *fn* takes. CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_library_compute(CUstream stream, const struct vs_sim_work *work,
+                            vramscope_sim_kernel fn, const void *data, size_t bytes);
+
+/* vs_library_computes: may results be computed in the order of the stream? false in a process with a
+ * Python interpreter, where the Python part computes values of small tensors when the program calls
+ * an operation: a result that is written later could replace them. */
+bool vs_library_computes(void);
 
 /* vs_library_zero: sets *bytes* at a device or host address to 0 in the order of *stream*: for
  * small outputs such as the status of a factorisation. */
