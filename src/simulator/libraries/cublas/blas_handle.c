@@ -1,28 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLAS handles. */
-#include "simulator/libraries/cublas/vs_cublas_api.h"
-#include "simulator/libraries/common/vs_library_base.h"
+ * cuBLAS handles and their settings. A handle allocates no device memory here: what NVIDIA's allocates
+ * depends on version and device, and no source gives it (docs/simulator.md). */
+#include "simulator/libraries/cublas/vs_blas.h"
 
-VS_CUBLAS_FUNCTIONS(VS_LIBRARY_DECLARE)
-
-enum { HANDLE = 1 };
-
-struct cublasContext {
-    CUstream stream;
-};
+#define WORKSPACE_ALIGNMENT 256
 
 int cublasCreate_v2(struct cublasContext **handle)
 {
     if (!handle)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (!vs_library_driver())
+    if (!vs_library_use_device())
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    *handle = vs_library_new(HANDLE, sizeof **handle);
-    return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+    struct cublasContext *h = vs_library_new(VS_BLAS_HANDLE, sizeof *h);
+    if (!h)
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    h->special_values = 0xFFFF; /* all, the default of cublasSetEmulationSpecialValuesSupport */
+    *handle = h;
+    return CUBLAS_STATUS_SUCCESS;
 }
 
-int cublasDestroy_v2(struct cublasContext *handle)
+int cublasDestroy_v2(struct cublasContext *h)
 {
-    return vs_library_delete(handle, HANDLE) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+    return vs_library_delete(h, VS_BLAS_HANDLE) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
+
+/* cuBLAS, cublasSetStream: returns to the default workspace. */
+int cublasSetStream_v2(struct cublasContext *h, CUstream stream)
+{
+    VS_BLAS_CHECK(h, false);
+    h->stream = stream;
+    h->workspace = NULL;
+    h->workspace_bytes = 0;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasSetWorkspace_v2(struct cublasContext *h, void *workspace, size_t bytes)
+{
+    VS_BLAS_CHECK(h, (uintptr_t)workspace % WORKSPACE_ALIGNMENT);
+    h->workspace = workspace;
+    h->workspace_bytes = bytes;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define GET(name, T, field)                                                                        \
+    int cublasGet##name(struct cublasContext *h, T *value)                                         \
+    {                                                                                              \
+        VS_BLAS_CHECK(h, !value);                                                                  \
+        *value = h->field;                                                                         \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }
+#define GET_AND_SET(name, suffix, T, field, good)                                                  \
+    GET(name##suffix, T, field)                                                                    \
+    int cublasSet##name##suffix(struct cublasContext *h, T value)                                  \
+    {                                                                                              \
+        VS_BLAS_CHECK(h, !(good));                                                                 \
+        h->field = value;                                                                          \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }
+static bool is_math_mode(int mode)
+{
+    int known = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION | 15, low = mode & 15;
+    return !(mode & ~known) && low <= CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH &&
+           (low <= CUBLAS_FP32_EMULATED_BF16X9_MATH || low == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
+}
+
+GET(Stream_v2, CUstream, stream)
+GET_AND_SET(PointerMode, _v2, int, pointer_mode,
+            value == CUBLAS_POINTER_MODE_HOST || value == CUBLAS_POINTER_MODE_DEVICE)
+GET_AND_SET(AtomicsMode, , int, atomics_mode,
+            value == CUBLAS_ATOMICS_ALLOWED || value == CUBLAS_ATOMICS_NOT_ALLOWED)
+GET_AND_SET(MathMode, , int, math_mode, is_math_mode(value))
+GET_AND_SET(SmCountTarget, , int, sm_count_target,
+            value >= 0 && value <= vs_library_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
+GET_AND_SET(EmulationStrategy, , int, emulation_strategy,
+            value >= CUBLAS_EMULATION_STRATEGY_DEFAULT && value <= CUBLAS_EMULATION_STRATEGY_EAGER)
+GET_AND_SET(EmulationSpecialValuesSupport, , int, special_values, value >= 0 && value <= 0xFFFF)
+GET_AND_SET(FixedPointEmulationMantissaControl, , int, mantissa_control, value == 0 || value == 1)
+GET_AND_SET(FixedPointEmulationMaxMantissaBitCount, , int, mantissa_bits_max, value >= 0)
+GET_AND_SET(FixedPointEmulationMantissaBitOffset, , int, mantissa_offset, true)
+GET_AND_SET(FixedPointEmulationMantissaBitCountPointer, , int *, mantissa_bits, true)
