@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stand-ins for NVRTC and nvJitLink: their images load into the simulated driver, and their
+ * kernels are found under the names that they give. */
+#include "sim_library.h"
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/nvrtc/vs_nvrtc_api.h"
+
+VS_NVRTC_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+static const char source[] = "template <typename T> __global__ void scale(T *x) { *x *= 2; }\n"
+                             "extern \"C\" __global__ void __launch_bounds__(256, 2) plain(float *x) {}\n";
+
+static struct _nvrtcProgram *compile(const char *arch)
+{
+    struct _nvrtcProgram *program;
+    const char *early;
+    OK(nvrtcCreateProgram(&program, source, "test.cu", 0, NULL, NULL));
+    OK(nvrtcAddNameExpression(program, "scale<float>"));
+    FAILS(nvrtcGetLoweredName(program, "scale<float>", &early),
+          NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+    OK(nvrtcCompileProgram(program, 1, &arch));
+    return program;
+}
+
+static void find(const void *image, const char *name, CUresult expected)
+{
+    CUmodule module;
+    CUfunction function;
+    OK(cuModuleLoadData(&module, image));
+    FAILS(cuModuleGetFunction(&function, module, name), expected);
+    OK(cuModuleUnload(module));
+}
+
+static void ptx_has_an_entry_for_each_kernel(void **state)
+{
+    struct _nvrtcProgram *program = compile("--gpu-architecture=compute_80");
+    const char *lowered;
+    unsigned long bytes;
+    char ptx[4096];
+    (void)state;
+    OK(nvrtcGetLoweredName(program, "scale<float>", &lowered));
+    OK(nvrtcGetPTXSize(program, &bytes));
+    assert_in_range(bytes, 1, sizeof ptx);
+    OK(nvrtcGetPTX(program, ptx));
+    assert_int_equal(strlen(ptx) + 1, bytes);
+    assert_non_null(strstr(ptx, "sm_80"));
+    find(ptx, lowered, CUDA_SUCCESS);
+    find(ptx, "plain", CUDA_SUCCESS);
+    find(ptx, "absent", CUDA_ERROR_NOT_FOUND);
+    OK(nvrtcGetCUBINSize(program, &bytes));
+    assert_int_equal(bytes, 0); /* no cubin for a virtual architecture */
+    FAILS(nvrtcAddNameExpression(program, "late"), NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
+    FAILS(nvrtcGetLoweredName(program, "other", &lowered), NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+    OK(nvrtcDestroyProgram(&program));
+    FAILS(nvrtcDestroyProgram(&program), NVRTC_ERROR_INVALID_PROGRAM);
+}
+
+static void a_cubin_loads(void **state)
+{
+    struct _nvrtcProgram *program = compile("-arch=sm_90");
+    unsigned long bytes;
+    _Alignas(16) char cubin[4096];
+    (void)state;
+    OK(nvrtcGetCUBINSize(program, &bytes));
+    assert_in_range(bytes, 1, sizeof cubin);
+    OK(nvrtcGetCUBIN(program, cubin));
+    find(cubin, "plain", CUDA_SUCCESS);
+    OK(nvrtcGetProgramLogSize(program, &bytes));
+    assert_int_equal(bytes, 1);
+    OK(nvrtcDestroyProgram(&program));
+}
+
+static void *symbol(void *library, const char *function, const char *release)
+{
+    char name[64];
+    snprintf(name, sizeof name, "__nvJitLink%s_%s", function, release);
+    void *found = dlsym(library, name);
+    assert_non_null(found);
+    return found;
+}
+
+static void each_release_of_the_linker_has_its_symbols(void **state)
+{
+    static const char *const releases[] = {"12_0", "12_4", "12_9", "13_0", "13_5"};
+    void *library = lib_open("libnvJitLink.so.13");
+    const char *option = "-arch=sm_90";
+    (void)state;
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        void *link;
+        _Alignas(16) char cubin[4096];
+        int (*create)(void **, uint32_t, const char *const *) = symbol(library, "Create", releases[i]);
+        int (*add)(void *, int, const void *, size_t, const char *) = symbol(library, "AddData", releases[i]);
+        int (*complete)(void *) = symbol(library, "Complete", releases[i]);
+        int (*get)(void *, void *) = symbol(library, "GetLinkedCubin", releases[i]);
+        assert_int_not_equal(create(&link, 0, NULL), 0); /* no architecture */
+        OK(create(&link, 1, &option));
+        assert_int_not_equal(complete(link), 0); /* nothing to link */
+        OK(add(link, 1, "x", 1, "x"));
+        OK(complete(link));
+        OK(get(link, cubin));
+        find(cubin, "kernel", CUDA_SUCCESS);
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return cudaFree(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ptx_has_an_entry_for_each_kernel),
+        cmocka_unit_test(a_cubin_loads),
+        cmocka_unit_test(each_release_of_the_linker_has_its_symbols),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stand-in for cuSOLVER: checks, assumed workspaces, outputs that programs decide by. */
+#include "sim_library.h"
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/cusolver/vs_cusolver_api.h"
+
+VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define NOT_INITIALIZED CUSOLVER_STATUS_NOT_INITIALIZED
+#define INVALID CUSOLVER_STATUS_INVALID_VALUE
+
+static struct cusolverDnContext *solver;
+
+static void *stale(size_t bytes)
+{
+    void *memory;
+    OK(cudaMalloc(&memory, bytes));
+    OK(cudaMemset(memory, 0xee, bytes));
+    OK(cudaDeviceSynchronize());
+    return memory;
+}
+
+static void handles_and_settings_are_checked(void **state)
+{
+    struct cusolverDnContext *handle;
+    struct syevjInfo *jacobi;
+    cudaStream_t found;
+    int sweeps = 0;
+    (void)state;
+    FAILS(cusolverDnCreate(NULL), INVALID);
+    OK(cusolverDnCreate(&handle));
+    OK(cusolverDnGetStream(handle, &found));
+    assert_null(found);
+    OK(cusolverDnCreateSyevjInfo(&jacobi));
+    OK(cusolverDnXsyevjSetSortEig(jacobi, 0));
+    OK(cusolverDnXsyevjGetSweeps(handle, jacobi, &sweeps));
+    assert_int_equal(sweeps, 1);
+    FAILS(cusolverDnXgesvdjSetSortEig((struct gesvdjInfo *)jacobi, 0), NOT_INITIALIZED);
+    OK(cusolverDnDestroySyevjInfo(jacobi));
+    FAILS(cusolverDnDestroySyevjInfo(jacobi), NOT_INITIALIZED);
+    OK(cusolverDnDestroy(handle));
+    FAILS(cusolverDnSetStream(handle, NULL), NOT_INITIALIZED);
+}
+
+static void a_workspace_size_is_given_and_noted(void **state)
+{
+    unsigned long device = 1, host = 1;
+    int lwork = -7;
+    (void)state;
+    lib_notes_begin();
+    OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
+    assert_in_range(lwork, 100, 100 * 100);
+    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf"), 1);
+    OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
+    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf"), 1);
+    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, -1, NULL, 1, &lwork), INVALID);
+    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, NULL), INVALID);
+    OK(cusolverDnXsyevd_bufferSize(solver, NULL, 1, 0, 50, CUDA_R_64F, NULL, 50, CUDA_R_64F, NULL,
+                                   CUDA_R_64F, &device, &host));
+    assert_in_range(device, 2 * 50 * 50 * 8, 1 << 20);
+    assert_int_equal(host, 0);
+    FAILS(cusolverDnXsyevd_bufferSize(solver, NULL, 1, 0, 50, CUDA_R_8I, NULL, 50, CUDA_R_64F, NULL,
+                                      CUDA_R_64F, &device, &host), INVALID);
+}
+
+static void info_and_pivots_are_set_in_stream_order(void **state)
+{
+    enum { N = 64 };
+    float *a = stale(N * N * sizeof *a);
+    int *pivots = stale(N * sizeof(int)), *info = stale(sizeof *info), host[N + 1];
+    int64_t *wide = stale(N * sizeof *wide), last;
+    (void)state;
+    FAILS(cusolverDnSgetrf(solver, N, N, a, N - 1, a, pivots, info), INVALID);
+    OK(cusolverDnSgetrf(solver, N, N, a, N, a, pivots, info));
+    OK(cudaMemcpy(host, pivots, N * sizeof(int), cudaMemcpyDeviceToHost));
+    OK(cudaMemcpy(host + N, info, sizeof(int), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++)
+        assert_in_range(host[i], 1, N);
+    assert_int_equal(host[N], 0);
+    OK(cusolverDnXgetrf(solver, NULL, N, N, CUDA_R_32F, a, N, wide, CUDA_R_32F, NULL, 0, NULL, 0, info));
+    OK(cudaMemcpy(&last, wide + N - 1, sizeof last, cudaMemcpyDeviceToHost));
+    assert_int_equal(last, 1);
+    OK(cudaFree(wide));
+    OK(cudaFree(pivots));
+    OK(cudaFree(info));
+    OK(cudaFree(a));
+}
+
+static void work_costs_its_operations(void **state)
+{
+    float *a = stale(4096 * sizeof *a);
+    int *info = stale(sizeof *info);
+    (void)state;
+    struct lib_timing t = lib_timing_begin(NULL);
+    OK(cusolverDnSpotrf(solver, 0, 4096, a, 4096, a, 1, info));
+    float small = lib_timing_ms(t, NULL);
+    t = lib_timing_begin(NULL);
+    OK(cusolverDnSpotrf(solver, 0, 8192, a, 8192, a, 1, info)); /* eight times the operations */
+    float large = lib_timing_ms(t, NULL);
+    assert_true(small > 0.3 && large > small);
+    OK(cudaFree(info));
+    OK(cudaFree(a));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return cusolverDnCreate(&solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handles_and_settings_are_checked),
+        cmocka_unit_test(a_workspace_size_is_given_and_noted),
+        cmocka_unit_test(info_and_pivots_are_set_in_stream_order),
+        cmocka_unit_test(work_costs_its_operations),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
