@@ -37,7 +37,7 @@ static inline void *sim_stub_fat_binary(void)
         int magic, version;
         const void *data;
         void *unused;
-    } wrapper = {0x466243b1, 1, (const void *)8, 0}; /* the data must not be read */
+    } wrapper = {0x466243b1, 1, (const void *)8, 0}; /* no address of code */
     return &wrapper;
 }
 

@@ -26,10 +26,8 @@ static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const voi
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = 1024; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *pi = REGISTERS; break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *pi = vs_sim_spec.preset->major * 10 + vs_sim_spec.preset->minor;
-        break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *pi = (int)f->arch.ptx; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *pi = (int)f->arch.binary; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *pi = atomic_load(&f->dynamic_shared_max);
         break;

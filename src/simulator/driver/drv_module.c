@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules, libraries, and their kernels. Images are not examined, except for the names in a PTX
- * text: any requested name is a kernel, which runs the host function registered under that name or
+ * Modules, libraries, and their kernels. Of images, only the architecture is examined (drv_image.c),
+ * and the names in a PTX text (drv_ptx.c); of other images any requested name is a kernel, which runs the host function registered under that name or
  * only takes time. Variables exist once the runtime has declared them (it knows name and size from
  * the program's start-up code). Functions, modules and names are never freed, so that handles and
  * activity records stay valid. */
@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MODULE_MARK 0x76734d4fu
 #define LIBRARY_MARK 0x76734c49u
@@ -29,6 +28,7 @@ struct module_image { /* CUmodule or CUlibrary */
     atomic_uint mark;
     struct vs_sim_context *ctx; /* modules; NULL for libraries */
     unsigned epoch;
+    struct vs_sim_image_arch arch;     /* immutable */
     char *entries;                     /* of a PTX text (drv_ptx.c), or NULL; immutable */
     struct vs_sim_function *functions; /* guarded by images_mu */
     struct global *globals;            /* guarded by images_mu */
@@ -110,20 +110,28 @@ struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *f)
 
 /* ---- images ---- */
 
-static struct module_image *image_new(unsigned mark, struct vs_sim_context *ctx, const void *code)
+/* *code*: NULL for a module with the content of a library. */
+static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void *code,
+                          struct module_image **out)
 {
+    struct vs_sim_image_arch arch = {0, 0};
+    CUresult e = code ? vs_sim_image_examine(code, &arch) : CUDA_SUCCESS;
+    if (e)
+        return e;
     struct module_image *im = calloc(1, sizeof *im);
     if (!im)
-        return NULL;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     im->ctx = ctx;
     im->epoch = ctx ? atomic_load(&ctx->epoch) : 0;
+    im->arch = arch;
     im->entries = code ? vs_sim_ptx_entries(code) : NULL;
     atomic_store(&im->mark, mark);
     pthread_mutex_lock(&images_mu);
     im->all = images;
     images = im;
     pthread_mutex_unlock(&images_mu);
-    return im;
+    *out = im;
+    return CUDA_SUCCESS;
 }
 
 static CUresult image_of(void *handle, unsigned mark, struct module_image **image)
@@ -161,6 +169,7 @@ static CUresult function_get(struct module_image *im, const char *name, bool is_
             f->mark = VS_SIM_FUNCTION_MARK;
             f->is_kernel = is_kernel;
             f->owner = im;
+            f->arch = im->arch;
             atomic_store(&f->dynamic_shared_max, 49152);
             atomic_store(&f->carveout, -1);
             f->next = im->functions;
@@ -177,9 +186,10 @@ CUresult vs_sim_library_function(const char *name, struct vs_sim_function **func
     static _Atomic(struct module_image *) all;
     struct module_image *im = atomic_load(&all);
     if (!im) {
-        struct module_image *made = image_new(LIBRARY_MARK, NULL, NULL);
-        if (!made)
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        struct module_image *made;
+        CUresult e = image_new(LIBRARY_MARK, NULL, NULL, &made);
+        if (e)
+            return e;
         if (!atomic_compare_exchange_strong(&all, &im, made))
             atomic_store(&made->mark, 0); /* another thread's is used */
         else
@@ -198,11 +208,11 @@ static CUresult module_load(CUmodule *module, const void *image)
         return e;
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    struct module_image *im = image_new(MODULE_MARK, ctx, image);
-    if (!im)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *module = (CUmodule)im;
-    return CUDA_SUCCESS;
+    struct module_image *im;
+    e = image_new(MODULE_MARK, ctx, image, &im);
+    if (!e)
+        *module = (CUmodule)im;
+    return e;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -225,7 +235,10 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
     if (!fname)
         return CUDA_ERROR_INVALID_VALUE;
-    return access(fname, R_OK) ? CUDA_ERROR_FILE_NOT_FOUND : module_load(module, fname);
+    char *image = vs_sim_image_read(fname);
+    CUresult e = image ? module_load(module, image) : CUDA_ERROR_FILE_NOT_FOUND;
+    free(image);
+    return e;
 }
 
 static void globals_free(struct module_image *im)
@@ -447,11 +460,11 @@ static CUresult library_load(CUlibrary *library, const void *code)
         return e;
     if (!library || !code)
         return CUDA_ERROR_INVALID_VALUE;
-    struct module_image *im = image_new(LIBRARY_MARK, NULL, code);
-    if (!im)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *library = (CUlibrary)im;
-    return CUDA_SUCCESS;
+    struct module_image *im;
+    e = image_new(LIBRARY_MARK, NULL, code, &im);
+    if (!e)
+        *library = (CUlibrary)im;
+    return e;
 }
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -473,7 +486,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (!fileName)
         return CUDA_ERROR_INVALID_VALUE;
-    return access(fileName, R_OK) ? CUDA_ERROR_FILE_NOT_FOUND : library_load(library, fileName);
+    char *image = vs_sim_image_read(fileName);
+    CUresult e = image ? library_load(library, image) : CUDA_ERROR_FILE_NOT_FOUND;
+    free(image);
+    return e;
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
@@ -521,9 +537,10 @@ CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
         e = image_of(library, LIBRARY_MARK, &im);
     if (e)
         return e;
-    struct module_image *module = image_new(MODULE_MARK, ctx, NULL);
-    if (!module)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct module_image *module;
+    e = image_new(MODULE_MARK, ctx, NULL, &module);
+    if (e)
+        return e;
     module->library = im;
     *pMod = (CUmodule)module;
     return CUDA_SUCCESS;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the names of the kernels in a PTX text, so that an unknown name is not found. Nothing else
- * is examined: no instruction, no type, no variable (PTX ISA, "Directives": .version comes first,
- * .entry NAME begins a kernel). */
+ * Reads the target and the names of the kernels in a PTX text, so that an unknown name is not found.
+ * Nothing else is examined: no instruction, no type, no variable (PTX ISA, "Directives": .version
+ * comes first, then .target sm_NN, .entry NAME begins a kernel). */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +59,31 @@ static const char *next_entry(const char **p, size_t *length)
     return NULL;
 }
 
+/* The .version of a PTX text; NULL if *image* is device code of another kind, which may contain no
+ * zero byte. */
+static const char *version_of(const char *image)
+{
+    if (*image != '.' && *image != '/' && !isspace((unsigned char)*image))
+        return NULL;
+    image = skip(image);
+    return is_word(image, ".version") ? image : NULL;
+}
+
+bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch)
+{
+    const char *version = version_of(image), *target = version ? strstr(version, ".target") : NULL;
+    unsigned number;
+    char kind = 0;
+    if (!target || sscanf(target, ".target sm_%u%c", &number, &kind) < 1)
+        return true;
+    *arch = number;
+    return kind == 'a' ? number == device : number <= device;
+}
+
 char *vs_sim_ptx_entries(const void *image)
 {
-    const char *begin = image, *name;
-    if (*begin != '.' && *begin != '/' && !isspace((unsigned char)*begin))
-        return NULL; /* device code of another kind, which may contain no zero byte */
-    begin = skip(begin);
-    if (!is_word(begin, ".version"))
+    const char *begin = version_of(image), *name;
+    if (!begin)
         return NULL;
     size_t bytes = 1, length;
     for (const char *p = begin; next_entry(&p, &length);)

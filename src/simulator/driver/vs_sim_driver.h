@@ -313,6 +313,19 @@ struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
     atomic_bool declares;               /* it has declared an access */
 };
 
+struct vs_sim_image_arch { /* compute capability times 10 */
+    unsigned binary; /* of the machine code that runs */
+    unsigned ptx;    /* of the PTX that it was compiled from */
+};
+
+/* vs_sim_image_examine: the architecture of the code in *image* that the device runs; the device's
+ * own if *image* is no device code of a known kind. CUDA_ERROR_NO_BINARY_FOR_GPU or
+ * CUDA_ERROR_INVALID_PTX if the device cannot run the code (drv_image.c). */
+CUresult vs_sim_image_examine(const void *image, struct vs_sim_image_arch *arch);
+/* vs_sim_image_read: the content of a file, followed by zero bytes; malloc'ed. NULL: it cannot be
+ * read. */
+char *vs_sim_image_read(const char *path);
+
 /* The target of CUfunction and CUkernel; never freed. */
 struct vs_sim_function {
     uint32_t mark;  /* VS_SIM_FUNCTION_MARK */
@@ -322,6 +335,7 @@ struct vs_sim_function {
     _Atomic(struct vs_sim_host_kernel *) host; /* as of host_generation */
     atomic_uint host_generation;
     atomic_int dynamic_shared_max, carveout;
+    struct vs_sim_image_arch arch; /* of its image */
     struct vs_sim_function *next;
 };
 #define VS_SIM_FUNCTION_MARK 0x7673464eu
@@ -330,6 +344,9 @@ struct vs_sim_function {
  * byte, an empty one last; malloc'ed. NULL if it is something else or there is no host memory
  * (drv_ptx.c). */
 char *vs_sim_ptx_entries(const void *image);
+/* vs_sim_ptx_target: stores the compute capability times 10 that a PTX text was made for, if *image*
+ * is one and names it. Returns false if the device, likewise times 10, is too old for it. */
+bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch);
 /* vs_sim_ptx_has: is *name* among *entries*? */
 bool vs_sim_ptx_has(const char *entries, const char *name);
 

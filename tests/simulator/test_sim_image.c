@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which image of a module the device runs, as cuFuncGetAttribute reports it. Images are made here:
+ * fat binaries of headers alone, and ELF headers.
+ *
+ * A bug this guards against: both versions were the device's own. On an RTX 4090 (8.9) CUB then
+ * looked for tuning of 8.9 among the images of PyTorch's wheel, which has 8.6, and failed with "invalid
+ * device function"; sort did not work. */
+#include <elf.h>
+
+#include "sim_test.h"
+
+#define ONE_ARCH (1ull << 20)
+
+struct image { /* kind (1: PTX, 2: machine code), architecture, flags */
+    unsigned kind, arch;
+    unsigned long long flags;
+};
+
+struct fat { /* a fat binary and what start-up code registers */
+    struct {
+        uint32_t magic, version;
+        const void *data;
+        void *more;
+    } wrapper;
+    struct {
+        uint32_t magic;
+        uint16_t version, header_bytes;
+        uint64_t bytes;
+        unsigned char entries[1024];
+    } binary;
+};
+
+/* Each entry has a header of 72 bytes and 16 bytes of code. */
+static void fat_make(struct fat *fat, const struct image *images, size_t count)
+{
+    memset(fat, 0, sizeof *fat);
+    fat->wrapper.magic = 0x466243b1;
+    fat->wrapper.version = 1;
+    fat->wrapper.data = &fat->binary;
+    fat->binary.magic = 0xba55ed50;
+    fat->binary.version = 1;
+    fat->binary.header_bytes = 16;
+    fat->binary.bytes = count * 88;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *at = fat->binary.entries + i * 88;
+        uint16_t kind = (uint16_t)images[i].kind;
+        uint32_t header = 72, arch = images[i].arch;
+        uint64_t bytes = 16, flags = images[i].flags;
+        memcpy(at, &kind, 2);
+        memcpy(at + 4, &header, 4);
+        memcpy(at + 8, &bytes, 8);
+        memcpy(at + 28, &arch, 4);
+        memcpy(at + 40, &flags, 8);
+    }
+}
+
+static CUresult versions(const void *image, int *binary, int *ptx)
+{
+    CUmodule module;
+    CUfunction f;
+    CUresult e = cuModuleLoadData(&module, image);
+    if (e)
+        return e;
+    OK(cuModuleGetFunction(&f, module, "k"));
+    OK(cuFuncGetAttribute(binary, CU_FUNC_ATTRIBUTE_BINARY_VERSION, f));
+    OK(cuFuncGetAttribute(ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, f));
+    OK(cuModuleUnload(module));
+    return CUDA_SUCCESS;
+}
+
+static void chooses(int expected_binary, int expected_ptx, const struct image *images, size_t count)
+{
+    struct fat fat;
+    int binary = 0, ptx = 0;
+    fat_make(&fat, images, count);
+    OK(versions(&fat.wrapper, &binary, &ptx));
+    assert_int_equal(binary, expected_binary);
+    assert_int_equal(ptx, expected_ptx);
+    OK(versions(&fat.binary, &binary, &ptx)); /* without the wrapper */
+    assert_int_equal(binary, expected_binary);
+}
+
+#define CHOOSES(binary, ptx, ...)                                            \
+    chooses(binary, ptx, (const struct image[]){__VA_ARGS__},                \
+            sizeof((const struct image[]){__VA_ARGS__}) / sizeof(struct image))
+
+/* The device is 8.9. */
+static void the_newest_machine_code_of_the_major_version_runs(void **state)
+{
+    (void)state;
+    CHOOSES(86, 86, {2, 75, 0}, {2, 80, 0}, {2, 86, 0}, {2, 90, 0}, {2, 100, 0}, {2, 120, 0});
+    CHOOSES(86, 86, {2, 86, 0}, {2, 80, 0});
+    CHOOSES(89, 89, {2, 86, 0}, {2, 89, 0}, {1, 89, 0});
+    CHOOSES(80, 80, {1, 86, 0}, {2, 80, 0}); /* PTX is not compiled when machine code runs */
+    CHOOSES(86, 86, {2, 86, 0}, {2, 87, ONE_ARCH});
+}
+
+static void else_the_newest_ptx_is_compiled_for_the_device(void **state)
+{
+    (void)state;
+    CHOOSES(89, 80, {2, 75, 0}, {1, 70, 0}, {1, 80, 0}, {1, 90, 0});
+    CHOOSES(89, 52, {1, 52, 0});
+}
+
+static void without_code_for_the_device_the_image_is_refused(void **state)
+{
+    (void)state;
+    const struct image images[] = {{2, 75, 0}, {2, 90, 0}, {1, 90, 0}};
+    struct fat fat;
+    int binary, ptx;
+    CUlibrary library;
+    fat_make(&fat, images, 3);
+    FAILS(versions(&fat.wrapper, &binary, &ptx), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(cuLibraryLoadData(&library, &fat.wrapper, NULL, NULL, 0, NULL, NULL, 0),
+          CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(versions(".version 8.0\n.target sm_90\n", &binary, &ptx), CUDA_ERROR_INVALID_PTX);
+    FAILS(versions(".version 8.0\n.target sm_80a\n", &binary, &ptx), CUDA_ERROR_INVALID_PTX);
+}
+
+/* Programs whose kernels are host functions alone have no device code. */
+static void without_any_code_the_image_is_taken_for_the_device(void **state)
+{
+    (void)state;
+    struct fat fat;
+    int binary, ptx;
+    fat_make(&fat, NULL, 0);
+    OK(versions(&fat.wrapper, &binary, &ptx));
+    assert_int_equal(binary, 89);
+    fat.wrapper.data = NULL;
+    OK(versions(&fat.wrapper, &binary, &ptx));
+    assert_int_equal(ptx, 89);
+    CHOOSES(89, 89, {2, 75, 0}, {8, 90, 0}); /* LTO-IR */
+}
+
+static void a_ptx_text_has_the_version_of_its_target(void **state)
+{
+    (void)state;
+    int binary, ptx;
+    OK(versions(".version 8.0\n.target sm_75, debug\n.address_size 64\n.entry k(){}", &binary, &ptx));
+    assert_int_equal(binary, 89);
+    assert_int_equal(ptx, 75);
+    OK(versions("something else", &binary, &ptx));
+    assert_int_equal(binary, 89);
+    assert_int_equal(ptx, 89);
+}
+
+/* The flags are those that ptxas 12.4 writes for sm_86 and ptxas 13.0 for sm_80 and sm_90. */
+static void machine_code_alone_has_the_version_of_its_elf_header(void **state)
+{
+    (void)state;
+    int binary, ptx;
+    Elf64_Ehdr header = {.e_ident = "\x7f" "ELF\x02\x01\x01\x33\x07", .e_machine = 190,
+                         .e_flags = 0x560556};
+    OK(versions(&header, &binary, &ptx));
+    assert_int_equal(binary, 86);
+    assert_int_equal(ptx, 86);
+    header.e_ident[EI_ABIVERSION] = 8;
+    header.e_flags = 0x6005004;
+    OK(versions(&header, &binary, &ptx));
+    assert_int_equal(binary, 80);
+    header.e_flags = 0x6005a04;
+    FAILS(versions(&header, &binary, &ptx), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    sim_start();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_newest_machine_code_of_the_major_version_runs),
+        cmocka_unit_test(else_the_newest_ptx_is_compiled_for_the_device),
+        cmocka_unit_test(without_code_for_the_device_the_image_is_refused),
+        cmocka_unit_test(without_any_code_the_image_is_taken_for_the_device),
+        cmocka_unit_test(a_ptx_text_has_the_version_of_its_target),
+        cmocka_unit_test(machine_code_alone_has_the_version_of_its_elf_header),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "rtx4090-24g", 1);
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
