@@ -55,7 +55,10 @@ struct vs_library_version vs_library_version(struct vs_library_version newest);
     F(cuMemcpyDtoDAsync_v2) F(cuMemsetD2D32Async) F(cuMemsetD8Async) F(cuMemsetD32Async)           \
     F(cuModuleGetFunction)                                                                         \
     F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
-    F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)
+    F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)                             \
+    F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2) F(cuCtxSetCurrent) F(cuDevicePrimaryCtxRetain)    \
+    F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventRecord) F(cuGraphRetainUserObject)              \
+    F(cuStreamGetCaptureInfo_v3) F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
 struct vs_library_driver {
 #define VS_LIBRARY_POINTER(name) __typeof__(name) *name;
     VS_LIBRARY_DRIVER(VS_LIBRARY_POINTER)
