@@ -56,7 +56,7 @@ struct vs_library_version vs_library_version(struct vs_library_version newest);
     F(cuModuleGetFunction)                                                                         \
     F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
     F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)                             \
-    F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2) F(cuCtxSetCurrent) F(cuDevicePrimaryCtxRetain)    \
+    F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2)                                                 \
     F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventRecord) F(cuGraphRetainUserObject)              \
     F(cuStreamGetCaptureInfo_v3) F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
 struct vs_library_driver {

@@ -90,7 +90,7 @@ static int cubin(struct nvJitLink *handle, void *to)
                          .e_type = ET_EXEC,
                          .e_machine = EM_CUDA,
                          .e_version = EV_CURRENT,
-                         .e_flags = (Elf64_Word)handle->arch,
+                         .e_flags = (Elf64_Word)(handle->arch | handle->arch << 16), /* code, PTX */
                          .e_ehsize = sizeof header};
     memcpy(to, &header, sizeof header);
     return NVJITLINK_SUCCESS;

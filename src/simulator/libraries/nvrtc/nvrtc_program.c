@@ -258,7 +258,7 @@ int nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin)
                          .e_type = ET_EXEC,
                          .e_machine = EM_CUDA,
                          .e_version = EV_CURRENT,
-                         .e_flags = (Elf64_Word)program->arch,
+                         .e_flags = (Elf64_Word)(program->arch | program->arch << 16), /* code, PTX */
                          .e_ehsize = sizeof header};
     memcpy(cubin, &header, sizeof header);
     return NVRTC_SUCCESS;
