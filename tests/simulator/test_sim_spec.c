@@ -80,6 +80,12 @@ static void fields_change_the_preset(void **state)
     assert_false(parse("time=model").time_off);
     assert_int_equal(parse("devices=3").devices, 3); /* of the default device */
     assert_true(parse("").data_max_bytes == UINT64_MAX && parse("data=on").data_max_bytes == UINT64_MAX);
+    assert_int_equal(parse("").addresses, VS_SIM_ADDRESSES_FENCED);
+    assert_int_equal(parse("addresses=linux").addresses, VS_SIM_ADDRESSES_LINUX);
+    s = parse("hole=188MiB@94,addresses=lowest");
+    assert_int_equal(s.addresses, VS_SIM_ADDRESSES_LOWEST);
+    assert_int_equal(s.hole_bytes, 188 * VS_MIB);
+    assert_int_equal(s.hole_allocations, 94);
     assert_int_equal(parse("data=small").data_max_bytes, VS_MIB);
     assert_int_equal(parse("data=off").data_max_bytes, 0);
     assert_int_equal(parse("data=4MiB").data_max_bytes, 4 * VS_MIB);
@@ -141,6 +147,12 @@ static void what_is_not_understood_is_named(void **state)
     refuse("h100-80g,others=100GiB", "leave room");
     refuse("h100-80g,context=90GiB", "leave room");
     refuse("h100-80g,capacity=10GiB,others=10GiB", "leave room");
+    refuse("addresses=high", "cannot use addresses=high; addresses takes fenced, lowest or linux");
+    refuse("addresses=lowest,hole=188MiB", "hole takes SIZE@COUNT");
+    refuse("addresses=lowest,hole=1MiB@5", "a multiple of 2MiB");
+    refuse("addresses=lowest,hole=2MiB@0", "hole=2MiB@0");
+    refuse("addresses=linux,hole=2MiB@5", "hole needs addresses=lowest");
+    refuse("hole=2MiB@5", "hole needs addresses=lowest");
     refuse("data=some", "cannot use data=some; data takes on, small, off or a size such as 4MiB");
     refuse("fail=device", "fail=device");
     refuse("fail=device:", "fail=device:");

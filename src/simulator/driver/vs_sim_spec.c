@@ -46,6 +46,7 @@ static const struct vs_sim_preset presets[] = {
 #define KERNEL_US_MAX 100000000
 #define SLOW_MS_MAX 600000
 #define DRIVER_MIN 2000
+#define HOLE_UNIT_BYTES (2 * VS_MIB)
 #define DATA_SMALL_BYTES VS_MIB /* data=small */
 
 static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
@@ -68,6 +69,8 @@ static const char *const keys[][2] = {
     {"free_us", "0 to " WORDS(DELAY_US_MAX)},
     {"kernel_us", "0 to " WORDS(KERNEL_US_MAX)},
     {"time", "model or off"},
+    {"addresses", "fenced, lowest or linux"},
+    {"hole", "SIZE@COUNT, SIZE a multiple of 2MiB, COUNT from 1, with addresses=lowest"},
     {"data", "on, small, off or a size such as 4MiB"},
     {"seed", "a number, from 0"},
     {"fail", "FAMILY:N, FAMILY:N+ or FAMILY:P%, FAMILY one of device, pool, managed, host, array, "
@@ -264,6 +267,33 @@ static bool parse_data(struct vs_sim_spec *spec, const char *value)
     return true;
 }
 
+static bool parse_addresses(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const names[] = {[VS_SIM_ADDRESSES_FENCED] = "fenced",
+                                        [VS_SIM_ADDRESSES_LOWEST] = "lowest",
+                                        [VS_SIM_ADDRESSES_LINUX] = "linux"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(value, names[i])) {
+            spec->addresses = (enum vs_sim_address_order)i;
+            return true;
+        }
+    return false;
+}
+
+/* SIZE@COUNT, whole pages of the device. */
+static bool parse_hole(struct vs_sim_spec *spec, const char *value)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    const char *at = strchr(value, '@');
+    if (!at || (size_t)(at - value) >= sizeof size)
+        return false;
+    memcpy(size, value, (size_t)(at - value));
+    size[at - value] = '\0';
+    return vs_size_parse(size, &spec->hole_bytes) == VS_OK && spec->hole_bytes &&
+           spec->hole_bytes % HOLE_UNIT_BYTES == 0 &&
+           parse_count(at + 1, 1, UINT64_MAX, &spec->hole_allocations);
+}
+
 /* ---- one KEY=VALUE ---- */
 
 static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
@@ -314,6 +344,10 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
         return parse_time(spec, value);
     if (!strcmp(key, "data"))
         return parse_data(spec, value);
+    if (!strcmp(key, "addresses"))
+        return parse_addresses(spec, value);
+    if (!strcmp(key, "hole"))
+        return parse_hole(spec, value);
     if (!strcmp(key, "seed"))
         return parse_count(value, 0, UINT64_MAX, &spec->seed);
     if (!strcmp(key, "lost"))
@@ -371,6 +405,9 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (out.context_bytes > out.capacity_bytes ||
         out.others_bytes > out.capacity_bytes - out.context_bytes)
         return explain(why, "others and a context must leave room in the capacity of", text);
+    if (out.hole_bytes && (out.addresses != VS_SIM_ADDRESSES_LOWEST ||
+                           out.hole_bytes > out.capacity_bytes))
+        return explain(why, "hole needs addresses=lowest, and must fit the capacity, in", text);
     *spec = out;
     return VS_OK;
 }

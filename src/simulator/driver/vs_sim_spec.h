@@ -65,6 +65,12 @@ enum vs_sim_nvml_state {
     VS_SIM_NVML_NONE,       /* no connection to the driver */
 };
 
+enum vs_sim_address_order { /* drv_address.c */
+    VS_SIM_ADDRESSES_FENCED,
+    VS_SIM_ADDRESSES_LOWEST,
+    VS_SIM_ADDRESSES_LINUX,
+};
+
 enum vs_sim_check_mode { VS_SIM_CHECK_OFF, VS_SIM_CHECK_REPORT, VS_SIM_CHECK_FAIL };
 
 struct vs_sim_spec {
@@ -76,6 +82,9 @@ struct vs_sim_spec {
     unsigned malloc_us, free_us; /* added to each device allocation and free */
     unsigned kernel_us;          /* duration of a kernel without a host function; 0: by grid size */
     uint64_t data_max_bytes;     /* larger copies and memsets move no bytes; UINT64_MAX: all do */
+    enum vs_sim_address_order addresses;
+    uint64_t hole_bytes;         /* lowest: kept free at the lowest addresses ... */
+    uint64_t hole_allocations;   /* ... by so many first allocations */
     bool time_off;               /* work takes no simulated time */
     enum vs_sim_check_mode check;
     bool check_unwritten, check_leaks; /* reads of never-written memory; leaks at process end */

@@ -3,11 +3,12 @@
  * Device memory as reserved host address space, and the count of its physical pages. Each device
  * has a window of four times its capacity, mapped without access from a sparse memory file of the
  * same size, so that another process can map a part of it; an allocation makes part of it readable,
- * a free removes pages and access again. The search for room goes round the window, so an address
- * is reused as late as possible, and a page without access separates allocations. Small requests
- * share a 2 MiB page, with a bitmap that is searched round and round in the same way; a page
- * without users counts as free, though the last one stays mapped for the next small request. */
+ * a free removes pages and access again. Which part is decided by drv_address.c. Small requests
+ * share a 2 MiB page, with a bitmap that is searched round and round, so that an address is reused
+ * as late as possible; a page without users counts as free, though the last one stays mapped for the
+ * next small request. */
 #define _GNU_SOURCE /* SEEK_DATA */
+#include "simulator/memory/vs_sim_address.h"
 #include "simulator/memory/vs_sim_managed.h"
 
 #include <errno.h>
@@ -17,14 +18,7 @@
 #include <unistd.h>
 
 #define WINDOW_TIMES 4
-/* above this number the kernel's limit of mappings matters more than guard pages */
-#define FENCED_MAX 12000
 #define UNITS (VS_SIM_PAGE_BYTES / VS_SIM_UNIT_BYTES)
-
-struct space_extent { /* a used interval of the window */
-    uintptr_t base;
-    size_t bytes; /* without the guard page */
-};
 
 struct slab { /* a page shared by small allocations */
     struct slab *next;
@@ -36,11 +30,8 @@ struct slab { /* a page shared by small allocations */
 struct space {
     pthread_mutex_t mu;
     int store;                /* the file behind the window; -1: could not be created */
-    uintptr_t window, cursor; /* 0 until the first allocation */
-    size_t window_bytes;
+    struct vs_sim_addresses addresses; /* no window until the first allocation */
     uint64_t used_bytes;    /* physical, everything except "others" */
-    struct space_extent *extents; /* ascending */
-    size_t extent_count, extent_max;
     struct slab *slabs;
     struct slab *spare; /* mapped, without users, not counted as used; or NULL */
 };
@@ -69,77 +60,21 @@ static uint64_t room_locked(const struct space *sp)
 
 static bool window_open(struct space *sp)
 {
-    if (sp->window_bytes)
+    struct vs_sim_addresses *a = &sp->addresses;
+    if (a->window_bytes)
         return true;
     size_t bytes =
         (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
     sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), bytes);
-    sp->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
-    if (!sp->window || !vs_sim_store_map(sp->window, bytes, sp->store, 0, PROT_NONE)) {
+    a->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
+    if (!a->window || !vs_sim_store_map(a->window, bytes, sp->store, 0, PROT_NONE)) {
         if (sp->store >= 0)
             close(sp->store);
         return false;
     }
-    madvise((void *)sp->window, bytes, MADV_DONTDUMP);
-    sp->window_bytes = bytes;
-    sp->cursor = sp->window;
+    madvise((void *)a->window, bytes, MADV_DONTDUMP);
+    a->window_bytes = bytes;
     return true;
-}
-
-/* Index of the first extent that ends above *address*. */
-static size_t extent_after(const struct space *sp, uintptr_t address)
-{
-    size_t low = 0, high = sp->extent_count;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (sp->extents[mid].base + sp->extents[mid].bytes > address)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return low;
-}
-
-/* An address for *bytes* at or above *from*, below *limit*; 0 if there is no room. */
-static uintptr_t room_between(const struct space *sp, uintptr_t from, uintptr_t limit, size_t bytes,
-                              size_t fence, size_t *index)
-{
-    size_t i = extent_after(sp, from > sp->window + fence ? from - fence : sp->window);
-    for (; from + bytes + fence <= limit; i++) {
-        if (i == sp->extent_count || sp->extents[i].base >= from + bytes + fence) {
-            *index = i;
-            return from;
-        }
-        uintptr_t end = sp->extents[i].base + sp->extents[i].bytes + fence;
-        if (end > from)
-            from = end;
-    }
-    return 0;
-}
-
-static uintptr_t extent_take(struct space *sp, size_t bytes)
-{
-    if (sp->extent_count == sp->extent_max) {
-        size_t max = sp->extent_max ? sp->extent_max * 2 : 64;
-        struct space_extent *more = realloc(sp->extents, max * sizeof *more);
-        if (!more)
-            return 0;
-        sp->extents = more;
-        sp->extent_max = max;
-    }
-    size_t fence = sp->extent_count < FENCED_MAX ? VS_SIM_PAGE_BYTES : 0, index;
-    uintptr_t limit = sp->window + sp->window_bytes;
-    uintptr_t at = room_between(sp, sp->cursor, limit, bytes, fence, &index);
-    if (!at)
-        at = room_between(sp, sp->window, limit, bytes, fence, &index);
-    if (!at || mprotect((void *)at, bytes, PROT_READ | PROT_WRITE))
-        return 0;
-    memmove(sp->extents + index + 1, sp->extents + index,
-            (sp->extent_count - index) * sizeof *sp->extents);
-    sp->extents[index] = (struct space_extent){at, bytes};
-    sp->extent_count++;
-    sp->cursor = at + bytes + fence;
-    return at;
 }
 
 /* Removes pages and access. The flags of the resulting mapping equal those of the rest of the
@@ -148,7 +83,7 @@ static uintptr_t extent_take(struct space *sp, size_t bytes)
  * there are no pages. */
 static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
 {
-    off_t begin = (off_t)(base - sp->window), data = begin;
+    off_t begin = (off_t)(base - sp->addresses.window), data = begin;
     if (sp->store >= 0)
         data = lseek(sp->store, begin, SEEK_DATA);
     if ((data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes) {
@@ -166,19 +101,20 @@ static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
 
 static void extent_drop(struct space *sp, uintptr_t base)
 {
-    size_t i = extent_after(sp, base);
-    size_t bytes = sp->extents[i].bytes;
-    pages_drop(sp, base, bytes);
-    sp->extent_count--;
-    memmove(sp->extents + i, sp->extents + i + 1, (sp->extent_count - i) * sizeof *sp->extents);
+    pages_drop(sp, base, vs_sim_address_drop(&sp->addresses, base));
 }
 
-static uintptr_t pages_take(struct space *sp, size_t bytes)
+/* *shared*: for small allocations. */
+static uintptr_t pages_take(struct space *sp, size_t bytes, bool shared)
 {
     bytes = (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
     if (bytes > room_locked(sp) || !window_open(sp))
         return 0;
-    uintptr_t at = extent_take(sp, bytes);
+    uintptr_t at = vs_sim_address_take(&sp->addresses, bytes, shared);
+    if (at && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE)) {
+        vs_sim_address_drop(&sp->addresses, at);
+        at = 0;
+    }
     if (at)
         sp->used_bytes += bytes;
     return at;
@@ -248,7 +184,7 @@ static struct slab *slab_new(struct space *sp)
     slab = calloc(1, sizeof *slab);
     if (!slab)
         return NULL;
-    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES);
+    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES, true);
     if (slab->base)
         return slab;
     free(slab);
@@ -298,7 +234,7 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
 static uintptr_t take(int device, size_t bytes)
 {
     struct space *sp = space_lock(device);
-    uintptr_t at = bytes < VS_SIM_SMALL_BYTES ? small_take(sp, bytes) : pages_take(sp, bytes);
+    uintptr_t at = bytes < VS_SIM_SMALL_BYTES ? small_take(sp, bytes) : pages_take(sp, bytes, false);
     pthread_mutex_unlock(&sp->mu);
     return at;
 }
@@ -331,9 +267,10 @@ void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
 bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset)
 {
     struct space *sp = space_lock(device);
-    bool inside = sp->window_bytes && sp->store >= 0 && address - sp->window < sp->window_bytes;
+    const struct vs_sim_addresses *a = &sp->addresses;
+    bool inside = a->window_bytes && sp->store >= 0 && address - a->window < a->window_bytes;
     *store = sp->store;
-    *offset = address - sp->window;
+    *offset = address - a->window;
     pthread_mutex_unlock(&sp->mu);
     return inside;
 }
