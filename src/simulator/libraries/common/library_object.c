@@ -14,16 +14,18 @@ static struct vs_map kinds; /* address to kind; guarded by mu */
 void *vs_library_new(int kind, size_t bytes)
 {
     void *object = calloc(1, bytes ? bytes : 1);
-    if (!object)
-        return NULL;
+    if (!object || vs_library_adopt(object, kind))
+        return object;
+    free(object);
+    return NULL;
+}
+
+bool vs_library_adopt(const void *object, int kind)
+{
     pthread_mutex_lock(&mu);
     enum vs_err err = vs_map_put(&kinds, (uintptr_t)object, (uint64_t)kind);
     pthread_mutex_unlock(&mu);
-    if (err) {
-        free(object);
-        return NULL;
-    }
-    return object;
+    return !err;
 }
 
 void *vs_library_object(const void *handle, int kind)
@@ -37,7 +39,7 @@ void *vs_library_object(const void *handle, int kind)
     return live ? (void *)handle : NULL;
 }
 
-bool vs_library_delete(const void *handle, int kind)
+bool vs_library_forget(const void *handle, int kind)
 {
     if (!handle)
         return false;
@@ -47,6 +49,12 @@ bool vs_library_delete(const void *handle, int kind)
     if (live)
         vs_map_remove(&kinds, (uintptr_t)handle, NULL);
     pthread_mutex_unlock(&mu);
+    return live;
+}
+
+bool vs_library_delete(const void *handle, int kind)
+{
+    bool live = vs_library_forget(handle, kind);
     if (live)
         free((void *)handle);
     return live;

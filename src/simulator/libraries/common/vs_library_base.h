@@ -44,6 +44,11 @@ struct vs_library_version {
  * ("cudnn=9.20.0,nccl=2.29.3") if it names the library, else *newest*. */
 struct vs_library_version vs_library_version(struct vs_library_version newest);
 
+/* ---- types of elements (library_type.c) ---- */
+
+/* vs_library_bits: size of an element of cudaDataType *type* in bits; 0 if it is none. */
+int vs_library_bits(int type);
+
 /* ---- the simulated driver (library_driver.c) ---- */
 
 /* Functions of libcuda.so.1, found by dlsym, so that whatever stands in front of the driver sees
@@ -107,6 +112,10 @@ void *vs_library_new(int kind, size_t bytes);
 void *vs_library_object(const void *handle, int kind);
 /* vs_library_delete: frees a live object of *kind*; false if it is none. */
 bool vs_library_delete(const void *handle, int kind);
+/* vs_library_adopt, vs_library_forget: the same for memory that something else allocates and frees.
+ * vs_library_adopt: false without memory. */
+bool vs_library_adopt(const void *object, int kind);
+bool vs_library_forget(const void *object, int kind);
 
 /* ---- notes (library_notes.c) ---- */
 

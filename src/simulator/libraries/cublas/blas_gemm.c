@@ -130,7 +130,7 @@ static int scalar_of(int compute, int type)
 static bool types_fit(int compute, int a, int b, int c)
 {
     bool integer = compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC;
-    if (a != b || !vs_blas_bits(a) || !vs_blas_bits(c) || vs_blas_is_complex(a) != vs_blas_is_complex(c))
+    if (a != b || !vs_library_bits(a) || !vs_library_bits(c) || vs_blas_is_complex(a) != vs_blas_is_complex(c))
         return false;
     if (integer)
         return a == CUDA_R_8I && c == CUDA_R_32I;

@@ -67,7 +67,7 @@ static int grouped(struct cublasContext *h, const struct blas_groups *g)
         void **c, int c_type, A *ldc, I groups, A *sizes, int compute)                             \
     {                                                                                              \
         (void)compute;                                                                             \
-        VS_BLAS_CHECK(h, !vs_blas_bits(a_type) || a_type != b_type || a_type != c_type);           \
+        VS_BLAS_CHECK(h, !vs_library_bits(a_type) || a_type != b_type || a_type != c_type);           \
         GROUPS(gemm_grouped_ex, a_type, I, W);                                                     \
     }
 GEMM(S, float, CUDA_R_32F, int, int, )

@@ -3,6 +3,7 @@
  * cuBLAS handles and their settings. A handle allocates no device memory here: what NVIDIA's allocates
  * depends on version and device, and no source gives it (docs/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
+#include "simulator/libraries/cublaslt/vs_blas_handle.h"
 
 #define WORKSPACE_ALIGNMENT 256
 
@@ -15,6 +16,10 @@ int cublasCreate_v2(struct cublasContext **handle)
     struct cublasContext *h = vs_library_new(VS_BLAS_HANDLE, sizeof *h);
     if (!h)
         return CUBLAS_STATUS_ALLOC_FAILED;
+    if (!vramscopeSimBlasHandle(h, true)) {
+        vs_library_delete(h, VS_BLAS_HANDLE);
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    }
     h->special_values = 0xFFFF; /* all, the default of cublasSetEmulationSpecialValuesSupport */
     *handle = h;
     return CUBLAS_STATUS_SUCCESS;
@@ -22,6 +27,8 @@ int cublasCreate_v2(struct cublasContext **handle)
 
 int cublasDestroy_v2(struct cublasContext *h)
 {
+    if (vs_library_object(h, VS_BLAS_HANDLE))
+        vramscopeSimBlasHandle(h, false);
     return vs_library_delete(h, VS_BLAS_HANDLE) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 

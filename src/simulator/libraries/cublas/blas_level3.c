@@ -60,7 +60,7 @@ static int rank_k(struct cublasContext *h, const char *name, int type, int64_t n
                            const void *a, int a_type, I lda, const R *beta, void *c, int c_type,   \
                            I ldc)                                                                  \
     {                                                                                              \
-        VS_BLAS_CHECK(h, RANK_BAD || !vs_blas_bits(a_type) || !vs_blas_bits(c_type));              \
+        VS_BLAS_CHECK(h, RANK_BAD || !vs_library_bits(a_type) || !vs_library_bits(c_type));              \
         (void)a, (void)c;                                                                          \
         return rank_k(h, "cublas_" #P #name, c_type, n, k, 1);                                     \
     }

@@ -81,8 +81,8 @@ int vs_blas_product(struct cublasContext *h, const char *name, const struct vs_b
     if (!p.alpha || !p.c.base || (p.k && (!p.a.base || !p.b.base)))
         return CUBLAS_STATUS_INVALID_VALUE;
     double operations = 2 * m * n * (k > 1 ? k : 1) * batches;
-    double bits = m * k * vs_blas_bits(p.a.type) + k * n * vs_blas_bits(p.b.type) +
-                  2 * m * n * vs_blas_bits(p.c.type);
+    double bits = m * k * vs_library_bits(p.a.type) + k * n * vs_library_bits(p.b.type) +
+                  2 * m * n * vs_library_bits(p.c.type);
     struct vs_sim_work work = {.name = name,
                                .number = p.number,
                                .operations = operations * (vs_blas_is_complex(p.c.type) ? 4 : 1),

@@ -150,7 +150,7 @@ int vs_blas_vector(struct cublasContext *h, const char *name, const struct vs_bl
     if (!at_once && small && vs_library_computes()) {
         struct vs_sim_work work = {.name = "cublas_small_vector",
                                    .operations = 2 * n,
-                                   .bytes = touched * n * vs_blas_bits(v.x_type) / 8};
+                                   .bytes = touched * n * vs_library_bits(v.x_type) / 8};
         return vs_blas_status(vs_library_compute(h->stream, &work, run, &v, sizeof v));
     }
     int e = vs_blas_work(h, name, v.x_type, 2 * n, touched * n);

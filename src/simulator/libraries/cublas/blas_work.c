@@ -24,7 +24,7 @@ int vs_blas_work(struct cublasContext *h, const char *name, int type, double ope
     struct vs_sim_work work = {.name = name,
                                .number = vs_blas_number(type, h->math_mode),
                                .operations = operations,
-                               .bytes = elements * vs_blas_bits(type) / 8,
+                               .bytes = elements * vs_library_bits(type) / 8,
                                .blocks = (uint64_t)(operations / OPERATIONS_PER_BLOCK) + 1};
     return vs_blas_status(vs_library_submit(h->stream, &work));
 }

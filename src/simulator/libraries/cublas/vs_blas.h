@@ -69,8 +69,6 @@ static inline bool vs_blas_is_ld(int64_t ld, int64_t rows)
 
 /* ---- types (blas_type.c) ---- */
 
-/* vs_blas_bits: size of an element of cudaDataType *type*; 0 if it is none. */
-int vs_blas_bits(int type);
 bool vs_blas_is_complex(int type);
 /* vs_blas_is_computed: can elements of *type* be read and written on the CPU here? */
 bool vs_blas_is_computed(int type);

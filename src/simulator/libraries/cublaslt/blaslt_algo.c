@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Algorithms of cuBLASLt. There are two: one that needs no workspace, and one that splits the sum of
+ * each element and adds the parts in the workspace. NVIDIA's library has hundreds; how many and which
+ * does not reach memory, since the workspace is the program's. */
+#include <string.h>
+
+#include "simulator/libraries/cublaslt/vs_blaslt.h"
+
+enum { ALGO_WHOLE, ALGO_SPLIT, ALGO_COUNT };
+#define SPLIT_MAX 32
+#define TILE 128 /* rows and columns of a block */
+
+static const struct vs_lt_attribute config_attributes[] = {
+#define A(name, field) VS_LT_ATTRIBUTE(CUBLASLT_ALGO_CONFIG_##name, vs_lt_algo, field),
+    A(ID, id) A(TILE_ID, tile) A(SPLITK_NUM, split_k) A(REDUCTION_SCHEME, reduction)
+    A(CTA_SWIZZLING, swizzle) A(CUSTOM_OPTION, custom) A(STAGES_ID, stages)
+    A(INNER_SHAPE_ID, inner_shape) A(CLUSTER_SHAPE_ID, cluster_shape)
+#undef A
+    VS_LT_ATTRIBUTES_END,
+};
+
+static bool algo_live(const cublasLtMatmulAlgo_t *algo)
+{
+    return algo && ((const struct vs_lt_algo *)algo)->mark == VS_LT_ALGO;
+}
+
+static struct vs_lt_algo algo_of(int id, int compute, int scale, const int types[4])
+{
+    return (struct vs_lt_algo){.mark = VS_LT_ALGO,
+                               .id = id,
+                               .split_k = id == ALGO_SPLIT ? 2 : 1,
+                               .reduction = id == ALGO_SPLIT ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                                                             : CUBLASLT_REDUCTION_SCHEME_NONE,
+                               .tile = CUBLASLT_MATMUL_TILE_128x128,
+                               .compute_type = compute,
+                               .scale_type = scale,
+                               .a_type = types[0],
+                               .b_type = types[1],
+                               .c_type = types[2],
+                               .d_type = types[3]};
+}
+
+static struct vs_lt_algo algo_for(int id, const struct vs_lt_product *p)
+{
+    const int types[4] = {p->a->type, p->b->type, p->c->type, p->d->type};
+    return algo_of(id, p->operation->compute_type, p->operation->scale_type, types);
+}
+
+uint64_t vs_lt_workspace(const struct vs_lt_algo *algo, const struct vs_lt_product *p)
+{
+    uint64_t element = p->operation->compute_type == CUBLAS_COMPUTE_64F ? 16 : 8; /* complex fits */
+    if (algo->split_k <= 1 || algo->reduction == CUBLASLT_REDUCTION_SCHEME_NONE)
+        return 0;
+    return (uint64_t)algo->split_k * (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->batches * element;
+}
+
+static float waves(const struct vs_lt_algo *algo, const struct vs_lt_product *p)
+{
+    int sms = vs_library_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    double tiles = (double)((p->m + TILE - 1) / TILE) * (double)((p->n + TILE - 1) / TILE);
+    return (float)(tiles * (double)p->batches * algo->split_k / (sms ? sms : 1));
+}
+
+static void fill(cublasLtMatmulHeuristicResult_t *result, const struct vs_lt_algo *algo,
+                 const struct vs_lt_product *p)
+{
+    memset(result, 0, sizeof *result);
+    memcpy(&result->algo, algo, sizeof *algo);
+    result->workspaceSize = vs_lt_workspace(algo, p);
+    result->state = CUBLAS_STATUS_SUCCESS;
+    result->wavesCount = waves(algo, p);
+}
+
+/* An operand that may lie at multiples of *alignment* bytes only. */
+static bool alignment_fits(uint32_t alignment, int type)
+{
+    uint32_t least = vs_lt_is_narrow(type) ? 16 : (uint32_t)(vs_library_bits(type) + 7) / 8;
+    return alignment >= (type == CUDA_R_8I ? 4 : least);
+}
+
+static bool preference_fits(const struct vs_lt_preference *w, const struct vs_lt_product *p)
+{
+    return alignment_fits(w->alignment_a, p->a->type) && alignment_fits(w->alignment_b, p->b->type) &&
+           alignment_fits(w->alignment_c, p->c->type) && alignment_fits(w->alignment_d, p->d->type);
+}
+
+int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
+                                   cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
+                                   cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
+                                   cublasLtMatmulPreferenceOpaque_t *preference, int requested,
+                                   cublasLtMatmulHeuristicResult_t *results, int *returned)
+{
+    struct vs_lt_product p = {.operation = (void *)operation, .a = (void *)a, .b = (void *)b,
+                              .c = (void *)(c ? c : d), .d = (void *)d};
+    const struct vs_lt_preference *wanted = (void *)preference;
+    if (!vs_lt_is_handle(handle))
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (requested <= 0 || !results || !returned || !vs_lt_live(wanted, VS_LT_PREFERENCE))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    *returned = 0;
+    int e = vs_lt_supported(&p);
+    if (!e && !preference_fits(wanted, &p))
+        e = CUBLAS_STATUS_NOT_SUPPORTED;
+    if (e)
+        return e;
+    for (int id = ALGO_WHOLE; id < ALGO_COUNT && *returned < requested; id++) {
+        struct vs_lt_algo algo = algo_for(id, &p);
+        if (wanted->search_mode == CUBLASLT_SEARCH_LIMITED_BY_ALGO_ID &&
+            algo_live(&results[0].algo) && ((struct vs_lt_algo *)&results[0].algo)->id != id)
+            continue;
+        bool reduced = algo.reduction && !(wanted->reduction_mask & algo.reduction);
+        if (!reduced && vs_lt_workspace(&algo, &p) <= wanted->workspace_max &&
+            (wanted->waves_max == 0 || waves(&algo, &p) <= wanted->waves_max))
+            fill(&results[(*returned)++], &algo, &p);
+    }
+    return *returned ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+int cublasLtMatmulAlgoGetHeuristicForStream(
+    struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
+    cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b, cublasLtMatrixLayoutOpaque_t *c,
+    cublasLtMatrixLayoutOpaque_t *d, cublasLtMatmulPreferenceOpaque_t *preference, int requested,
+    cublasLtMatmulHeuristicResult_t *results, int *returned, CUstream stream)
+{
+    (void)stream;
+    return cublasLtMatmulAlgoGetHeuristic(handle, operation, a, b, c, d, preference, requested,
+                                          results, returned);
+}
+
+int cublasLtMatmulAlgoGetIds(struct cublasLtContext *handle, int compute, int scale, int a, int b,
+                             int c, int d, int requested, int *ids, int *returned)
+{
+    if (!vs_lt_is_handle(handle))
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (requested <= 0 || !ids || !returned)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    *returned = 0;
+    if (!vs_lt_types_supported(compute, scale, a, b, c, d))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    while (*returned < ALGO_COUNT && *returned < requested) {
+        ids[*returned] = *returned;
+        ++*returned;
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasLtMatmulAlgoInit(struct cublasLtContext *handle, int compute, int scale, int a, int b, int c,
+                           int d, int id, cublasLtMatmulAlgo_t *algo)
+{
+    const int types[4] = {a, b, c, d};
+    if (!vs_lt_is_handle(handle))
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!algo || id < 0 || id >= ALGO_COUNT)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (!vs_lt_types_supported(compute, scale, a, b, c, d))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    struct vs_lt_algo made = algo_of(id, compute, scale, types);
+    memset(algo, 0, sizeof *algo);
+    memcpy(algo, &made, sizeof made);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasLtMatmulAlgoCheck(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
+                            cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
+                            cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
+                            const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result)
+{
+    struct vs_lt_product p = {.operation = (void *)operation, .a = (void *)a, .b = (void *)b,
+                              .c = (void *)(c ? c : d), .d = (void *)d};
+    const struct vs_lt_algo *chosen = (const void *)algo;
+    if (!vs_lt_is_handle(handle))
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!algo_live(algo) || !result)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    int e = vs_lt_supported(&p);
+    if (e)
+        return e;
+    if (chosen->compute_type != p.operation->compute_type || chosen->a_type != p.a->type ||
+        chosen->b_type != p.b->type || chosen->d_type != p.d->type)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (chosen->id < 0 || chosen->id >= ALGO_COUNT || chosen->split_k > SPLIT_MAX ||
+        (chosen->split_k > 1 && chosen->id != ALGO_SPLIT) || chosen->swizzle > 1 || chosen->custom)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    result->workspaceSize = vs_lt_workspace(chosen, &p);
+    result->wavesCount = waves(chosen, &p);
+    result->state = CUBLAS_STATUS_SUCCESS;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasLtMatmulAlgoCheckForStream(struct cublasLtContext *handle,
+                                     cublasLtMatmulDescOpaque_t *operation,
+                                     cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
+                                     cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
+                                     const cublasLtMatmulAlgo_t *algo,
+                                     cublasLtMatmulHeuristicResult_t *result, CUstream stream)
+{
+    (void)stream;
+    return cublasLtMatmulAlgoCheck(handle, operation, a, b, c, d, algo, result);
+}
+
+int cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo, int id, const void *value,
+                                         size_t size)
+{
+    if (!algo_live(algo) || id == CUBLASLT_ALGO_CONFIG_ID) /* the id is set by AlgoInit */
+        return CUBLAS_STATUS_INVALID_VALUE;
+    return vs_lt_set(algo, sizeof(struct vs_lt_algo), config_attributes, id, value, size);
+}
+
+int cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo, int id, void *value,
+                                         size_t size, size_t *written)
+{
+    return algo_live(algo) ? vs_lt_get(algo, sizeof(struct vs_lt_algo), config_attributes, id, value,
+                                       size, written)
+                           : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+/* The numbers of a capability: all are 32-bit, but for the flags. Returns how many. */
+static int capability(const struct vs_lt_algo *algo, int id, uint32_t values[2])
+{
+    uint32_t alignment = vs_lt_is_narrow(algo->a_type) ? 16 : 4;
+    values[1] = 0;
+    switch (id) {
+    case CUBLASLT_ALGO_CAP_SPLITK_SUPPORT: values[0] = algo->id == ALGO_SPLIT; return 1;
+    case CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK:
+        values[0] = algo->id == ALGO_SPLIT ? CUBLASLT_REDUCTION_SCHEME_MASK : 0;
+        return 1;
+    case CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT:
+    case CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT:
+    case CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT: values[0] = 1; return 1;
+    case CUBLASLT_ALGO_CAP_UPLO_SUPPORT:
+    case CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX:
+    case CUBLASLT_ALGO_CAP_LD_NEGATIVE:
+    case CUBLASLT_ALGO_CAP_ATOMIC_SYNC:
+    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_BATCH_SUPPORT:
+    case CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT:
+    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_GROUPED_SUPPORT: values[0] = 0; return 1;
+    case CUBLASLT_ALGO_CAP_TILE_IDS: values[0] = CUBLASLT_MATMUL_TILE_128x128; return 1;
+    case CUBLASLT_ALGO_CAP_STAGES_IDS: values[0] = CUBLASLT_MATMUL_STAGES_UNDEFINED; return 1;
+    case CUBLASLT_ALGO_CAP_CUSTOM_MEMORY_ORDER: values[0] = algo->a_type == CUDA_R_8I; return 1;
+    case CUBLASLT_ALGO_CAP_POINTER_MODE_MASK: values[0] = 31; return 1;
+    case CUBLASLT_ALGO_CAP_EPILOGUE_MASK: values[0] = 1023; return 1;
+    case CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS: values[0] = 0; return 2;
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES: values[0] = alignment; return 1;
+    default: return 0;
+    }
+}
+
+int cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo, int id, void *value,
+                                      size_t size, size_t *written)
+{
+    uint32_t values[2];
+    if (!algo_live(algo))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    size_t bytes = (size_t)capability((const void *)algo, id, values) * sizeof *values;
+    if (!bytes || (size ? !value || size < bytes : !written))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (size)
+        memcpy(value, values, bytes);
+    if (written)
+        *written = bytes;
+    return CUBLAS_STATUS_SUCCESS;
+}
