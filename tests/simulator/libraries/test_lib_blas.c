@@ -3,6 +3,9 @@
  * The stand-in for cuBLAS: checks, outputs, small results, work with a cost. */
 #define _GNU_SOURCE
 #include "sim_library.h"
+
+#include <math.h>
+
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cublas/vs_cublas_api.h"
 
@@ -126,6 +129,26 @@ static void reductions_return_values(void **state)
     OK(cublasSetPointerMode_v2(blas, CUBLAS_POINTER_MODE_HOST));
     OK(cudaFree(x));
     OK(cudaFree(there));
+}
+
+static void rotations_are_those_of_blas(void **state)
+{
+    float a = 3, b = 4, c = 0, s = 0, d1 = 2, d2 = 3, x1 = 1, y1 = 2, p[5] = {9, 9, 9, 9, 9};
+    (void)state;
+    OK(cublasSrotg_v2(blas, &a, &b, &c, &s));
+    assert_true(a == 5 && c > 0.599f && c < 0.601f && s > 0.799f && s < 0.801f);
+    OK(cublasSrotmg_v2(blas, &d1, &d2, &x1, &y1, p)); /* |d1 x1^2| < |d2 y1^2|: flag 1 */
+    assert_int_equal(p[0], 1);
+    float h11 = p[1], h22 = p[4];
+    assert_true(h11 > 0.333f && h11 < 0.334f && h22 == 0.5f); /* d1 x1 / (d2 y1), x1 / y1 */
+    assert_int_equal(p[2], 9);
+    assert_true(h22 * y1 - 1 == 0); /* H = (h11 1; -1 h22) turns (x1, y1) into (x1', 0) */
+    double e1 = 1e-12, e2 = 3e-12, x = 2, y = 1, h[5]; /* so small that H is scaled */
+    OK(cublasDrotmg_v2(blas, &e1, &e2, &x, &y, h));
+    assert_true(h[0] == -1 && e1 > 1e-8 && e2 > 1e-8);
+    assert_true(fabs(h[1] * 2 + h[3] * 1 - x) < 1e-12 && fabs(h[2] * 2 + h[4] * 1) < 1e-12);
+    assert_true(fabs(e1 * x * x / 7e-12 - 1) < 1e-9); /* d1 x1^2 + d2 y1^2 is kept */
+    FAILS(cublasSrotg_v2(blas, &a, &b, NULL, &s), INVALID);
 }
 
 static void factorisations_set_info_and_pivots(void **state)
@@ -260,6 +283,7 @@ int main(void)
         cmocka_unit_test(gemm_refuses_what_is_documented),
         cmocka_unit_test(small_products_have_values),
         cmocka_unit_test(reductions_return_values),
+        cmocka_unit_test(rotations_are_those_of_blas),
         cmocka_unit_test(factorisations_set_info_and_pivots),
         cmocka_unit_test(large_products_take_the_time_of_their_type),
         cmocka_unit_test(work_is_captured_into_graphs),
