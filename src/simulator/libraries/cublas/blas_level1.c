@@ -129,14 +129,14 @@ VS_BLAS_REAL(ROTM)
                             void *result, int result_type, int execution_type)                     \
     {                                                                                              \
         (void)execution_type;                                                                      \
-        VECTOR(cublas_##name##Ex, .kind = kind_, X(x_type), .result = result,                      \
+        VECTOR(cublas##name##Ex, .kind = kind_, X(x_type), .result = result,                      \
                .result_type = result_type);                                                        \
     }
 #define EXTREME_EX(name, kind_, I, R, W)                                                           \
     int cublas##name##Ex##W(struct cublasContext *h, I n, const void *x, int x_type, I incx,       \
                             R *result)                                                             \
     {                                                                                              \
-        VECTOR(cublas_##name##Ex, .kind = kind_, X(x_type), .result = result,                      \
+        VECTOR(cublas##name##Ex, .kind = kind_, X(x_type), .result = result,                      \
                .wide = sizeof(R) == 8);                                                            \
     }
 #define DOT_EX(name, kind_, I, W)                                                                  \
@@ -145,14 +145,14 @@ VS_BLAS_REAL(ROTM)
                             int execution_type)                                                    \
     {                                                                                              \
         (void)execution_type;                                                                      \
-        VECTOR(cublas_##name##Ex, .kind = kind_, X(x_type), Y(y_type), .result = result,           \
+        VECTOR(cublas##name##Ex, .kind = kind_, X(x_type), Y(y_type), .result = result,           \
                .result_type = result_type);                                                        \
     }
 #define MOVE_EX(name, kind_, CONST, I, W)                                                          \
     int cublas##name##Ex##W(struct cublasContext *h, I n, CONST void *x, int x_type, I incx,       \
                             void *y, int y_type, I incy)                                           \
     {                                                                                              \
-        VECTOR(cublas_##name##Ex, .kind = kind_, X(x_type), Y(y_type));                            \
+        VECTOR(cublas##name##Ex, .kind = kind_, X(x_type), Y(y_type));                            \
     }
 #define AXPY_EX(I, W)                                                                              \
     int cublasAxpyEx##W(struct cublasContext *h, I n, const void *alpha, int alpha_type,           \
@@ -161,7 +161,7 @@ VS_BLAS_REAL(ROTM)
     {                                                                                              \
         (void)execution_type;                                                                      \
         VS_BLAS_CHECK(h, !alpha);                                                                  \
-        VECTOR(cublas_AxpyEx, .kind = VS_BLAS_AXPY, X(x_type), Y(y_type), .scalar = alpha,         \
+        VECTOR(cublasAxpyEx, .kind = VS_BLAS_AXPY, X(x_type), Y(y_type), .scalar = alpha,         \
                .scalar_type = alpha_type);                                                         \
     }
 #define SCAL_EX(I, W)                                                                              \
@@ -170,7 +170,7 @@ VS_BLAS_REAL(ROTM)
     {                                                                                              \
         (void)execution_type;                                                                      \
         VS_BLAS_CHECK(h, !alpha);                                                                  \
-        VECTOR(cublas_ScalEx, .kind = VS_BLAS_SCAL, X(x_type), .scalar = alpha,                    \
+        VECTOR(cublasScalEx, .kind = VS_BLAS_SCAL, X(x_type), .scalar = alpha,                    \
                .scalar_type = alpha_type);                                                         \
     }
 #define ROT_EX(I, W)                                                                               \
@@ -180,7 +180,7 @@ VS_BLAS_REAL(ROTM)
     {                                                                                              \
         (void)execution_type;                                                                      \
         VS_BLAS_CHECK(h, !c || !s);                                                                \
-        VECTOR(cublas_RotEx, .kind = VS_BLAS_ROT, X(x_type), Y(y_type), .scalar = c,               \
+        VECTOR(cublasRotEx, .kind = VS_BLAS_ROT, X(x_type), Y(y_type), .scalar = c,               \
                .scalar_type = scalar_type, .scalar2 = s, .scalar2_type = scalar_type);             \
     }                                                                                              \
     int cublasRotmEx##W(struct cublasContext *h, I n, void *x, int x_type, I incx, void *y,        \
@@ -189,7 +189,7 @@ VS_BLAS_REAL(ROTM)
     {                                                                                              \
         (void)execution_type;                                                                      \
         VS_BLAS_CHECK(h, !parameters);                                                             \
-        VECTOR(cublas_RotmEx, .kind = VS_BLAS_ROTM, X(x_type), Y(y_type), .scalar = parameters,    \
+        VECTOR(cublasRotmEx, .kind = VS_BLAS_ROTM, X(x_type), Y(y_type), .scalar = parameters,    \
                .scalar_type = scalar_type);                                                        \
     }
 #define EX_OF(I, R, W)                                                                             \

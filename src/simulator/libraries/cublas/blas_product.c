@@ -91,8 +91,10 @@ int vs_blas_product(struct cublasContext *h, const char *name, const struct vs_b
     p.scalars_on_host = h->pointer_mode == CUBLAS_POINTER_MODE_HOST;
     if (!is_computed(&p, operations))
         return vs_blas_status(vs_library_submit(h->stream, &work));
-    if (p.scalars_on_host)
+    if (p.scalars_on_host) { /* their addresses may be gone when the work runs */
         read_scalars(&p);
+        p.alpha = p.beta = NULL;
+    }
     work.name = "cublas_small_product";
     return vs_blas_status(vs_library_compute(h->stream, &work, run, &p, sizeof p));
 }

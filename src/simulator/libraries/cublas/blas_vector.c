@@ -139,12 +139,14 @@ int vs_blas_vector(struct cublasContext *h, const char *name, const struct vs_bl
     if ((reduces(&v) && !v.result) || (!empty && !v.x))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!types_computed(&v))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
+        return vs_library_unsupported(name, "with these types");
     if (empty && !reduces(&v))
         return CUBLAS_STATUS_SUCCESS;
     v.scalars_on_host = h->pointer_mode == CUBLAS_POINTER_MODE_HOST;
-    if (v.scalars_on_host)
+    if (v.scalars_on_host) { /* their addresses may be gone when the work runs */
         read_scalars(&v);
+        v.scalar = v.scalar2 = NULL;
+    }
     double n = empty ? 0 : (double)v.n, touched = v.kind <= VS_BLAS_NRM2 ? 1 : v.y ? 3 : 2;
     bool at_once = reduces(&v) && v.scalars_on_host;
     if (!at_once && small && vs_library_computes()) {

@@ -114,7 +114,8 @@ struct vs_blas_vector {
     const void *scalar, *scalar2;
     double complex values[5]; /* of the scalars, once read */
 };
-/* vs_blas_vector: checks pointers and types, submits the work of *v* as kernel *name*, and computes
+/* vs_blas_vector: checks pointers and types, submits the work of *v* as kernel *name* (the function's
+ * name where the types may not be supported), and computes
  * it: results of host pointer mode before it returns, whatever the size; other operations in the
  * order of the stream up to a size (VS_BLAS_VECTOR_MAX). */
 int vs_blas_vector(struct cublasContext *handle, const char *name, const struct vs_blas_vector *v);
