@@ -54,16 +54,15 @@ int vs_library_bits(int type);
 /* Functions of libcuda.so.1, found by dlsym, so that whatever stands in front of the driver sees
  * the library's calls as it sees those of NVIDIA's libraries. */
 #define VS_LIBRARY_DRIVER(F)                                                                       \
-    F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuCtxSetCurrent) F(cuDeviceGetAttribute)                \
-    F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) F(cuGetErrorName) F(cuInit)                 \
-    F(cuLaunchHostFunc) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpy2DAsync_v2) F(cuMemcpyAsync)    \
-    F(cuMemcpyDtoDAsync_v2) F(cuMemsetD2D32Async) F(cuMemsetD8Async) F(cuMemsetD32Async)           \
-    F(cuModuleGetFunction)                                                                         \
-    F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCtx)               \
-    F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)                             \
-    F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2)                                                 \
-    F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventRecord) F(cuGraphRetainUserObject)              \
-    F(cuStreamGetCaptureInfo_v3) F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
+    F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2)              \
+    F(cuCtxSetCurrent) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain)  \
+    F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventRecord) F(cuGetErrorName)                       \
+    F(cuGraphRetainUserObject) F(cuInit) F(cuLaunchHostFunc) F(cuMemAlloc_v2)                      \
+    F(cuMemcpy2DAsync_v2) F(cuMemcpyAsync) F(cuMemcpyDtoDAsync_v2) F(cuMemFree_v2)                 \
+    F(cuMemsetD2D32Async) F(cuMemsetD32Async) F(cuMemsetD8Async) F(cuModuleGetFunction)            \
+    F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCaptureInfo_v3)    \
+    F(cuStreamGetCtx) F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)           \
+    F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
 struct vs_library_driver {
 #define VS_LIBRARY_POINTER(name) __typeof__(name) *name;
     VS_LIBRARY_DRIVER(VS_LIBRARY_POINTER)

@@ -89,7 +89,7 @@ int ncclMemFree(void *address)
 
 /* ---- registered buffers and windows ---- */
 
-struct registration {
+struct known_buffer {
     struct vs_nccl_member *member;
     void *address;
     size_t bytes;
@@ -104,10 +104,10 @@ static int add(struct ncclComm *comm, void *address, size_t bytes, int kind, voi
     if (!out || !address || !bytes)
         return vs_nccl_fail(ncclInvalidArgument, "%s: an address, a size and a place for the handle "
                             "are needed", function);
-    struct registration *r = vs_library_new(kind, sizeof *r);
+    struct known_buffer *r = vs_library_new(kind, sizeof *r);
     if (!r)
         return vs_nccl_fail(ncclSystemError, "%s: no memory", function);
-    *r = (struct registration){m, address, bytes};
+    *r = (struct known_buffer){m, address, bytes};
     *out = r;
     return ncclSuccess;
 }
@@ -115,7 +115,7 @@ static int add(struct ncclComm *comm, void *address, size_t bytes, int kind, voi
 static int drop(struct ncclComm *comm, void *handle, int kind, const char *function)
 {
     struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
-    struct registration *r = vs_library_object(handle, kind);
+    struct known_buffer *r = vs_library_object(handle, kind);
     if (!m)
         return ncclInvalidArgument;
     if (!handle)
@@ -152,7 +152,7 @@ int ncclCommWindowDeregister(struct ncclComm *comm, struct ncclWindow_vidmem *wi
 int ncclWinGetUserPtr(struct ncclComm *comm, struct ncclWindow_vidmem *window, void **address)
 {
     struct vs_nccl_member *m = vs_nccl_member_of(comm, "ncclWinGetUserPtr");
-    struct registration *r = vs_library_object(window, VS_NCCL_WINDOW);
+    struct known_buffer *r = vs_library_object(window, VS_NCCL_WINDOW);
     if (!m || !r || r->member != m || !address)
         return vs_nccl_fail(ncclInvalidArgument, "ncclWinGetUserPtr: not a window of this communicator");
     *address = r->address;

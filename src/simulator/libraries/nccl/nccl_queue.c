@@ -12,7 +12,7 @@
 
 #define STREAMS_MAX 64
 
-struct batch {
+struct queued_group {
     struct vs_nccl_member *member;
     bool captured;
     size_t count;
@@ -21,14 +21,14 @@ struct batch {
 
 static void free_batch(void *argument)
 {
-    struct batch *b = argument;
+    struct queued_group *b = argument;
     vs_nccl_release(b->member);
     free(b);
 }
 
 static void run_batch(void *argument)
 {
-    struct batch *b = argument;
+    struct queued_group *b = argument;
     struct vs_nccl_member *m = b->member;
     bool captured = b->captured;
     if (captured) { /* counted here: it may run while the communicator is being destroyed */
@@ -118,7 +118,7 @@ static int queue_kernel(struct vs_nccl_member *m, const struct vs_nccl_task *tas
 /* ---- queues ---- */
 
 /* Gives the graph that *stream* is captured into the batch to keep. */
-static int keep_in_graph(struct batch *b, CUgraph graph)
+static int keep_in_graph(struct queued_group *b, CUgraph graph)
 {
     const struct vs_library_driver *d = vs_library_driver();
     CUuserObject object;
@@ -136,7 +136,7 @@ static int queue_host(struct vs_nccl_member *m, const struct vs_nccl_task *tasks
                       CUstream stream, CUgraph graph)
 {
     const struct vs_library_driver *d = vs_library_driver();
-    struct batch *b = malloc(sizeof *b + count * sizeof *tasks);
+    struct queued_group *b = malloc(sizeof *b + count * sizeof *tasks);
     if (!b)
         return vs_nccl_fail(ncclSystemError, "no memory for a group of %zu calls", count);
     b->member = m;

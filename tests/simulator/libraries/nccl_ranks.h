@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ranks as forked processes, each with its own device, for the tests of the stand-in for NCCL. */
+#ifndef NCCL_RANKS_H
+#define NCCL_RANKS_H
+
+#include "sim_library.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/nccl/vs_nccl_api.h"
+
+VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define RANKS_MAX 8
+/* In a rank: ends it with status 1 and a message. */
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: rank %d: %s; NCCL: %s\n", __FILE__, __LINE__, rank_number,     \
+                    #condition, ncclGetLastError(NULL));                                           \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+#define GOOD(call) CHECK((call) == 0)
+
+static int rank_number, rank_count;
+static ncclUniqueId rank_id;
+static int rank_pipe[2];
+
+typedef void (*rank_fn)(struct ncclComm *comm, cudaStream_t stream);
+
+static inline void rank_main(rank_fn fn)
+{
+    struct ncclComm *comm;
+    cudaStream_t stream;
+    GOOD(cudaSetDevice(rank_number));
+    GOOD(ncclCommInitRank(&comm, rank_count, rank_id, rank_number));
+    GOOD(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    fn(comm, stream);
+    GOOD(cudaStreamSynchronize(stream));
+    GOOD(ncclCommDestroy(comm));
+    _exit(0);
+}
+
+/* ranks_run_to: *fn* in *count* processes; *expected*: how each ends (a wait status), NULL: with 0. */
+static inline void ranks_run_to(int count, rank_fn fn, const int *expected)
+{
+    pid_t pids[RANKS_MAX];
+    rank_count = count;
+    assert_int_equal(ncclGetUniqueId(&rank_id), ncclSuccess);
+    assert_int_equal(pipe(rank_pipe), 0);
+    for (int r = 0; r < count; r++) {
+        pids[r] = fork();
+        assert_true(pids[r] >= 0);
+        if (!pids[r]) {
+            rank_number = r;
+            rank_main(fn);
+        }
+    }
+    for (int r = 0; r < count; r++) {
+        int status;
+        assert_int_equal(waitpid(pids[r], &status, 0), pids[r]);
+        assert_int_equal(status, expected ? expected[r] : 0);
+    }
+    close(rank_pipe[0]);
+    close(rank_pipe[1]);
+}
+
+static inline void ranks_run(int count, rank_fn fn)
+{
+    ranks_run_to(count, fn, NULL);
+}
+
+static inline void *rank_device(size_t bytes)
+{
+    void *memory;
+    GOOD(cudaMalloc(&memory, bytes));
+    GOOD(cudaMemset(memory, 0, bytes));
+    GOOD(cudaDeviceSynchronize());
+    return memory;
+}
+
+static inline void rank_put(void *to, const void *from, size_t bytes)
+{
+    GOOD(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+
+static inline void rank_get(void *to, const void *from, size_t bytes)
+{
+    GOOD(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+#endif

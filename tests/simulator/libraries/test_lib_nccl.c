@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of collectives between processes, and between devices of one process: every data type and
+ * operation, every pattern, groups, splits, graphs. */
+#include "nccl_ranks.h"
+
+/* The numbers 1, 1.5, 2, 4 and 6 in each type, by the definitions of the formats. */
+struct numbers {
+    int type;
+    size_t bytes;
+    bool integer;
+    uint64_t one, half_more, two, four, six;
+};
+static const struct numbers types[] = {
+    {ncclInt8, 1, true, 1, 1, 2, 4, 6},
+    {ncclUint8, 1, true, 1, 1, 2, 4, 6},
+    {ncclInt32, 4, true, 1, 1, 2, 4, 6},
+    {ncclUint32, 4, true, 1, 1, 2, 4, 6},
+    {ncclInt64, 8, true, 1, 1, 2, 4, 6},
+    {ncclUint64, 8, true, 1, 1, 2, 4, 6},
+    {ncclFloat16, 2, false, 0x3c00, 0x3e00, 0x4000, 0x4400, 0x4600},
+    {ncclBfloat16, 2, false, 0x3f80, 0x3fc0, 0x4000, 0x4080, 0x40c0},
+    {ncclFloat8e4m3, 1, false, 0x38, 0x3c, 0x40, 0x48, 0x4c},
+    {ncclFloat8e5m2, 1, false, 0x3c, 0x3e, 0x40, 0x44, 0x46},
+    {ncclFloat32, 4, false, 0x3f800000, 0x3fc00000, 0x40000000, 0x40800000, 0x40c00000},
+    {ncclFloat64, 8, false, 0x3ff0000000000000, 0x3ff8000000000000, 0x4000000000000000,
+     0x4010000000000000, 0x4018000000000000},
+};
+#define TYPES (sizeof types / sizeof types[0])
+#define ELEMENTS 5
+
+static void fill(void *device, const struct numbers *t, uint64_t value, size_t count)
+{
+    unsigned char host[8 * ELEMENTS * RANKS_MAX];
+    for (size_t i = 0; i < count; i++)
+        memcpy(host + i * t->bytes, &value, t->bytes);
+    rank_put(device, host, count * t->bytes);
+}
+
+static void expect(const void *device, const struct numbers *t, uint64_t value, size_t count)
+{
+    unsigned char host[8 * ELEMENTS * RANKS_MAX];
+    rank_get(host, device, count * t->bytes);
+    for (size_t i = 0; i < count; i++)
+        CHECK(!memcmp(host + i * t->bytes, &value, t->bytes));
+}
+
+/* Ranks 0 and 2 of 4 give 1, ranks 1 and 3 give 2. */
+static uint64_t result_of(const struct numbers *t, int op)
+{
+    switch (op) {
+    case ncclSum: return t->six;
+    case ncclProd: return t->four;
+    case ncclMax: return t->two;
+    case ncclMin: return t->one;
+    default: return t->half_more; /* the average; of integers, rounded towards 0 */
+    }
+}
+
+static void reduce_all(struct ncclComm *comm, cudaStream_t stream)
+{
+    void *in = rank_device(8 * ELEMENTS * 4), *out = rank_device(8 * ELEMENTS * 4);
+    for (size_t i = 0; i < TYPES; i++)
+        for (int op = ncclSum; op <= ncclAvg; op++) {
+            const struct numbers *t = &types[i];
+            uint64_t want = result_of(t, op);
+            fill(in, t, rank_number % 2 ? t->two : t->one, ELEMENTS * 4);
+            GOOD(ncclAllReduce(in, out, ELEMENTS, t->type, op, comm, stream));
+            GOOD(cudaStreamSynchronize(stream));
+            expect(out, t, want, ELEMENTS);
+            GOOD(ncclReduceScatter(in, out, ELEMENTS, t->type, op, comm, stream));
+            GOOD(cudaStreamSynchronize(stream));
+            expect(out, t, want, ELEMENTS);
+            fill(out, t, t->one, ELEMENTS);
+            GOOD(ncclReduce(in, out, ELEMENTS, t->type, op, 2, comm, stream));
+            GOOD(cudaStreamSynchronize(stream));
+            expect(out, t, rank_number == 2 ? want : t->one, ELEMENTS);
+            GOOD(ncclAllReduce(in, in, ELEMENTS, t->type, op, comm, stream)); /* in place */
+            GOOD(cudaStreamSynchronize(stream));
+            expect(in, t, want, ELEMENTS);
+        }
+}
+
+static void every_type_and_operation_is_computed(void **state)
+{
+    (void)state;
+    ranks_run(4, reduce_all);
+}
+
+static void scale(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *values = rank_device(4), *factor = rank_device(4), op, other = 10 + rank_number, result;
+    int value = rank_number + 1, host = 3;
+    rank_put(values, &value, 4);
+    rank_put(factor, &other, 4);
+    GOOD(ncclRedOpCreatePreMulSum(&op, &host, ncclInt32, ncclScalarHostImmediate, comm));
+    GOOD(ncclAllReduce(values, values, 1, ncclInt32, op, comm, stream));
+    GOOD(ncclRedOpDestroy(op, comm)); /* the queued work keeps its scalar */
+    CHECK(ncclRedOpDestroy(op, comm) == ncclInvalidArgument);
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&result, values, 4);
+    CHECK(result == 3 * (1 + 2));
+    rank_put(values, &value, 4);
+    GOOD(ncclRedOpCreatePreMulSum(&op, factor, ncclInt32, ncclScalarDevice, comm));
+    GOOD(ncclAllReduce(values, values, 1, ncclInt32, op, comm, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&result, values, 4);
+    CHECK(result == 10 * 1 + 11 * 2);
+    CHECK(ncclAllReduce(values, values, 1, ncclFloat32, op, comm, stream) == ncclInvalidArgument);
+    GOOD(ncclRedOpDestroy(op, comm));
+}
+
+static void scaled_sums_take_the_scalar_of_each_rank(void **state)
+{
+    (void)state;
+    ranks_run(2, scale);
+}
+
+/* Element i of what rank *from* sends to rank *to*. */
+static int element(int from, int to, int i)
+{
+    return 1000000 * (from + 1) + 10000 * (to + 1) + i % 9973;
+}
+
+static void check_part(const int *host, int from, int to, int count)
+{
+    for (int i = 0; i < count; i++)
+        CHECK(host[i] == element(from, to, i));
+}
+
+static void move_of(struct ncclComm *comm, cudaStream_t stream, int count)
+{
+    size_t part = (size_t)count * sizeof(int), all = part * (size_t)rank_count;
+    int *in = rank_device(all), *out = rank_device(all), *host = malloc(all), n = rank_count;
+    CHECK(host);
+    for (int to = 0; to < n; to++)
+        for (int i = 0; i < count; i++)
+            host[to * count + i] = element(rank_number, to, i);
+    rank_put(in, host, all);
+#define AFTER(call)                                                                                \
+    GOOD(call);                                                                                    \
+    GOOD(cudaStreamSynchronize(stream));                                                           \
+    rank_get(host, out, all)
+    AFTER(ncclAllGather(in, out, (size_t)count, ncclInt32, comm, stream));
+    for (int r = 0; r < n; r++)
+        check_part(host + r * count, r, 0, count);
+    AFTER(ncclAlltoAll(in, out, (size_t)count, ncclInt32, comm, stream));
+    for (int r = 0; r < n; r++)
+        check_part(host + r * count, r, rank_number, count);
+    AFTER(ncclBroadcast(in, out, (size_t)count, ncclInt32, 1, comm, stream));
+    check_part(host, 1, 0, count);
+    AFTER(ncclScatter(in, out, (size_t)count, ncclInt32, 2, comm, stream));
+    check_part(host, 2, rank_number, count);
+    AFTER(ncclGather(in, out, (size_t)count, ncclInt32, 0, comm, stream));
+    for (int r = 0; r < n && rank_number == 0; r++)
+        check_part(host + r * count, r, 0, count);
+    GOOD(ncclGroupStart());
+    for (int r = 0; r < n; r++) { /* to and from all, itself too; two messages for each */
+        size_t h = (size_t)count / 2, rest = (size_t)count - h;
+        GOOD(ncclSend(in + r * count, h, ncclInt32, r, comm, stream));
+        GOOD(ncclSend(in + r * count + h, rest, ncclInt32, r, comm, stream));
+        GOOD(ncclRecv(out + r * count, h, ncclInt32, r, comm, stream));
+        GOOD(ncclRecv(out + r * count + h, rest, ncclInt32, r, comm, stream));
+    }
+    AFTER(ncclGroupEnd());
+    for (int r = 0; r < n; r++)
+        check_part(host + r * count, r, rank_number, count);
+    free(host);
+    GOOD(cudaFree(in));
+    GOOD(cudaFree(out));
+}
+
+static void move_small_and_large(struct ncclComm *comm, cudaStream_t stream)
+{
+    move_of(comm, stream, 2);
+    move_of(comm, stream, 87381); /* three parts are just under 1 MiB, more than a ring holds */
+}
+
+static void every_pattern_moves_the_right_bytes(void **state)
+{
+    (void)state;
+    ranks_run(3, move_small_and_large);
+}
+
+static void meet(struct ncclComm *comm, cudaStream_t stream)
+{
+    float *big = rank_device(4 * MIB), seen;
+    char byte = 0;
+    if (rank_number == 1)
+        CHECK(read(rank_pipe[0], &byte, 1) == 1);
+    GOOD(ncclAllReduce(big, big, MIB, ncclFloat32, ncclSum, comm, stream));
+    if (rank_number == 0) {
+        CHECK(cudaStreamQuery(stream) == cudaErrorNotReady);
+        CHECK(write(rank_pipe[1], &byte, 1) == 1);
+    }
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&seen, big, 4);
+    CHECK(seen == 0);
+}
+
+static void large_messages_wait_for_all_ranks(void **state)
+{
+    (void)state;
+    ranks_run(2, meet);
+}
+
+static void replay(struct ncclComm *comm, cudaStream_t stream)
+{
+    float *value = rank_device(4), one = 1, result;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    GOOD(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    GOOD(ncclAllReduce(value, value, 1, ncclFloat32, ncclSum, comm, stream));
+    GOOD(cudaStreamEndCapture(stream, &graph));
+    GOOD(cudaGraphInstantiate(&exec, graph, 0));
+    GOOD(cudaGraphDestroy(graph));
+    rank_put(value, &one, 4);
+    GOOD(cudaGraphLaunch(exec, stream));
+    GOOD(cudaGraphLaunch(exec, stream));
+    GOOD(ncclAllReduce(value, value, 1, ncclFloat32, ncclSum, comm, stream));
+    GOOD(cudaGraphLaunch(exec, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&result, value, 4);
+    CHECK(result == 16);
+    GOOD(cudaGraphExecDestroy(exec));
+}
+
+static void captured_calls_run_at_each_replay(void **state)
+{
+    (void)state;
+    ranks_run(2, replay);
+}
+
+static void split(struct ncclComm *comm, cudaStream_t stream)
+{
+    struct ncclComm *part, *none;
+    int rank, count, sum = rank_number, *value = rank_device(4);
+    /* 0 and 2 in reverse order, 1 and 3 in order */
+    GOOD(ncclCommSplit(comm, rank_number % 2, rank_number % 2 ? 0 : -rank_number, &part, NULL));
+    GOOD(ncclCommUserRank(part, &rank));
+    GOOD(ncclCommCount(part, &count));
+    CHECK(count == 2 && rank == (rank_number == 0 || rank_number == 3));
+    rank_put(value, &sum, 4);
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, part, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&sum, value, 4);
+    CHECK(sum == (rank_number % 2 ? 4 : 2));
+    GOOD(ncclCommSplit(comm, rank_number ? 7 : -1, 0, &none, NULL));
+    CHECK((none == NULL) == (rank_number == 0));
+    GOOD(ncclCommDestroy(none));
+    GOOD(ncclCommDestroy(part));
+}
+
+static void splits_order_ranks_by_key(void **state)
+{
+    (void)state;
+    ranks_run(4, split);
+}
+
+static void shrink(struct ncclComm *comm, cudaStream_t stream)
+{
+    struct ncclComm *less;
+    int gone[] = {1}, count, rank, one = 1, *value = rank_device(4);
+    if (rank_number == 1)
+        return;
+    GOOD(ncclCommShrink(comm, gone, 1, &less, NULL, NCCL_SHRINK_DEFAULT));
+    GOOD(ncclCommCount(less, &count));
+    GOOD(ncclCommUserRank(less, &rank));
+    CHECK(count == 2 && rank == rank_number / 2);
+    rank_put(value, &one, 4);
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, less, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&one, value, 4);
+    CHECK(one == 2);
+    GOOD(ncclCommDestroy(less));
+}
+
+static void shrinking_leaves_ranks_out(void **state)
+{
+    (void)state;
+    ranks_run(3, shrink);
+}
+
+static void order_of_streams(struct ncclComm *comm, cudaStream_t stream)
+{
+    cudaStream_t other;
+    int value = 1, *memory = rank_device(4);
+    GOOD(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    rank_put(memory, &value, 4);
+    for (int i = 0; i < 10; i++)
+        GOOD(ncclAllReduce(memory, memory, 1, ncclInt32, ncclSum, comm, i % 2 ? other : stream));
+    GOOD(cudaStreamSynchronize(other));
+    rank_get(&value, memory, 4);
+    CHECK(value == 1024);
+}
+
+static void calls_on_several_streams_keep_their_order(void **state)
+{
+    (void)state;
+    ranks_run(2, order_of_streams);
+}
+
+static void buffers(struct ncclComm *comm, cudaStream_t stream)
+{
+    size_t before, during, after, total;
+    int *value = rank_device(4);
+    struct ncclComm *part;
+    unsigned long held;
+    GOOD(ncclCommSplit(comm, 0, 0, &part, NULL));
+    GOOD(cudaMemGetInfo(&before, &total));
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, part, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    GOOD(cudaMemGetInfo(&during, &total));
+    GOOD(ncclCommMemStats(part, ncclStatGpuMemTotal, &held));
+    CHECK(before - during == held && held > 0);
+    GOOD(ncclCommDestroy(part));
+    GOOD(cudaMemGetInfo(&after, &total));
+    CHECK(after == before);
+}
+
+static void channels_take_device_memory_until_the_end(void **state)
+{
+    (void)state;
+    ranks_run(2, buffers);
+}
+
+/* ---- one process with several devices: a child too, so that no test here uses CUDA before a fork */
+
+static void devices_of_one_process(struct ncclComm *unused, cudaStream_t unused_stream)
+{
+    struct ncclComm *comms[3];
+    cudaStream_t streams[3];
+    int *memory[3], value, device;
+    (void)unused, (void)unused_stream;
+    GOOD(ncclCommInitAll(comms, 3, NULL));
+    GOOD(ncclGroupStart());
+    for (int i = 0; i < 3; i++) {
+        GOOD(cudaSetDevice(i));
+        GOOD(cudaStreamCreate(&streams[i]));
+        memory[i] = rank_device(4);
+        value = i + 1;
+        rank_put(memory[i], &value, 4);
+        GOOD(ncclGroupStart());
+        GOOD(ncclAllReduce(memory[i], memory[i], 1, ncclInt32, ncclSum, comms[i], streams[i]));
+        GOOD(ncclGroupEnd());
+    }
+    GOOD(ncclGroupEnd());
+    for (int i = 0; i < 3; i++) {
+        GOOD(cudaStreamSynchronize(streams[i]));
+        rank_get(&value, memory[i], 4);
+        CHECK(value == 6);
+        GOOD(ncclCommCuDevice(comms[i], &device));
+        CHECK(device == i);
+    }
+    for (int i = 0; i < 3; i++)
+        GOOD(ncclCommDestroy(comms[i]));
+}
+
+static void one_thread_drives_several_devices(void **state)
+{
+    (void)state;
+    ranks_run(1, devices_of_one_process);
+}
+
+static void not_blocking(struct ncclComm *comm, cudaStream_t stream)
+{
+    struct ncclComm *other;
+    ncclUniqueId id = rank_id;
+    ncclConfig_t config = {.size = sizeof config, .magic = NCCL_API_MAGIC,
+                           .version = NCCL_VERSION_CODE, .blocking = 0};
+    int state, result = ncclSuccess, *value = rank_device(4);
+    (void)comm;
+    id.internal[20] ^= 1; /* another key that both ranks know */
+    result = ncclCommInitRankConfig(&other, rank_count, id, rank_number, &config);
+    CHECK(result == ncclSuccess || result == ncclInProgress);
+    do {
+        usleep(1000);
+        GOOD(ncclCommGetAsyncError(other, &state));
+    } while (state == ncclInProgress);
+    GOOD(state);
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, other, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    GOOD(ncclCommFinalize(other));
+    GOOD(ncclCommDestroy(other));
+}
+
+static void communicators_can_be_made_in_the_background(void **state)
+{
+    (void)state;
+    ranks_run(2, not_blocking);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_and_operation_is_computed),
+        cmocka_unit_test(scaled_sums_take_the_scalar_of_each_rank),
+        cmocka_unit_test(every_pattern_moves_the_right_bytes),
+        cmocka_unit_test(large_messages_wait_for_all_ranks),
+        cmocka_unit_test(captured_calls_run_at_each_replay),
+        cmocka_unit_test(splits_order_ranks_by_key),
+        cmocka_unit_test(shrinking_leaves_ranks_out),
+        cmocka_unit_test(calls_on_several_streams_keep_their_order),
+        cmocka_unit_test(channels_take_device_memory_until_the_end),
+        cmocka_unit_test(one_thread_drives_several_devices),
+        cmocka_unit_test(communicators_can_be_made_in_the_background),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

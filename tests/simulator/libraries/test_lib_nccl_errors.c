@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ranks that make different calls, die, abort or do not come: an error and a message instead of a
+ * hang, and nothing left behind. */
+#include "nccl_ranks.h"
+
+static void wait_for_error(struct ncclComm *comm, int expected)
+{
+    int error;
+    do {
+        usleep(1000);
+        GOOD(ncclCommGetAsyncError(comm, &error));
+    } while (error == ncclSuccess);
+    CHECK(error == expected);
+}
+
+/* Ends a rank whose communicator failed: aborting lets its stream go on. */
+static void end_failed(struct ncclComm *comm, cudaStream_t stream)
+{
+    CHECK(cudaStreamQuery(stream) == cudaErrorNotReady); /* kept waiting, as a kernel would be */
+    GOOD(ncclCommAbort(comm));
+    GOOD(cudaStreamSynchronize(stream));
+    _exit(0);
+}
+
+static void different_calls(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *value = rank_device(16);
+    if (rank_number)
+        GOOD(ncclBroadcast(value, value, 4, ncclInt32, 0, comm, stream));
+    else
+        GOOD(ncclAllReduce(value, value, 4, ncclInt32, ncclSum, comm, stream));
+    wait_for_error(comm, ncclInvalidUsage);
+    CHECK(strstr(ncclGetLastError(comm), "AllReduce of 4 int32"));
+    CHECK(strstr(ncclGetLastError(comm), "Broadcast of 4 int32"));
+    CHECK(ncclAllReduce(value, value, 4, ncclInt32, ncclSum, comm, stream) == ncclInvalidUsage);
+    end_failed(comm, stream);
+}
+
+static void different_counts(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *value = rank_device(16);
+    GOOD(ncclAllReduce(value, value, 3 + (size_t)rank_number, ncclInt32, ncclSum, comm, stream));
+    wait_for_error(comm, ncclInvalidUsage);
+    end_failed(comm, stream);
+}
+
+static void different_calls_are_reported(void **state)
+{
+    (void)state;
+    ranks_run(2, different_calls);
+    ranks_run(2, different_counts);
+}
+
+static void one_dies(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *value = rank_device(4);
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, comm, stream));
+    GOOD(cudaStreamSynchronize(stream));
+    if (rank_number == 1)
+        raise(SIGKILL);
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, comm, stream));
+    wait_for_error(comm, ncclRemoteError);
+    end_failed(comm, stream);
+}
+
+/* True if the socket of the last unique id still exists. */
+static bool socket_left(void)
+{
+    char name[64] = "", line[512];
+    bool found = false;
+    for (int i = 0; i < 16; i++)
+        sprintf(name + 2 * i, "%02x", (unsigned char)rank_id.internal[16 + i]);
+    FILE *f = fopen("/proc/net/unix", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        found |= strstr(line, name) != NULL;
+    fclose(f);
+    return found;
+}
+
+static void a_dead_rank_is_an_error_for_the_others(void **state)
+{
+    (void)state;
+    ranks_run_to(3, one_dies, (const int[]){0, SIGKILL, 0});
+    assert_false(socket_left());
+}
+
+static void die_while_joining(struct ncclComm *comm, cudaStream_t stream)
+{
+    (void)comm, (void)stream;
+    raise(SIGKILL);
+}
+
+static void nothing_is_left_of_a_killed_run(void **state)
+{
+    (void)state;
+    ranks_run_to(2, die_while_joining, (const int[]){SIGKILL, SIGKILL});
+    assert_false(socket_left());
+}
+
+static void alone_aborts(struct ncclComm *comm, cudaStream_t stream)
+{
+    char byte = 0;
+    int *value = rank_device(4);
+    if (rank_number == 1) { /* never calls the collective, but stays until rank 0 has aborted */
+        CHECK(read(rank_pipe[0], &byte, 1) == 1);
+        return;
+    }
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, comm, stream));
+    GOOD(ncclCommAbort(comm));
+    GOOD(cudaStreamSynchronize(stream));
+    CHECK(write(rank_pipe[1], &byte, 1) == 1);
+    _exit(0);
+}
+
+static void aborting_ends_the_wait(void **state)
+{
+    (void)state;
+    ranks_run(2, alone_aborts);
+}
+
+static void one_is_late(struct ncclComm *comm, cudaStream_t stream)
+{
+    char byte = 0;
+    int *value = rank_device(4);
+    if (rank_number == 1) {
+        CHECK(read(rank_pipe[0], &byte, 1) == 1);
+        return;
+    }
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, comm, stream));
+    wait_for_error(comm, ncclRemoteError);
+    CHECK(strstr(ncclGetLastError(comm), "rank 1 did not arrive within 1 s"));
+    CHECK(write(rank_pipe[1], &byte, 1) == 1);
+    end_failed(comm, stream);
+}
+
+static void a_rank_that_does_not_come_is_an_error_after_the_timeout(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE_COLLECTIVES", "timeout=1", 1);
+    ranks_run(2, one_is_late);
+    unsetenv("VRAMSCOPE_SIMULATE_COLLECTIVES");
+}
+
+static void bad_arguments(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *value = rank_device(4), number, host = 0;
+    struct ncclComm *none = (struct ncclComm *)&number;
+    CHECK(ncclAllReduce(value, value, 1, 99, ncclSum, comm, stream) == ncclInvalidArgument);
+    CHECK(strstr(ncclGetLastError(comm), "data type 99"));
+    CHECK(ncclAllReduce(value, value, 1, ncclInt32, 77, comm, stream) == ncclInvalidArgument);
+    CHECK(ncclBroadcast(value, value, 1, ncclInt32, 2, comm, stream) == ncclInvalidArgument);
+    CHECK(strstr(ncclGetLastError(comm), "root 2"));
+    CHECK(ncclAllReduce(NULL, value, 1, ncclInt32, ncclSum, comm, stream) == ncclInvalidArgument);
+    CHECK(ncclAllReduce(&host, value, 1, ncclInt32, ncclSum, comm, stream) == ncclInvalidArgument);
+    CHECK(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, none, stream) == ncclInvalidArgument);
+    CHECK(ncclCommCount(none, &number) == ncclInvalidArgument);
+    CHECK(ncclSend(value, 1, ncclInt32, rank_number, comm, stream) == ncclInvalidUsage);
+    CHECK(ncclGroupEnd() == ncclInvalidUsage);
+    GOOD(ncclGroupStart());
+    CHECK(ncclAllReduce(value, value, 1, 99, ncclSum, comm, stream) == ncclInvalidArgument);
+    CHECK(ncclGroupEnd() == ncclInvalidArgument);
+    CHECK(!strcmp(ncclGetErrorString(ncclSuccess), "no error"));
+    CHECK(ncclCommSuspend(comm, 0) == ncclInvalidArgument);
+}
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    ranks_run(2, bad_arguments);
+}
+
+static void same_device(struct ncclComm *comm, cudaStream_t stream)
+{
+    struct ncclComm *other = NULL;
+    ncclUniqueId id = rank_id;
+    (void)comm, (void)stream;
+    id.internal[20] ^= 1;
+    GOOD(cudaSetDevice(0));
+    CHECK(ncclCommInitRank(&other, 2, id, rank_number) == ncclInvalidUsage);
+    CHECK(!other && strstr(ncclGetLastError(NULL), "Duplicate GPU"));
+    GOOD(cudaSetDevice(rank_number));
+}
+
+static void two_ranks_cannot_share_a_device(void **state)
+{
+    (void)state;
+    ranks_run(2, same_device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(different_calls_are_reported),
+        cmocka_unit_test(a_dead_rank_is_an_error_for_the_others),
+        cmocka_unit_test(nothing_is_left_of_a_killed_run),
+        cmocka_unit_test(aborting_ends_the_wait),
+        cmocka_unit_test(a_rank_that_does_not_come_is_an_error_after_the_timeout),
+        cmocka_unit_test(bad_arguments_are_named),
+        cmocka_unit_test(two_ranks_cannot_share_a_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
