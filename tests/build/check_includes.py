@@ -94,6 +94,7 @@ ROOMS = {
     "simulator/libraries/nvrtc": ("base simulator/libraries/common", ""),
     "simulator/libraries/nvjitlink": ("base simulator/libraries/common", ""),
     "simulator/libraries/cufile": ("base simulator/libraries/common", ""),
+    "simulator/libraries/nvshmem": ("base simulator/libraries/common", ""),
     "simulator/nvml": ("base simulator/driver", ""),
     "simulator/audit": ("", ""),
     "simulator/runtime": ("base simulator/driver", ""),

@@ -52,14 +52,14 @@ static bool gives(const struct vs_nccl_task *t, int from, int to)
 
 /* ---- the input and output of one collective ---- */
 
-struct exchange {
+struct collective_work {
     struct vs_nccl_transfer *transfers;
     size_t count;
     unsigned char *scaled;   /* own input times a scalar, or NULL */
     unsigned char *received; /* inputs of a reduction, by rank */
 };
 
-static const unsigned char *input_for(const struct vs_nccl_task *t, const struct exchange *w, int peer)
+static const unsigned char *input_for(const struct vs_nccl_task *t, const struct collective_work *w, int peer)
 {
     const unsigned char *at = w->scaled ? w->scaled : t->send;
     bool parts = t->kind == VS_NCCL_REDUCE_SCATTER || t->kind == VS_NCCL_ALL_TO_ALL ||
@@ -67,7 +67,7 @@ static const unsigned char *input_for(const struct vs_nccl_task *t, const struct
     return parts ? at + (size_t)peer * part_bytes(t) : at;
 }
 
-static unsigned char *output_from(const struct vs_nccl_task *t, const struct exchange *w, int peer)
+static unsigned char *output_from(const struct vs_nccl_task *t, const struct collective_work *w, int peer)
 {
     if (reduces(t->kind))
         return w->received + (size_t)peer * part_bytes(t);
@@ -76,7 +76,7 @@ static unsigned char *output_from(const struct vs_nccl_task *t, const struct exc
     return (unsigned char *)t->recv + (parts ? (size_t)peer * part_bytes(t) : 0);
 }
 
-static int prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool carried, struct exchange *w)
+static int prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool carried, struct collective_work *w)
 {
     size_t part = part_bytes(t), all = (size_t)vs_nccl_task_bytes(t, m->count);
     w->transfers = calloc(2 * (size_t)m->count, sizeof *w->transfers);
@@ -111,7 +111,7 @@ static int prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool 
 }
 
 /* After all bytes have come: the rank's own part, and the reduction. */
-static int finish(struct vs_nccl_member *m, const struct vs_nccl_task *t, struct exchange *w)
+static int finish(struct vs_nccl_member *m, const struct vs_nccl_task *t, struct collective_work *w)
 {
     if (!gives(t, m->rank, m->rank))
         return ncclSuccess;
@@ -135,7 +135,7 @@ static int finish(struct vs_nccl_member *m, const struct vs_nccl_task *t, struct
 
 static int perform_collective(struct vs_nccl_member *m, const struct vs_nccl_task *t)
 {
-    struct exchange w = {0};
+    struct collective_work w = {0};
     bool carried = vs_nccl_task_bytes(t, m->count) <= vs_nccl_options()->bytes;
     int e = prepare(m, t, carried, &w);
     if (!e)
