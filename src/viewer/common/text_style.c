@@ -151,3 +151,27 @@ void vs_text_shell(FILE *out, const char *word)
     }
     fputc('\'', out);
 }
+
+void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
+{
+    size_t indent = vs_text_width(lead), column = indent;
+    fprintf(style->out, "%s", lead);
+    while (*text) {
+        size_t length = 0, columns = 0;
+        while (text[length] && text[length] != ' ')
+            columns += ((unsigned char)text[length++] & 0xc0) != 0x80;
+        if (column > indent && column + 1 + columns > style->width) {
+            fprintf(style->out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', style->out);
+            column++;
+        }
+        vs_text_put_part(style->out, text, length);
+        column += columns;
+        text += length;
+        while (*text == ' ')
+            text++;
+    }
+    fputc('\n', style->out);
+}

@@ -44,6 +44,10 @@ void vs_text_put_part(FILE *out, const char *text, size_t bytes);
  * blocks, chain; then memory without a site. Prints nothing if empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
+/* vs_text_wrapped: prints *lead* and *text*, broken between words at the style's width; further
+ * lines are indented as far as *lead* is wide. Control characters become '?'. */
+void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text);
+
 /* vs_text_shell: prints *word* so that a shell reads it as one word: unchanged if it has no special
  * characters, else in single quotes. */
 void vs_text_shell(FILE *out, const char *word);

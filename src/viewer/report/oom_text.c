@@ -12,30 +12,6 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
-static void wrapped(const struct vs_style *style, const char *lead, const char *text)
-{
-    size_t indent = vs_text_width(lead), column = indent;
-    fprintf(style->out, "%s", lead);
-    while (*text) {
-        size_t length = 0, columns = 0;
-        while (text[length] && text[length] != ' ')
-            columns += ((unsigned char)text[length++] & 0xc0) != 0x80;
-        if (column > indent && column + 1 + columns > style->width) {
-            fprintf(style->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', style->out);
-            column++;
-        }
-        vs_text_put_part(style->out, text, length);
-        column += columns;
-        text += length;
-        while (*text == ' ')
-            text++;
-    }
-    fputc('\n', style->out);
-}
-
 static void what_failed(const struct vs_oom *oom, const struct vs_report *report,
                         const struct vs_style *style)
 {
@@ -60,13 +36,13 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
         fprintf(style->out, ", after %llu completed step%s", ULL(oom->steps_done),
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
-    wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
+    vs_text_wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
     fprintf(style->out, "  program  ");
     vs_text_put(style->out, report->program);
     fprintf(style->out, ", %s%s\n", vs_report_ending(ending, report),
             oom->ended ? "" : "; it recovered from this failure");
     if (report->condition != VS_TRACE_COMPLETE)
-        wrapped(style, "  trace    ", report->condition_text);
+        vs_text_wrapped(style, "  trace    ", report->condition_text);
     if (oom->total_failures > 1)
         fprintf(style->out, "  failures %llu, this is number %llu (choose with --nth)\n",
                 ULL(oom->total_failures), ULL(oom->number));
@@ -128,7 +104,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     fprintf(style->out, "\n%sverdict  %s%s\n", vs_paint(style, VS_BOLD), oom->verdict->words,
             vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++)
-        wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
+        vs_text_wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
     bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
     if (of_memory)
         where_the_bytes_were(oom, style);
@@ -142,7 +118,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                 vs_unpaint(style));
     for (size_t i = 0; i < oom->remedy_count; i++) {
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
-        wrapped(style, lead, oom->remedies[i].text);
+        vs_text_wrapped(style, lead, oom->remedies[i].text);
     }
 }
 
@@ -171,7 +147,7 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
     vs_text_put(style->out, report->path);
     fputc('\n', style->out);
     if (report->condition != VS_TRACE_COMPLETE)
-        wrapped(style, "  trace    ", report->condition_text);
+        vs_text_wrapped(style, "  trace    ", report->condition_text);
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].total_bytes)
             least_free(&report->devices[i], style);
