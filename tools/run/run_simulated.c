@@ -5,13 +5,13 @@
  * the Python part in every interpreter, also those that other processes of the program start. All
  * of it is inherited by children, and nothing is written to the user's files. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/paths.h"
+#include "tools/common/simulated.h"
 #include "tools/run/run_internal.h"
 
 int vs_run_prepend(const char *variable, const char *first)
@@ -43,29 +43,14 @@ static int append_auditor(const char *library)
     return status;
 }
 
-/* The simulated driver itself has the list of devices. */
-static int check_simulated(const char *folder, const char *device)
-{
-    typedef int check_fn(const char *, char *, size_t);
-    char path[PATH_MAX + 16], why[1024] = "";
-    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
-    void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!driver)
-        return vs_run_fail("cannot load the simulated GPU: %s", dlerror());
-    void *found = dlsym(driver, "vramscopeSimCheckSpec");
-    check_fn *check;
-    memcpy(&check, &found, sizeof check);
-    return check && check(device, why, sizeof why) ? vs_run_fail("--simulate: %s", why) : 0;
-}
-
 int vs_run_prepare_simulated(struct vs_run *run)
 {
-    char simulator[PATH_MAX], audit[PATH_MAX], startup[PATH_MAX];
+    char simulator[PATH_MAX], audit[PATH_MAX], startup[PATH_MAX], why[VS_SIMULATED_WHY_MAX];
+    enum vs_err err = vs_simulated_check(run->options.text[VS_OPT_simulate], why);
+    if (err)
+        return vs_run_fail("%s%s", err == VS_ERR_ARG ? "--simulate: " : "", why);
     if (vs_path_simulator(simulator, sizeof simulator))
         return vs_run_fail("%s", "the simulated GPU is missing from this installation");
-    int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
-    if (status)
-        return status;
     if (vs_path_audit(audit, sizeof audit))
         return vs_run_fail("%s", "libvramscope_audit.so is missing from this installation; reinstall "
                                  "vramscope");
