@@ -66,6 +66,8 @@ ROOMS = {
     "analysis/oom": ("base allocator/core trace/symbols analysis/state analysis/report analysis/plan",
                      "oom.h policy_need.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
+    "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/state "
+                     "analysis/report analysis/processes", "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes viewer/common",
                       "budget_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The device shown is the one that decides: the first that failed, otherwise the
+ * one with the least headroom. On the simulated GPU every process has the whole device to itself,
+ * so the use of processes that share one is added up here, as it was at each time. */
+#include "analysis/fit/fit_answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/processes/process_tree.h"
+#include "base/vs_size.h"
+#include "trace/read/reader.h"
+
+#define NOT_STARTED_MIN 125 /* exit statuses of `run` for a program that it could not start */
+#define NOT_STARTED_MAX 127
+
+static bool same_device(const struct vs_fit_device *a, const struct vs_fit_device *b)
+{
+    return *a->uuid && strcmp(a->uuid, b->uuid) == 0;
+}
+
+/* Counts the processes on *device*, and sums what each used beyond its allocations. */
+static unsigned users_of(const struct vs_fit_run *run, const struct vs_fit_device *device,
+                         uint64_t *outside)
+{
+    unsigned users = 0;
+    *outside = 0;
+    for (size_t t = 0; t < run->trace_count; t++) {
+        const struct vs_fit_trace *trace = run->traces[t];
+        for (size_t d = 0; d < trace->device_count; d++) {
+            if (&trace->devices[d] != device && !same_device(&trace->devices[d], device))
+                continue;
+            *outside += trace->devices[d].outside;
+            users++;
+        }
+    }
+    return users;
+}
+
+static enum vs_err sum_processes(const struct vs_fit_run *run, struct vs_tree **tree)
+{
+    char why[VS_READER_WHY_MAX];
+    const char **paths = calloc(run->trace_count + 1, sizeof *paths);
+    if (!paths)
+        return VS_ERR_NOMEM;
+    for (size_t t = 0; t < run->trace_count; t++)
+        paths[t] = run->traces[t]->path;
+    enum vs_err err = vs_tree_build(paths, run->trace_count, tree, why);
+    free(paths);
+    return err;
+}
+
+/* The highest use of *device* over all processes. */
+static uint64_t used_of(const struct vs_fit_device *device, unsigned users, uint64_t outside,
+                        const struct vs_tree *tree)
+{
+    for (size_t g = 0; users > 1 && tree && g < tree->gpu_count; g++)
+        if (strcmp(tree->gpus[g].uuid, device->uuid) == 0)
+            return tree->gpus[g].peak_reserved + outside;
+    return device->used_peak;
+}
+
+struct fit_candidate {
+    const struct vs_fit_trace *trace;
+    const struct vs_fit_device *device;
+    unsigned users;
+    uint64_t used;
+    unsigned rank; /* of the answer: 3 out of memory, 2 too much together, 1 another error, 0 none */
+};
+
+static bool decides(const struct fit_candidate *a, const struct fit_candidate *b)
+{
+    if (!b->device || a->rank != b->rank)
+        return !b->device || a->rank > b->rank;
+    if (a->rank == 3) /* the earlier process is more likely the cause of the other's end */
+        return false;
+    return a->device->total_bytes - a->used < b->device->total_bytes - b->used;
+}
+
+static void take_candidate(struct vs_fit_run *run, const struct fit_candidate *best)
+{
+    run->worst = best->trace;
+    run->worst_device = best->device;
+    run->sharing = best->users;
+    run->used_peak = best->used;
+}
+
+static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree)
+{
+    struct fit_candidate best = {0};
+    for (size_t t = 0; t < run->trace_count; t++) {
+        const struct vs_fit_trace *trace = run->traces[t];
+        for (size_t d = 0; d < trace->device_count; d++) {
+            const struct vs_fit_device *device = &trace->devices[d];
+            struct fit_candidate one = {.trace = trace, .device = device};
+            uint64_t outside;
+            one.users = users_of(run, device, &outside);
+            one.used = used_of(device, one.users, outside, tree);
+            one.rank = device->failure.requested && !device->failure.other_error ? 3
+                       : device->total_bytes && one.used > device->total_bytes   ? 2
+                       : device->failure.requested                               ? 1
+                                                                                 : 0;
+            run->recovered += device->recovered;
+            run->retries += device->retries;
+            if (decides(&one, &best))
+                best = one;
+        }
+    }
+    take_candidate(run, &best);
+    return best.rank;
+}
+
+static void say_too_much(struct vs_fit_run *run)
+{
+    char need[VS_SIZE_TEXT_MAX], lacks[VS_SIZE_TEXT_MAX];
+    snprintf(run->why, sizeof run->why, "%u processes need %s together, %s short", run->sharing,
+             vs_size_format(need, run->used_peak),
+             vs_size_format(lacks, run->used_peak - run->worst_device->total_bytes));
+}
+
+/* Why there is no answer. */
+static void say_why(struct vs_fit_run *run)
+{
+    if (!run->started || (!run->trace_count && run->status >= NOT_STARTED_MIN &&
+                          run->status <= NOT_STARTED_MAX))
+        snprintf(run->why, sizeof run->why, "the program could not be started");
+    else if (run->status > 128)
+        snprintf(run->why, sizeof run->why, "killed by signal %d (%s)", run->status - 128,
+                 strsignal(run->status - 128));
+    else if (run->status)
+        snprintf(run->why, sizeof run->why, "the program failed with exit status %d", run->status);
+    else
+        snprintf(run->why, sizeof run->why, "the program used no memory of the GPU");
+}
+
+enum vs_err vs_fit_decide(struct vs_fit_run *run)
+{
+    struct vs_tree *tree = NULL;
+    if (run->trace_count > 1) {
+        enum vs_err err = sum_processes(run, &tree);
+        if (err)
+            return err;
+    }
+    unsigned rank = choose_device(run, tree);
+    vs_tree_free(tree);
+    if (rank == 3 || rank == 2)
+        run->answer = VS_FIT_NO;
+    else if ((run->status == 0 || run->stopped) && run->started && run->worst)
+        run->answer = VS_FIT_YES;
+    if (rank == 2)
+        say_too_much(run);
+    else if (run->answer == VS_FIT_UNKNOWN)
+        say_why(run);
+    return VS_OK;
+}
+
+const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const char *gpu)
+{
+    const struct vs_fit_run *largest = NULL;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->runs[i].answer == VS_FIT_YES && strcmp(set->runs[i].gpu, gpu) == 0)
+            largest = &set->runs[i];
+    return largest;
+}
+
+enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *gpu)
+{
+    enum vs_fit_answer answer = VS_FIT_YES;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_run *run = &set->runs[i];
+        if (gpu && strcmp(run->gpu, gpu) != 0)
+            continue;
+        if (run->answer == VS_FIT_UNKNOWN)
+            return VS_FIT_UNKNOWN;
+        if (!vs_fit_set_largest(set, run->gpu))
+            answer = VS_FIT_NO;
+    }
+    return set->count ? answer : VS_FIT_UNKNOWN;
+}
+
+uint64_t vs_fit_headroom(const struct vs_fit_run *run)
+{
+    if (!run->worst_device || run->worst_device->total_bytes < run->used_peak)
+        return 0;
+    return run->worst_device->total_bytes - run->used_peak;
+}
+
+void vs_fit_run_clear(struct vs_fit_run *run)
+{
+    for (size_t i = 0; i < run->trace_count; i++)
+        vs_fit_trace_free(run->traces[i]);
+    free(run->traces);
+    free(run->errors);
+    vs_fit_notes_free(&run->notes);
+    run->traces = NULL;
+    run->errors = NULL;
+    run->trace_count = 0;
+}

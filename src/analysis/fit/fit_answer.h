@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether a program fits on a GPU: the answer of one run, from its traces, its notes and its exit
+ * status.
+ *
+ * yes: the program ended with 0, or made as many steps as were asked for, and it recovered from
+ *     every failed allocation.
+ * no: an allocation failed for want of memory and the program did not recover, whatever its exit
+ *     status; or processes that share a device need more than it has, all together.
+ * no answer: anything else: it was not started, failed for another reason, or used no memory. */
+#ifndef VS_FIT_ANSWER_H
+#define VS_FIT_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/fit/fit_notes.h"
+#include "analysis/fit/fit_trace.h"
+
+enum vs_fit_answer { VS_FIT_UNKNOWN, VS_FIT_NO, VS_FIT_YES };
+
+/* One run of the program on one GPU. The texts live as long as the run. */
+struct vs_fit_run {
+    const char *gpu;   /* as the user named it */
+    const char *value; /* of --vary; NULL without it */
+    uint64_t wall_ns;
+    int status;        /* exit status as a shell reports it: 128+n killed by signal n */
+    bool started;      /* false: the program could not be started */
+    bool stopped;      /* it had made enough steps, and was ended */
+    bool wants_devices; /* it asked for a GPU that is not there */
+    char *errors;      /* the last lines of its standard error; may be NULL */
+    struct vs_fit_trace **traces; /* one per process that used the GPU */
+    size_t trace_count, trace_capacity;
+    struct vs_fit_notes notes;
+
+    /* set by vs_fit_decide */
+    enum vs_fit_answer answer;
+    char why[256]; /* of no answer; of "no" without a failed allocation */
+    const struct vs_fit_trace *worst;         /* the process to show; NULL: none used the GPU */
+    const struct vs_fit_device *worst_device; /* and its device */
+    unsigned sharing;       /* processes that used that device */
+    uint64_t used_peak;     /* of the device, over all of them */
+    uint64_t recovered, retries; /* over all processes and devices */
+};
+
+/* All runs of one `vramscope fit`, GPU by GPU in the order of the command line. */
+struct vs_fit_set {
+    struct vs_fit_run *runs;
+    size_t count;
+    const char *vary; /* the name that varies, "--batch"; "" for {} alone; NULL: nothing varies */
+    char *const *program; /* the command, NULL-terminated, as given */
+    const char *kept; /* folder of the traces; NULL: not kept */
+};
+
+/* vs_fit_set_answer: of *gpu* (NULL: of all GPUs). Yes where something fits on each, no where
+ * nothing fits on one of them, unknown where a run of one has no answer. */
+enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *gpu);
+
+/* vs_fit_set_largest: the run with the last value that fits on *gpu*; NULL: none fits. */
+const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const char *gpu);
+
+/* vs_fit_decide: fills in the last part. Cost: where processes share a device, one pass over all
+ * traces. VS_ERR_NOMEM. */
+enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
+
+/* vs_fit_headroom: what was left of the device at its highest use. */
+uint64_t vs_fit_headroom(const struct vs_fit_run *run);
+
+/* vs_fit_run_clear: frees what the run owns: errors, traces and notes. */
+void vs_fit_run_clear(struct vs_fit_run *run);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which lines of the user's hold a device's memory at one event of a trace. Not thread-safe. */
+#ifndef VS_FIT_HOLDERS_H
+#define VS_FIT_HOLDERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "trace/read/reader.h"
+#include "trace/symbols/symbols.h"
+
+#define VS_FIT_HOLDERS_MAX 5
+
+struct vs_fit_holder {
+    const char *where; /* as vs_fit_line */
+    uint64_t bytes, count;
+};
+
+struct vs_fit_holders {
+    struct vs_fit_holder items[VS_FIT_HOLDERS_MAX]; /* largest first */
+    size_t count;
+    uint64_t total_bytes; /* of all of them, listed or not */
+};
+
+/* vs_fit_holders: reads the trace from its start to event number *event* (from 1), that one
+ * included. *device*: the trace's number; *tensors*: a framework's memory instead of the
+ * device's. Strings are in *memory*. VS_ERR_NOMEM. Cost: the live set. */
+enum vs_err vs_fit_holders(struct vs_reader *reader, struct vs_symbols *symbols,
+                           struct vs_arena *memory, uint64_t event, uint64_t device, bool tensors,
+                           struct vs_fit_holders *out) VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A path in a trace is that of the interpreter: relative ones are tried from the
+ * present folder, where `vramscope fit` starts its programs. */
+#include "analysis/fit/fit_line.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/naming.h"
+#include "analysis/report/site_text.h"
+#include "analysis/report/summary.h"
+
+#define STACK_MAX 129
+#define MARK_PREFIX "at "
+#define SOURCE_MAX 48 /* bytes of a source line that are shown */
+
+static bool is_line_mark(const char *name)
+{
+    return strncmp(name, MARK_PREFIX, strlen(MARK_PREFIX)) == 0 && strrchr(name, ':');
+}
+
+void vs_fit_mark_event(struct vs_fit_mark *mark, const struct vs_reader *reader,
+                       const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_mark && is_line_mark(vs_reader_string(reader, event->mark.name)))
+        *mark = (struct vs_fit_mark){event->mark.name, event->tid, 0};
+    if (!mark->name || event->tid != mark->tid)
+        return;
+    if (event->kind == VS_EVENT_range_push)
+        mark->depth++;
+    else if (event->kind == VS_EVENT_range_pop && mark->depth-- == 0)
+        *mark = (struct vs_fit_mark){0};
+}
+
+bool vs_fit_is_library(const char *path)
+{
+    static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
+                                        "/vramscope/python/", "/torchinductor_"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(path, parts[i]))
+            return true;
+    return strncmp(path, "<frozen ", 8) == 0 || strncmp(path, "<__array_function__", 19) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Reads line *number* of *path* into *out* without its indentation and comment; false when it
+ * cannot be read. Cut at SOURCE_MAX bytes, not within a character. */
+static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX + 8])
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length = -1;
+    FILE *file = number ? fopen(path, "r") : NULL;
+    for (unsigned i = 0; file && i < number && (length = getline(&line, &capacity, file)) >= 0; i++)
+        ;
+    if (file)
+        fclose(file);
+    if (length < 0) {
+        free(line);
+        return false;
+    }
+    char *text = line + strspn(line, " \t"), *comment = strstr(text, "  #");
+    size_t n = comment ? (size_t)(comment - text) : strlen(text);
+    while (n && isspace((unsigned char)text[n - 1]))
+        n--;
+    bool cut = n > SOURCE_MAX;
+    if (cut) {
+        n = SOURCE_MAX;
+        while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+    }
+    snprintf(out, SOURCE_MAX + 8, "%.*s%s", (int)n, text, cut ? "…" : "");
+    free(line);
+    return *out;
+}
+
+static const char *python_text(struct vs_arena *memory, const char *path, unsigned line, bool source)
+{
+    char text[SOURCE_MAX + 512], code[SOURCE_MAX + 8];
+    bool shown = source && read_source(path, line, code);
+    snprintf(text, sizeof text, shown ? "%s (%.255s:%u)" : "%s%.255s:%u", shown ? code : "",
+             base_name(path), line);
+    return vs_summary_copy(memory, vs_text_clean(text));
+}
+
+/* The innermost Python frame of the user's; false without one. *python*: there are other ones. */
+static bool find_python(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                        struct vs_symbol *out, bool *python)
+{
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
+    *python = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_module *module = vs_reader_module(reader, frames[i].module);
+        if (!module || !*module->function)
+            continue;
+        *python = true;
+        if (vs_symbols_frame(symbols, &frames[i], out, 1) && out->file &&
+            !vs_fit_is_library(out->file))
+            return true;
+    }
+    return false;
+}
+
+static const char *mark_text(const struct vs_reader *reader, struct vs_arena *memory, uint64_t mark,
+                             bool source)
+{
+    char path[PATH_MAX];
+    const char *text = vs_reader_string(reader, mark) + strlen(MARK_PREFIX);
+    const char *colon = strrchr(text, ':');
+    snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
+    return python_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10), source);
+}
+
+static const char *native_text(const struct vs_reader *reader, struct vs_symbols *symbols,
+                               struct vs_arena *memory, uint64_t stack)
+{
+    struct vs_chain_frame chain[VS_CHAIN_MAX];
+    char text[512];
+    size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
+    if (!count)
+        return vs_summary_copy(memory, "");
+    if (chain[0].file && chain[0].line)
+        snprintf(text, sizeof text, "%.200s (%.200s:%u)", chain[0].function,
+                 base_name(chain[0].file), chain[0].line);
+    else
+        snprintf(text, sizeof text, "%.400s", chain[0].function);
+    return vs_summary_copy(memory, vs_text_clean(text));
+}
+
+const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbols,
+                        struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
+                        bool native)
+{
+    struct vs_symbol found;
+    bool python;
+    if (find_python(reader, symbols, stack, &found, &python))
+        return python_text(memory, found.file, found.line, source);
+    if (mark)
+        return mark_text(reader, memory, mark, source);
+    return native && !python ? native_text(reader, symbols, memory, stack)
+                             : vs_summary_copy(memory, "");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The user's own line that a memory event belongs to: the innermost Python frame outside of
+ * installed packages and Python's library. Events of threads without Python frames (PyTorch's
+ * backward) belong to the line that the Python part of vramscope marked last, "at FILE:LINE", as
+ * long as the range is open in which it was marked. Without any: the function of the native stack.
+ * Not thread-safe. */
+#ifndef VS_FIT_LINE_H
+#define VS_FIT_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vs_arena.h"
+#include "trace/format/event.h"
+#include "trace/read/reader.h"
+#include "trace/symbols/symbols.h"
+
+/* The mark in force. Zero-initialise. */
+struct vs_fit_mark {
+    uint64_t name; /* string id of "at FILE:LINE"; 0: none */
+    uint32_t tid;
+    unsigned depth; /* ranges opened since, and still open, on that thread */
+};
+
+/* vs_fit_mark_event: follows marks and ranges. */
+void vs_fit_mark_event(struct vs_fit_mark *mark, const struct vs_reader *reader,
+                       const struct vs_event *event);
+
+/* vs_fit_line: the line of *stack* with the mark named *mark* (0: none), as text in *memory*:
+ * "logits.float() (train.py:71)" where the source can be read, "train.py:71" without it or
+ * without *source*, "main (a.cu:12)" for native code, "" when nothing is known. *native*: look up
+ * names of native frames, which takes time for large libraries. NULL: out of memory. */
+const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbols,
+                        struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
+                        bool native);
+
+/* vs_fit_is_library: whether the Python file at *path* is not the user's. */
+bool vs_fit_is_library(const char *path);
+
+#endif

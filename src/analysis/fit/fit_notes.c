@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The file is small: one line per fact and process. */
+#include "analysis/fit/fit_notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/summary.h"
+#include "analysis/state/vec.h"
+
+enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
+
+static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
+                            char *fields[FIELDS])
+{
+    struct vs_fit_note_list *list = &notes->lists[kind];
+    uint64_t bytes = strtoull(fields[BYTES], NULL, 10);
+    for (size_t i = 0; i < list->count; i++) {
+        struct vs_fit_note *note = &list->items[i];
+        if (note->bytes == bytes && strcmp(note->library, fields[LIBRARY]) == 0 &&
+            strcmp(note->name, fields[NAME]) == 0 && strcmp(note->text, fields[TEXT]) == 0) {
+            note->count++;
+            return VS_OK;
+        }
+    }
+    enum vs_err err = vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    if (err)
+        return err;
+    struct vs_fit_note note = {.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
+                               .name = vs_summary_copy(&notes->memory, fields[NAME]),
+                               .text = vs_summary_copy(&notes->memory, fields[TEXT]),
+                               .bytes = bytes, .count = 1};
+    if (!note.library || !note.name || !note.text)
+        return VS_ERR_NOMEM;
+    list->items[list->count++] = note;
+    return VS_OK;
+}
+
+/* "computed=12 skipped=3 failed=0" */
+static void add_values(struct vs_fit_notes *notes, const char *text)
+{
+    static const char *const names[] = {"computed=", "skipped=", "failed="};
+    uint64_t *const counts[] = {&notes->computed, &notes->skipped, &notes->failed};
+    for (size_t i = 0; i < 3; i++) {
+        const char *found = strstr(text, names[i]);
+        if (found)
+            *counts[i] += strtoull(found + strlen(names[i]), NULL, 10);
+    }
+}
+
+static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
+{
+    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided"};
+    char *fields[FIELDS];
+    for (int i = 0; i < FIELDS; i++) {
+        fields[i] = line;
+        char *end = i + 1 < FIELDS ? strchr(line, '\t') : line + strcspn(line, "\n");
+        if (!end)
+            return VS_OK;
+        *end = 0;
+        line = end + 1;
+    }
+    if (strcmp(fields[KIND], "values") == 0)
+        add_values(notes, fields[TEXT]);
+    for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++)
+        if (strcmp(fields[KIND], kinds[kind]) == 0)
+            return add_note(notes, (enum vs_fit_note_kind)kind, fields);
+    return VS_OK;
+}
+
+enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    enum vs_err err = VS_OK;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return VS_ERR_IO;
+    while (!err && getline(&line, &capacity, file) > 0)
+        err = read_line(notes, line);
+    free(line);
+    fclose(file);
+    return err;
+}
+
+void vs_fit_notes_free(struct vs_fit_notes *notes)
+{
+    for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++)
+        free(notes->lists[kind].items);
+    vs_arena_free_all(&notes->memory);
+    *notes = (struct vs_fit_notes){0};
+}

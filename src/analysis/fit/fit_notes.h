@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a simulated run assumed or could not do: the lines that its processes appended to the file
+ * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
+ *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
+ * with KIND assumed, unsupported, values or decided; other lines are ignored. */
+#ifndef VS_FIT_NOTES_H
+#define VS_FIT_NOTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+
+enum vs_fit_note_kind {
+    VS_FIT_ASSUMED,     /* a size without a measured entry: NAME the operation, BYTES the size */
+    VS_FIT_UNSUPPORTED, /* the function NAME answered "not supported" */
+    VS_FIT_DECIDED,     /* a value that was not computed decided something: TEXT where and what */
+    VS_FIT_NOTE_KINDS
+};
+
+struct vs_fit_note {
+    const char *library, *name, *text;
+    uint64_t bytes, count;
+};
+
+struct vs_fit_note_list {
+    struct vs_fit_note *items; /* in the order of their first lines */
+    size_t count, capacity;
+};
+
+/* Zero-initialise. */
+struct vs_fit_notes {
+    struct vs_fit_note_list lists[VS_FIT_NOTE_KINDS];
+    uint64_t computed, skipped, failed; /* operations on values, over all processes */
+    struct vs_arena memory;             /* owns the strings */
+};
+
+/* vs_fit_notes_read: adds the lines of the file at *path*. VS_ERR_IO with errno, VS_ERR_NOMEM. */
+enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes) VS_MUST_CHECK;
+
+void vs_fit_notes_free(struct vs_fit_notes *notes);
+
+#endif

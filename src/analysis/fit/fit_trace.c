@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The first pass replays the trace and notes, for each device, the event of the
+ * highest use; later passes find who held the memory there.
+ *
+ * A failure is one request: PyTorch asks the driver up to three times for it, then raises. The
+ * program recovered when it was given as much later, when a later step ended, or when it held more
+ * memory later than at the failure: it tried how much there is, and went on with less. */
+#include "analysis/fit/fit_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/core/placement_policy.h"
+#include "analysis/fit/fit_failures.h"
+#include "analysis/fit/fit_line.h"
+#include "analysis/report/summary.h"
+#include "analysis/state/replay.h"
+
+/* Beside the replay's account of the same index. */
+struct fit_watch {
+    uint64_t tensors_peak, tensors_event; /* event: 1-based; 0: never */
+    struct vs_place tensors_place;
+    uint64_t outside; /* used and in no allocation, at the last reading */
+    uint64_t used_peak, used_outside;
+    bool read; /* the device's free memory was read */
+};
+
+struct fit_pass {
+    struct vs_reader *reader;
+    struct vs_replay *replay;
+    struct vs_symbols *symbols;
+    struct vs_fit_trace *trace;
+    struct fit_watch watches[VS_DEVICES_MAX];
+    struct vs_fit_failures failures;
+    struct vs_fit_mark mark;
+};
+
+/* The reading includes what the driver holds for the process beyond its allocations; that part is
+ * taken as unchanged until the next reading. */
+static void read_device(struct fit_watch *watch, const struct vs_account *account)
+{
+    uint64_t used = account->sample_total - account->sample_free;
+    uint64_t held = account->sums.now.reserved;
+    if (account->sample_total < account->sample_free)
+        return;
+    watch->outside = used > held ? used - held : 0;
+    if (!watch->read) { /* what was allocated before had these contexts as well */
+        watch->used_peak = account->sums.peak.reserved + watch->outside;
+        watch->used_outside = watch->outside;
+    }
+    watch->read = true;
+}
+
+static void watch_account(struct fit_pass *pass, unsigned index, const struct vs_event *event)
+{
+    const struct vs_account *account = pass->replay->accounts[index];
+    struct fit_watch *watch = &pass->watches[index];
+    uint64_t tensors = account->framework.now.allocated;
+    if (tensors > watch->tensors_peak) {
+        watch->tensors_peak = tensors;
+        watch->tensors_event = pass->replay->events;
+        watch->tensors_place = vs_phases_place(&pass->replay->phases, event->tid);
+    }
+    if (event->kind == VS_EVENT_device_sample && event->device_sample.device == account->device)
+        read_device(watch, account);
+    uint64_t used = account->sums.now.reserved + watch->outside;
+    if (used > watch->used_peak) {
+        watch->used_peak = used;
+        watch->used_outside = watch->outside;
+    }
+}
+
+static enum vs_err first_pass(struct fit_pass *pass)
+{
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(pass->reader);
+    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        err = vs_replay_event(pass->replay, &event);
+        vs_fit_mark_event(&pass->mark, pass->reader, &event);
+        for (unsigned i = 0; !err && i < pass->replay->account_count; i++)
+            watch_account(pass, i, &event);
+        if (!err)
+            err = vs_fit_failures_event(&pass->failures, pass->replay, &event, pass->mark.name);
+    }
+    if (err != VS_ERR_END)
+        return err;
+    vs_replay_finish(pass->replay);
+    return VS_OK;
+}
+
+static const char *place_text(struct fit_pass *pass, struct vs_place place)
+{
+    char text[VS_PLACE_TEXT_MAX];
+    return vs_summary_copy(&pass->trace->memory,
+                           vs_phases_text(&pass->replay->phases, place, text));
+}
+
+static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs_fit_device *device)
+{
+    const struct vs_fit_refused *found = vs_fit_failures_first(&pass->failures, index);
+    struct vs_fit_failure *out = &device->failure;
+    struct vs_arena *memory = &pass->trace->memory;
+    if (!found)
+        return VS_OK;
+    *out = (struct vs_fit_failure){
+        .requested = found->requested, .missing = found->missing, .free_bytes = found->free_bytes,
+        .framework = found->framework, .other_error = found->other_error, .error = found->error,
+        .place = place_text(pass, found->place),
+        .where = vs_fit_line(pass->reader, pass->symbols, memory, found->stack, found->mark, false,
+                             !device->tensors)};
+    if (!out->place || !out->where)
+        return VS_ERR_NOMEM;
+    return vs_fit_holders(pass->reader, pass->symbols, memory, found->event, device->device,
+                          device->tensors, &out->holders);
+}
+
+static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_fit_device *out)
+{
+    const struct vs_account *account = pass->replay->accounts[index];
+    const struct fit_watch *watch = &pass->watches[index];
+    struct vs_arena *memory = &pass->trace->memory;
+    bool tensors = watch->tensors_event != 0;
+    *out = (struct vs_fit_device){
+        .device = account->device,
+        .name = vs_summary_copy(memory, vs_reader_string(pass->reader, account->name)),
+        .uuid = vs_summary_copy(memory, vs_reader_string(pass->reader, account->uuid)),
+        .total_bytes = account->total_bytes ? account->total_bytes : account->sample_total,
+        .tensors = tensors,
+        .peak_allocated = tensors ? watch->tensors_peak : account->sums.peak.allocated,
+        .peak_reserved = tensors ? account->framework.peak.reserved : account->sums.peak.reserved,
+        .peak_place = place_text(pass, tensors ? watch->tensors_place : account->peak_allocated.place),
+        .held_peak = account->sums.peak.reserved,
+        .used_peak = watch->used_peak, .outside = watch->used_outside,
+        .recovered = vs_fit_failures_recovered(&pass->failures, index, false),
+        .retries = vs_fit_failures_recovered(&pass->failures, index, true)};
+    if (!out->name || !out->uuid || !out->peak_place)
+        return VS_ERR_NOMEM;
+    uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
+    enum vs_err err = VS_OK;
+    if (event)
+        err = vs_fit_holders(pass->reader, pass->symbols, memory, event, account->device, tensors,
+                             &out->holders);
+    return err ? err : fill_failure(pass, index, out);
+}
+
+static enum vs_err fill(struct fit_pass *pass, const char *path, const char *rank)
+{
+    struct vs_fit_trace *trace = pass->trace;
+    const struct vs_replay *replay = pass->replay;
+    const char *exe = vs_reader_string(pass->reader, replay->process.process.exe);
+    const char *slash = strrchr(exe, '/');
+    struct vs_fit_device *devices =
+        vs_arena_alloc(&trace->memory, (replay->account_count + 1) * sizeof *devices);
+    trace->path = vs_summary_copy(&trace->memory, path);
+    trace->rank = vs_summary_copy(&trace->memory, rank);
+    trace->program = vs_summary_copy(&trace->memory, slash ? slash + 1 : exe);
+    if (!devices || !trace->path || !trace->rank || !trace->program)
+        return VS_ERR_NOMEM;
+    trace->pid = replay->has_process ? replay->process.process.pid : 0;
+    trace->start_ns = vs_replay_start_ns(replay);
+    trace->steps = replay->phases.steps.done;
+    trace->partial = replay->recording.min_size || replay->recording.sample > 1 ||
+                     replay->recording.stage >= VS_RECORDING_TOTALS;
+    trace->devices = devices;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        const struct vs_account *account = replay->accounts[i];
+        if (!account->sums.peak.reserved && !vs_fit_failures_first(&pass->failures, i))
+            continue;
+        enum vs_err err = fill_device(pass, i, &devices[trace->device_count]);
+        if (err)
+            return err;
+        trace->device_count++;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
+                               struct vs_fit_trace **out)
+{
+    struct fit_pass *pass = calloc(1, sizeof *pass);
+    struct vs_fit_trace *trace = calloc(1, sizeof *trace);
+    enum vs_err err = pass && trace ? VS_OK : VS_ERR_NOMEM;
+    if (!err) {
+        pass->reader = reader;
+        pass->trace = trace;
+        err = vs_replay_open(reader, &pass->replay);
+    }
+    if (!err)
+        err = first_pass(pass);
+    if (!err)
+        err = vs_symbols_open(reader, &pass->symbols);
+    if (!err)
+        err = fill(pass, path, rank);
+    if (pass) {
+        vs_symbols_close(pass->symbols);
+        vs_replay_close(pass->replay);
+        vs_fit_failures_free(&pass->failures);
+    }
+    free(pass);
+    if (err) {
+        vs_fit_trace_free(trace);
+        return err;
+    }
+    *out = trace;
+    return VS_OK;
+}
+
+enum vs_err vs_fit_steps(struct vs_reader *reader, uint64_t *steps)
+{
+    struct vs_replay *replay;
+    struct vs_event event;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
+        return err;
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
+        err = vs_replay_event(replay, &event);
+    *steps = replay->phases.steps.done;
+    vs_replay_close(replay);
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+void vs_fit_trace_free(struct vs_fit_trace *trace)
+{
+    if (!trace)
+        return;
+    struct vs_arena memory = trace->memory;
+    vs_arena_free_all(&memory);
+    free(trace);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one trace says about the question whether its program fits: for each device the highest use
+ * and who held it, and the failed allocations. Read-only after vs_fit_trace_build. */
+#ifndef VS_FIT_TRACE_H
+#define VS_FIT_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/fit/fit_holders.h"
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "trace/read/reader.h"
+
+/* A failed allocation. */
+struct vs_fit_failure {
+    uint64_t requested; /* 0: there is none */
+    uint64_t missing;   /* bytes that the device lacked; 0: unknown, or the free ones were scattered */
+    uint64_t free_bytes; /* of the device, at that time */
+    bool framework;     /* a framework's own failure, such as torch.OutOfMemoryError */
+    bool other_error;   /* not out of memory */
+    uint64_t error;     /* CUresult; 0 for a framework's */
+    const char *place;  /* "step 2 / backward"; "" outside any range */
+    const char *where;  /* vs_fit_line without the source */
+    struct vs_fit_holders holders; /* at that time */
+};
+
+struct vs_fit_device {
+    uint64_t device; /* the driver's ordinal */
+    const char *name, *uuid;
+    uint64_t total_bytes;
+    bool tensors;            /* a framework reported its tensors: peak_allocated and holders are theirs */
+    uint64_t peak_allocated; /* of tensors, or of the device's blocks */
+    uint64_t peak_reserved;  /* held by the framework's allocator, or from the device */
+    const char *peak_place;  /* of peak_allocated */
+    struct vs_fit_holders holders;
+    uint64_t held_peak;      /* highest memory held from the device by the process's allocations */
+    uint64_t used_peak;      /* highest use of the device, contexts included */
+    uint64_t outside;        /* of used_peak, what no allocation holds: contexts, modules */
+    uint64_t recovered;      /* failures that the program recovered from */
+    uint64_t retries;        /* a framework emptied its cache and tried again, with success */
+    struct vs_fit_failure failure; /* the first one that the program did not recover from */
+};
+
+struct vs_fit_trace {
+    const char *path, *program, *rank;
+    uint64_t pid, start_ns;
+    const struct vs_fit_device *devices; /* those where memory was allocated or refused */
+    size_t device_count;
+    uint64_t steps; /* completed */
+    bool partial;   /* not every allocation is in the trace (--sample, --min-size) */
+    struct vs_arena memory; /* owns all of it */
+};
+
+/* vs_fit_trace_build: reads the trace twice, and once more for each unrecovered failure. *path* and
+ * *rank* are copied. VS_ERR_NOMEM. Ownership: vs_fit_trace_free. */
+enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
+                               struct vs_fit_trace **out) VS_MUST_CHECK;
+
+/* vs_fit_steps: the completed steps of a trace, which may still be recorded. VS_ERR_NOMEM. */
+enum vs_err vs_fit_steps(struct vs_reader *reader, uint64_t *steps) VS_MUST_CHECK;
+
+void vs_fit_trace_free(struct vs_fit_trace *trace); /* NULL does nothing */
+
+#endif
