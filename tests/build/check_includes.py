@@ -69,8 +69,9 @@ ROOMS = {
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/state "
                      "analysis/report analysis/processes", "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
-    "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes viewer/common",
-                      "budget_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
+    "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes analysis/fit "
+                      "viewer/common",
+                      "budget_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
@@ -108,6 +109,7 @@ ROOMS = {
                      "verb_table.h whole_file.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
                   "viewer/common viewer/report tools/common", "reach.h"),
+    "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),

@@ -9,7 +9,10 @@
 #include "allocator/core/placement_policy.h"
 #include "analysis/report/report.h"
 #include "analysis/state/vec.h"
+#include "base/vs_size.h"
 
+/* A program that holds so much more than at the failure went on; less may be a message about it. */
+#define WENT_ON_BYTES (64 * VS_MIB)
 #define KEPT_MAX 4096 /* failures; later ones are not needed for the first */
 
 static uint64_t level_of(const struct vs_fit_failures *failures, const struct vs_replay *replay,
@@ -126,8 +129,9 @@ static void look_for_recovery(struct vs_fit_failures *failures, const struct vs_
             continue;
         bool later_step = step_ended && replay->phases.steps.begun > one->step_begun;
         bool as_much = served && one->account == account && served >= one->requested;
+        uint64_t enough = one->requested / 2 < WENT_ON_BYTES ? one->requested / 2 : WENT_ON_BYTES;
         bool more = served && one->account == account &&
-                    level_of(failures, replay, account) >= one->level + one->requested / 2;
+                    level_of(failures, replay, account) >= one->level + enough;
         if (later_step || as_much || more)
             settle(failures, one);
     }

@@ -39,10 +39,14 @@ bool vs_fit_is_library(const char *path)
 {
     static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
                                         "/vramscope/python/", "/torchinductor_"};
+    static const char *const starts[] = {"<frozen ", "<__array_function__", "<vramscope>/"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(path, parts[i]))
             return true;
-    return strncmp(path, "<frozen ", 8) == 0 || strncmp(path, "<__array_function__", 19) == 0;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(path, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
 }
 
 static const char *base_name(const char *path)

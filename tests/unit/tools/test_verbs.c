@@ -595,7 +595,7 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run", "report", "oom", "check", "export", "plan",
+    static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "export", "plan",
                                         "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope fit --json`; docs/man/vramscope-fit.1 lists the members. Sizes are in bytes. */
+#include "viewer/common/json_writer.h"
+#include "viewer/report/fit_text.h"
+
+static const char *answer_name(enum vs_fit_answer answer)
+{
+    static const char *const names[] = {"unknown", "no", "yes"};
+    return names[answer];
+}
+
+static void put_holders(struct vs_json *json, const char *key, const struct vs_fit_holders *holders)
+{
+    vs_json_begin_array(json, key);
+    for (size_t i = 0; i < holders->count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "where", holders->items[i].where);
+        vs_json_uint(json, "bytes", holders->items[i].bytes);
+        vs_json_uint(json, "count", holders->items[i].count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void put_failure(struct vs_json *json, const struct vs_fit_failure *failure)
+{
+    if (!failure->requested) {
+        vs_json_string(json, "failure", NULL);
+        return;
+    }
+    vs_json_begin_object(json, "failure");
+    vs_json_uint(json, "requested_bytes", failure->requested);
+    vs_json_uint(json, "short_bytes", failure->missing);
+    vs_json_uint(json, "free_bytes", failure->free_bytes);
+    vs_json_string(json, "place", failure->place);
+    vs_json_string(json, "where", failure->where);
+    vs_json_bool(json, "framework", failure->framework);
+    vs_json_bool(json, "out_of_memory", !failure->other_error);
+    vs_json_uint(json, "error", failure->error);
+    put_holders(json, "held_by", &failure->holders);
+    vs_json_end_object(json);
+}
+
+static void put_device(struct vs_json *json, const struct vs_fit_run *run)
+{
+    const struct vs_fit_device *device = run->worst_device;
+    if (!device) {
+        vs_json_string(json, "device", NULL);
+        return;
+    }
+    vs_json_begin_object(json, "device");
+    vs_json_uint(json, "device", device->device);
+    vs_json_string(json, "name", device->name);
+    vs_json_uint(json, "total_bytes", device->total_bytes);
+    vs_json_string(json, "program", run->worst->program);
+    vs_json_uint(json, "pid", run->worst->pid);
+    vs_json_string(json, "rank", run->worst->rank);
+    vs_json_uint(json, "steps", run->worst->steps);
+    vs_json_uint(json, "sharing_processes", run->sharing);
+    vs_json_bool(json, "tensors", device->tensors);
+    vs_json_uint(json, "peak_allocated_bytes", device->peak_allocated);
+    vs_json_uint(json, "peak_reserved_bytes", device->peak_reserved);
+    vs_json_uint(json, "peak_used_bytes", run->used_peak);
+    vs_json_uint(json, "context_bytes", device->outside);
+    vs_json_uint(json, "headroom_bytes", vs_fit_headroom(run));
+    vs_json_string(json, "peak_place", device->peak_place);
+    put_holders(json, "peak_held_by", &device->holders);
+    put_failure(json, &device->failure);
+    vs_json_end_object(json);
+}
+
+static void put_notes(struct vs_json *json, const char *key, const struct vs_fit_note_list *list)
+{
+    vs_json_begin_array(json, key);
+    for (size_t i = 0; i < list->count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "library", list->items[i].library);
+        vs_json_string(json, "name", list->items[i].name);
+        vs_json_uint(json, "bytes", list->items[i].bytes);
+        vs_json_uint(json, "count", list->items[i].count);
+        vs_json_string(json, "text", list->items[i].text);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void put_run(struct vs_json *json, const struct vs_fit_run *run)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "gpu", run->gpu);
+    vs_json_string(json, "value", run->value);
+    vs_json_string(json, "fits", answer_name(run->answer));
+    vs_json_string(json, "why", *run->why ? run->why : NULL);
+    vs_json_int(json, "exit_status", run->status);
+    vs_json_bool(json, "stopped_after_steps", run->stopped);
+    vs_json_uint(json, "wall_ns", run->wall_ns);
+    vs_json_uint(json, "processes", run->trace_count);
+    vs_json_uint(json, "recovered_failures", run->recovered);
+    vs_json_uint(json, "cache_retries", run->retries);
+    put_device(json, run);
+    put_notes(json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
+    put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
+    put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
+    vs_json_begin_object(json, "values");
+    vs_json_uint(json, "computed", run->notes.computed);
+    vs_json_uint(json, "skipped", run->notes.skipped);
+    vs_json_uint(json, "failed", run->notes.failed);
+    vs_json_end_object(json);
+    vs_json_string(json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
+    vs_json_end_object(json);
+}
+
+void vs_fit_json(const struct vs_fit_set *set, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.fit/1");
+    vs_json_begin_array(&json, "command");
+    for (char *const *word = set->program; *word; word++)
+        vs_json_string(&json, NULL, *word);
+    vs_json_end_array(&json);
+    vs_json_string(&json, "vary", set->vary);
+    vs_json_string(&json, "fits", answer_name(vs_fit_set_answer(set, NULL)));
+    vs_json_begin_array(&json, "runs");
+    for (size_t i = 0; i < set->count; i++)
+        put_run(&json, &set->runs[i]);
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of `vramscope fit`: the answer for each GPU first, then where the peak is, then what
+ * was assumed; see the header. Lines that are the same for several GPUs are printed once, with the
+ * names of these. */
+#define _GNU_SOURCE
+#include "viewer/report/fit_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+#define COLUMNS 7
+#define CELL_MAX 512
+#define LISTED_MAX 6 /* items of a list in one line */
+#define INDENT 2
+
+enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
+
+/* Two decimals from 1 GiB on: figures of different GPUs are compared. */
+static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
+{
+    if (bytes < VS_GIB)
+        return vs_size_format(out, bytes);
+    snprintf(out, VS_SIZE_TEXT_MAX, "%.2f GiB", (double)bytes / (double)VS_GIB);
+    return out;
+}
+
+static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
+{
+    const struct vs_fit_failure *failure = &run->worst_device->failure;
+    char size[VS_SIZE_TEXT_MAX];
+    const char *and = *failure->place && *failure->where ? ", " : "";
+    const char *comma = *failure->place || *failure->where ? ", " : "";
+    if (failure->missing)
+        snprintf(out, CELL_MAX, "%s%s%s%s%s short", failure->place, and, failure->where, comma,
+                 size_text(size, failure->missing));
+    else
+        snprintf(out, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where, comma,
+                 size_text(size, failure->requested));
+}
+
+/* Which process the row shows; without a launcher all have the same rank. */
+static void process_text(char out[128], const struct vs_fit_run *run, const char *after)
+{
+    bool ranked = false;
+    for (size_t i = 1; i < run->trace_count; i++)
+        ranked |= strcmp(run->traces[i]->rank, run->traces[0]->rank) != 0;
+    if (ranked)
+        snprintf(out, 128, "rank %s of %zu processes%s", run->worst->rank, run->trace_count, after);
+    else
+        snprintf(out, 128, "one of %zu processes%s", run->trace_count, after);
+}
+
+static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
+{
+    char what[CELL_MAX] = "", who[128] = "";
+    if (run->answer == VS_FIT_UNKNOWN)
+        snprintf(what, sizeof what, "no answer: %s", run->why);
+    else if (run->answer == VS_FIT_NO && *run->why)
+        snprintf(what, sizeof what, "%s", run->why);
+    else if (run->answer == VS_FIT_NO)
+        failure_text(what, run);
+    else if (run->recovered)
+        snprintf(what, sizeof what, "recovered from %llu failure%s",
+                 (unsigned long long)run->recovered, run->recovered == 1 ? "" : "s");
+    if (run->trace_count > 1 && run->worst && !(run->answer == VS_FIT_NO && *run->why))
+        process_text(who, run, *what ? ": " : "");
+    snprintf(out, CELL_MAX, "%.120s%.380s", who, what);
+}
+
+struct fit_row {
+    char cells[COLUMNS][CELL_MAX];
+    enum vs_fit_answer answer;
+};
+
+static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const struct vs_fit_set *set)
+{
+    bool named = set->vary && *set->vary;
+    row->answer = run->answer;
+    snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
+    snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
+             run->value ? run->value : "");
+    snprintf(row->cells[FITS], CELL_MAX, "%s", run->answer == VS_FIT_YES  ? "yes"
+                                               : run->answer == VS_FIT_NO ? "no"
+                                                                          : "?");
+    for (int c = ALLOCATED; c <= HEADROOM; c++)
+        snprintf(row->cells[c], CELL_MAX, "–");
+    if (run->answer == VS_FIT_YES) {
+        size_text(row->cells[ALLOCATED], run->worst_device->peak_allocated);
+        size_text(row->cells[RESERVED], run->worst_device->peak_reserved);
+        size_text(row->cells[HEADROOM], vs_fit_headroom(run));
+    }
+    remark(row->cells[REMARK], run);
+}
+
+static void print_row(const struct fit_row *row, const size_t widths[COLUMNS],
+                      const struct vs_style *style, bool header)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        bool right = c >= ALLOCATED && c <= HEADROOM;
+        int pad = (int)(widths[c] - vs_text_width(row->cells[c]));
+        if (!widths[c])
+            continue;
+        if (c == REMARK && !*row->cells[c])
+            continue;
+        enum vs_paint paint = header || c != FITS             ? VS_PLAIN
+                              : row->answer == VS_FIT_YES     ? VS_GOOD
+                              : row->answer == VS_FIT_NO      ? VS_BAD
+                                                              : VS_WARN;
+        fprintf(style->out, "%s%*s%s", c ? "  " : "", right ? pad : 0, "", vs_paint(style, paint));
+        vs_text_put(style->out, row->cells[c]);
+        fputs(paint == VS_PLAIN ? "" : vs_unpaint(style), style->out);
+        if (!right && c != REMARK)
+            fprintf(style->out, "%*s", pad, "");
+    }
+    fputc('\n', style->out);
+}
+
+static void print_table(const struct vs_fit_set *set, const struct vs_style *style)
+{
+    static const struct fit_row header = {
+        .cells = {"", "", "fits", "peak allocated", "reserved", "headroom", "first failure"}};
+    size_t widths[COLUMNS] = {0};
+    struct fit_row *rows = calloc(set->count + 1, sizeof *rows);
+    bool remarks = false;
+    if (!rows)
+        return;
+    rows[0] = header;
+    for (size_t i = 0; i < set->count; i++) {
+        fill_row(&rows[i + 1], &set->runs[i], set);
+        remarks |= rows[i + 1].cells[REMARK][0] != 0;
+    }
+    if (!remarks)
+        rows[0].cells[REMARK][0] = 0;
+    for (size_t i = 0; i <= set->count; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (vs_text_width(rows[i].cells[c]) > widths[c])
+                widths[c] = vs_text_width(rows[i].cells[c]);
+    for (size_t i = 0; i <= set->count; i++)
+        print_row(&rows[i], widths, style, i == 0);
+    free(rows);
+}
+
+/* --- lines below the table --- */
+
+/* A line for each run; equal ones are printed once. */
+struct fit_lines {
+    char **texts; /* [run]; NULL: none */
+    const struct vs_fit_set *set;
+};
+
+static bool same_line(const struct fit_lines *lines, size_t a, size_t b)
+{
+    return lines->texts[a] && lines->texts[b] && strcmp(lines->texts[a], lines->texts[b]) == 0;
+}
+
+static void print_names(const struct fit_lines *lines, size_t first, FILE *out)
+{
+    const char *before = "";
+    for (size_t i = first; i < lines->set->count; i++) {
+        const struct vs_fit_run *run = &lines->set->runs[i];
+        bool seen = false;
+        for (size_t k = first; k < i; k++)
+            seen |= same_line(lines, first, k) && strcmp(lines->set->runs[k].gpu, run->gpu) == 0;
+        if (!same_line(lines, first, i) || seen)
+            continue;
+        fprintf(out, "%s%s", before, run->gpu);
+        before = ", ";
+    }
+}
+
+static bool gpu_has_line(const struct fit_lines *lines, const char *gpu, size_t line)
+{
+    for (size_t i = 0; i < lines->set->count; i++)
+        if (strcmp(lines->set->runs[i].gpu, gpu) == 0 && same_line(lines, line, i))
+            return true;
+    return false;
+}
+
+/* Whether line *line* is that of every GPU, so that their names say nothing. */
+static bool is_for_all(const struct fit_lines *lines, size_t line)
+{
+    for (size_t i = 0; i < lines->set->count; i++)
+        if (!gpu_has_line(lines, lines->set->runs[i].gpu, line))
+            return false;
+    return true;
+}
+
+/* Further lines are indented as far as the first INDENT letters of the title, of one word, are
+ * wide. */
+static void print_line(const struct fit_lines *lines, size_t line, const char *title,
+                       const struct vs_style *style)
+{
+    char *text = NULL, lead[INDENT + 1] = "";
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    memcpy(lead, title, INDENT);
+    fputs(title + INDENT, out);
+    if (!is_for_all(lines, line)) {
+        fputs(" on ", out);
+        print_names(lines, line, out);
+    }
+    fputs(lines->texts[line], out);
+    if (fclose(out) == 0)
+        vs_text_wrapped(style, lead, text);
+    free(text);
+}
+
+/* Prints the lines, each once, and frees them. */
+static void print_lines(struct fit_lines *lines, const char *title, const struct vs_style *style)
+{
+    for (size_t i = 0; i < lines->set->count; i++) {
+        bool seen = !lines->texts[i];
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = same_line(lines, k, i);
+        if (!seen)
+            print_line(lines, i, title, style);
+    }
+    for (size_t i = 0; i < lines->set->count; i++)
+        free(lines->texts[i]);
+    free(lines->texts);
+}
+
+/* *make* writes what follows *title* for one run, with its separator; nothing: no line. */
+static void each_run(const struct vs_fit_set *set, const char *title, const struct vs_style *style,
+                     void (*make)(const struct vs_fit_set *, const struct vs_fit_run *, FILE *))
+{
+    struct fit_lines lines = {calloc(set->count + 1, sizeof(char *)), set};
+    for (size_t i = 0; lines.texts && i < set->count; i++) {
+        size_t bytes = 0;
+        FILE *text = open_memstream(&lines.texts[i], &bytes);
+        if (!text)
+            continue;
+        make(set, &set->runs[i], text);
+        fclose(text);
+        if (!bytes) {
+            free(lines.texts[i]);
+            lines.texts[i] = NULL;
+        }
+    }
+    if (lines.texts)
+        print_lines(&lines, title, style);
+}
+
+static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE *out)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    const char *unknown = tensors ? "PyTorch's own threads" : "unknown";
+    uint64_t rest = holders->total_bytes;
+    for (size_t i = 0; i < holders->count; i++) {
+        const struct vs_fit_holder *one = &holders->items[i];
+        if (i && one->bytes * 100 < holders->total_bytes)
+            break;
+        fprintf(out, "%s%s %s", i ? ", " : "", *one->where ? one->where : unknown,
+                size_text(size, one->bytes));
+        rest -= one->bytes;
+    }
+    if (rest * 100 >= holders->total_bytes && rest)
+        fprintf(out, ", others %s", size_text(size, rest));
+}
+
+/* With --vary the peak of the largest value that fits is enough. */
+static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    if (run->answer != VS_FIT_YES || !run->worst_device->holders.count ||
+        (set->vary && vs_fit_set_largest(set, run->gpu) != run))
+        return;
+    const char *place = run->worst_device->peak_place;
+    if (set->vary)
+        fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
+    fprintf(out, "%s%s: ", *place ? " at " : "", place);
+    put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
+}
+
+static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    char size[VS_SIZE_TEXT_MAX], of[VS_SIZE_TEXT_MAX];
+    if (set->vary || run->answer != VS_FIT_NO || *run->why)
+        return;
+    const struct vs_fit_device *device = run->worst_device;
+    const struct vs_fit_failure *failure = &device->failure;
+    fprintf(out, ": %s requested, ", size_text(size, failure->requested));
+    fprintf(out, "%s of %s free", size_text(size, failure->free_bytes),
+            size_text(of, device->total_bytes));
+    fputs(failure->holders.count ? "; held by " : "", out);
+    put_holders(&failure->holders, device->tensors, out);
+}
+
+static void largest_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    const struct vs_fit_run *first = NULL;
+    for (size_t i = 0; i < set->count && !first; i++) /* one line per GPU */
+        if (strcmp(set->runs[i].gpu, run->gpu) == 0)
+            first = &set->runs[i];
+    if (!set->vary || run != first)
+        return;
+    fputs(": ", out);
+    const struct vs_fit_run *largest = vs_fit_set_largest(set, run->gpu);
+    enum vs_fit_answer answer = vs_fit_set_answer(set, run->gpu);
+    if (largest)
+        fprintf(out, "%s%s%s", set->vary, *set->vary ? " " : "", largest->value);
+    else
+        fputs(answer == VS_FIT_NO ? "none of these values" : "no answer", out);
+}
+
+static void put_more(const struct vs_fit_note_list *list, FILE *out)
+{
+    if (list->count > LISTED_MAX)
+        fprintf(out, ", %zu more", list->count - LISTED_MAX);
+}
+
+static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
+    char size[VS_SIZE_TEXT_MAX];
+    (void)set;
+    if (list->count || (run->worst_device && run->worst_device->outside))
+        fputs(": ", out);
+    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++) {
+        const struct vs_fit_note *note = &list->items[i];
+        fprintf(out, "%s%s of %s %s", i ? ", " : "", note->name, note->library,
+                size_text(size, note->bytes));
+        if (note->count > 1)
+            fprintf(out, " (%llu times)", (unsigned long long)note->count);
+    }
+    put_more(list, out);
+    if (run->worst_device && run->worst_device->outside)
+        fprintf(out, "%scontext %s", list->count ? "; " : "",
+                size_text(size, run->worst_device->outside));
+}
+
+static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_UNSUPPORTED];
+    (void)set;
+    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++)
+        fprintf(out, "%s%s of %s", i ? ", " : ": ", list->items[i].name, list->items[i].library);
+    put_more(list, out);
+}
+
+static void decided_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_DECIDED];
+    (void)set;
+    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++)
+        fprintf(out, "%s%s", i ? ", " : ": ", list->items[i].text);
+    put_more(list, out);
+}
+
+static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    (void)set;
+    if (run->answer == VS_FIT_YES && run->retries)
+        fprintf(out, " %llu time%s, for want of memory", (unsigned long long)run->retries,
+                run->retries == 1 ? "" : "s");
+}
+
+/* The end of the program's own messages, where these are the only explanation. */
+static void print_errors(const struct vs_fit_set *set, const struct vs_style *style)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_run *run = &set->runs[i];
+        if (run->answer != VS_FIT_UNKNOWN || !run->errors || !*run->errors)
+            continue;
+        fprintf(style->out, "\nthe end of the standard error on %s%s%s:\n", run->gpu,
+                run->value ? ", " : "", run->value ? run->value : "");
+        for (const char *line = run->errors; *line;) {
+            size_t length = strcspn(line, "\n");
+            fputs("    ", style->out);
+            vs_text_put_part(style->out, line, length);
+            fputc('\n', style->out);
+            line += length + (line[length] == '\n');
+        }
+    }
+}
+
+void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
+{
+    print_table(set, style);
+    each_run(set, "largest that fits", style, largest_line);
+    each_run(set, "peak", style, peak_line);
+    each_run(set, "failure", style, failure_line);
+    each_run(set, "PyTorch emptied its cache", style, retries_line);
+    each_run(set, "assumed", style, assumed_line);
+    each_run(set, "not supported", style, unsupported_line);
+    each_run(set, "decided by values that were not computed", style, decided_line);
+    if (set->kept)
+        fprintf(style->out, "traces: %s (vramscope oom TRACE explains a failure)\n", set->kept);
+    print_errors(set, style);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs whose memory is given by an argument, for `vramscope fit`: fit_victim MODE [SIZE]. A
+ * size is in MiB, allocated in pieces of 64 MiB. */
+#define _GNU_SOURCE
+#define VRAMSCOPE_WEAK
+#include <cuda_runtime_api.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vramscope.h"
+
+#define PIECE 64
+#define PIECES_MAX 4096
+
+static void *pieces[PIECES_MAX];
+static int count;
+
+/* 0, or the error of the piece that failed. */
+static cudaError_t grow(int mib)
+{
+    for (; mib > 0 && count < PIECES_MAX; mib -= PIECE) {
+        size_t bytes = (size_t)(mib < PIECE ? mib : PIECE) << 20;
+        cudaError_t error = cudaMalloc(&pieces[count], bytes);
+        if (error) {
+            fprintf(stderr, "cudaMalloc: %s\n", cudaGetErrorString(error));
+            return error;
+        }
+        count++;
+    }
+    return cudaSuccess;
+}
+
+static void shrink(void)
+{
+    while (count)
+        cudaFree(pieces[--count]);
+}
+
+static void open_range(const char *name)
+{
+    if (vramscope_range_push)
+        vramscope_range_push(name);
+}
+
+static void end_range(void)
+{
+    if (vramscope_range_pop)
+        vramscope_range_pop();
+}
+
+static int hold(int mib)
+{
+    if (grow(mib))
+        return 1;
+    shrink();
+    return 0;
+}
+
+/* Steps that grow: the last one needs *mib*. */
+static int steps(int mib)
+{
+    char name[32];
+    for (int i = 1; i <= 4; i++) {
+        snprintf(name, sizeof name, "step %d", i);
+        open_range(name);
+        open_range("backward");
+        if (grow(mib * i / 4))
+            return 1;
+        shrink();
+        end_range();
+        end_range();
+    }
+    return 0;
+}
+
+/* A training without an end. */
+static int train(int mib)
+{
+    char name[32];
+    for (int i = 0;; i++) {
+        snprintf(name, sizeof name, "step %d", i);
+        open_range(name);
+        if (grow(i == 1 ? mib : PIECE))
+            return 1;
+        shrink();
+        end_range();
+        usleep(10000);
+    }
+}
+
+/* Tries less until it is enough. */
+static int recover(int mib)
+{
+    void *p;
+    for (; mib >= PIECE; mib /= 2)
+        if (cudaMalloc(&p, (size_t)mib << 20) == cudaSuccess)
+            return cudaFree(p) != cudaSuccess;
+    return 1;
+}
+
+/* Two processes that use one device at the same time. */
+static int share(int mib)
+{
+    int ready[2], go[2], failed = 0, status;
+    char byte;
+    if (pipe(ready) || pipe(go))
+        return 2;
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0) {
+            int bad = grow(mib) != cudaSuccess;
+            if (write(ready[1], "", 1) != 1 || read(go[0], &byte, 1) != 1)
+                bad = 1;
+            _exit(bad);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        failed |= read(ready[0], &byte, 1) != 1;
+    failed |= write(go[1], "..", 2) != 2;
+    while (wait(&status) > 0)
+        failed |= status != 0;
+    return failed;
+}
+
+static int notes(int mib)
+{
+    const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
+    int fd = path ? open(path, O_WRONLY | O_APPEND) : -1;
+    if (fd < 0)
+        return 2;
+    dprintf(fd, "assumed\t%d\tcuDNN\tworkspace of conv1\t67108864\tnot measured\n", getpid());
+    dprintf(fd, "assumed\t%d\tcuDNN\tworkspace of conv1\t67108864\tnot measured\n", getpid());
+    dprintf(fd, "unsupported\t%d\tcuSPARSE\tcusparseSpSM_solve\t0\t\n", getpid());
+    dprintf(fd, "decided\t%d\t\tnonzero\t0\ttrain.py:71: the shape of nonzero\n", getpid());
+    dprintf(fd, "values\t%d\t\t\t0\tcomputed=12 skipped=3 failed=1\n", getpid());
+    dprintf(fd, "not a note\n");
+    return hold(mib);
+}
+
+/* Waits to be interrupted, as a program that takes long. */
+static int wait_here(int mib)
+{
+    if (grow(mib))
+        return 1;
+    close(open("waiting", O_WRONLY | O_CREAT, 0666));
+    for (;;)
+        pause();
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int mib = argc > 2 ? atoi(argv[argc - 1]) : 64;
+    const char *equals = argc > 2 ? strchr(argv[argc - 1], '=') : NULL;
+    if (equals)
+        mib = atoi(equals + 1);
+    if (strcmp(mode, "hold") == 0)
+        return hold(mib);
+    if (strcmp(mode, "steps") == 0)
+        return steps(mib);
+    if (strcmp(mode, "train") == 0)
+        return train(mib);
+    if (strcmp(mode, "recover") == 0)
+        return recover(mib);
+    if (strcmp(mode, "swallow") == 0)
+        return grow(mib) ? 0 : 0;
+    if (strcmp(mode, "share") == 0)
+        return share(mib);
+    if (strcmp(mode, "notes") == 0)
+        return notes(mib);
+    if (strcmp(mode, "wait") == 0)
+        return wait_here(mib);
+    if (strcmp(mode, "second") == 0)
+        return cudaSetDevice(1) ? (fprintf(stderr, "invalid device ordinal\n"), 1) : hold(mib);
+    if (strcmp(mode, "crash") == 0)
+        return grow(mib) ? 1 : raise(SIGSEGV);
+    if (strcmp(mode, "fail") == 0)
+        return grow(mib) ? 1 : (fprintf(stderr, "line 1\nthe data set is missing\n"), 3);
+    return 0; /* "nothing" */
+}

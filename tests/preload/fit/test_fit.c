@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope fit` as a user types it: answers, exit codes and messages, with a CUDA program whose
+ * memory is an argument. The simulated devices have 400 MiB less than their capacity, for the
+ * context. */
+#define _GNU_SOURCE
+#define SIMULATED ""
+#define VS_SIMULATOR_PATH ""
+#include "preload/run_shell.h"
+
+#define SMALL "--gpu t4-16g,capacity=1GiB "
+#define LARGE "--gpu rtx4090-24g,capacity=2GiB "
+#define FIT "\"$V\" fit "
+
+static void assert_fits(const char *script, int status)
+{
+    int got = bash(script);
+    if (got != status)
+        fail_msg("exit status %d instead of %d:\n%s%s", got, status, out, err);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' is in:\n%s", part, text);
+}
+
+static void each_gpu_has_an_answer(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL LARGE "-- $P hold 1024", 1);
+    assert_prints(out, "t4-16g,capacity=1GiB       no ");
+    assert_prints(out, "rtx4090-24g,capacity=2GiB  yes         1.00 GiB  1.00 GiB  624.0 MiB\n");
+    assert_prints(out, "fit_victim.c:");
+    assert_prints(out, "short");
+    assert_prints(out, "assumed: context 400.0 MiB");
+    assert_prints(err, "t4-16g,capacity=1GiB … does not fit");
+    assert_lacks(out, "cudaMalloc:"); /* the program's own output */
+    assert_fits(FIT LARGE "$P hold 1024", 0);
+    assert_fits(FIT SMALL "$P hold 512", 0);
+    assert_prints(out, "512.0 MiB");
+    assert_prints(out, "112.0 MiB\n"); /* 1024 - 400 - 512 */
+}
+
+static void a_failure_has_its_step_and_is_short_by_so_much(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- $P steps 1024", 1); /* the 10th piece of step 3 */
+    assert_prints(out, "step 3 / backward, grow (fit_victim.c:29), 16.0 MiB short");
+    assert_prints(out, "failure: 64.0 MiB requested, 48.0 MiB of 1.00 GiB free; held by grow (fit_victim.c:29) 576.0");
+    assert_fits(FIT SMALL "-- $P steps 512", 0);
+    assert_prints(out, "peak at step 4 / backward: grow (fit_victim.c:29) 512.0 MiB");
+}
+
+static void the_line_is_the_users_own(void **state)
+{
+    (void)state;
+    assert_fits("mkdir -p site-packages; cat >site-packages/installed.py <<E\n"
+                "import ctypes\n"
+                "cuda = ctypes.CDLL('libcudart.so.13')\n"
+                "def empty(mib):\n"
+                "    return cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(mib << 20))\n"
+                "E\n"
+                "cat >train.py <<E\n"
+                "import sys; sys.path.insert(0, 'site-packages')\n"
+                "from installed import empty\n"
+                "def train(mib):\n"
+                "    empty(128)  # small\n"
+                "    return empty(mib)\n"
+                "sys.exit(train(1024) != 0)\n"
+                "E\n" FIT SMALL LARGE "-- python3 train.py", 1);
+    assert_prints(out, "  train.py:5, 528.0 MiB short\n");
+    assert_prints(out, "held by empty(128)\n  (train.py:4) 128.0 MiB");
+    assert_prints(out, "peak on rtx4090-24g,capacity=2GiB: return empty(mib) (train.py:5) 1.00 GiB, empty(128) (train.py:4)");
+}
+
+static void the_largest_value_is_found_by_halves(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL LARGE "--vary --mib=64,128,256,512,1024,2048 -- $P hold", 0);
+    assert_prints(out, "largest that fits on t4-16g,capacity=1GiB: --mib 512\n");
+    assert_prints(out, "largest that fits on rtx4090-24g,capacity=2GiB: --mib 1024\n");
+    assert_lacks(out, "--mib 64 ");
+    assert_lacks(out, "--mib 128 ");
+    assert_fits(FIT SMALL "--all --vary --mib=256,64,1024 -- $P hold", 0);
+    assert_prints(out, "--mib 64 ");
+    assert_true(strstr(out, "--mib 64 ") < strstr(out, "--mib 256"));
+    assert_fits(FIT SMALL "--vary --mib=1024,2048 -- $P hold", 1);
+    assert_prints(out, "largest that fits: none of these values\n");
+}
+
+static void a_value_goes_where_the_command_has_its_place(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"--vary 320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold {}",
+        "--vary --mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold --mib 64",
+        "--vary=--mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold --mib=64",
+        "--vary data.mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold",
+        "--vary data.mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold data.mib=1",
+        "--vary --mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold x{}x --size=64x{}",
+        "--vary --mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold --mib"};
+    static const char *const expected[] = {"hold 320\n", "hold --mib 320\n", "hold --mib=320\n",
+                                           "hold data.mib=320\n", "hold data.mib=320\n",
+                                           "hold x320x --size=64x320\n", "hold --mib 320\n"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char script[1024], args[256];
+        snprintf(script, sizeof script, FIT SMALL "%s", commands[i]);
+        assert_fits(script, 0);
+        slurp("args", args, sizeof args);
+        assert_string_equal(args, expected[i]);
+    }
+}
+
+static void other_failures_have_no_answer(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- $P fail", 2);
+    assert_prints(out, "?");
+    assert_prints(out, "no answer: the program failed with exit status 3");
+    assert_prints(out, "    the data set is missing\n");
+    assert_fits(FIT SMALL "-- $P crash", 2);
+    assert_prints(out, "killed by signal 11 (Segmentation fault)");
+    assert_fits(FIT SMALL "-- $P nothing", 2);
+    assert_prints(out, "the program used no memory of the GPU");
+    assert_prints(out, "nvcc -cudart shared");
+    assert_fits(FIT SMALL LARGE "-- ./missing", 2);
+    assert_prints(out, "the program could not be started");
+    assert_prints(out, "cannot run ./missing: No such file or directory");
+    assert_lacks(out, "rtx4090"); /* it would be the same there */
+    assert_fits(FIT SMALL "-- $P second", 2);
+    assert_prints(out, "add devices=N");
+    assert_fits(FIT SMALL LARGE "-- sh -c 'case $VRAMSCOPE_SIMULATE in t4*) exec \"$0\" fail;; esac; "
+                "exec \"$0\" hold 64' $P", 2); /* one answer is missing */
+    assert_prints(out, "yes");
+}
+
+/* Regression: the end of torchrun's messages does not name the error of its worker. */
+static void the_exception_is_shown_before_the_launchers_last_lines(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- sh -c '\"$0\" hold; printf \"Traceback:\\n  File x\\n[rank1]: ValueError: bad shape\\n\" >&2; "
+                "printf \"  5%%\\r 50%%\\rdone\\n\" >&2; seq 30 >&2; exit 1' $P", 2);
+    assert_prints(out, "    [rank1]: ValueError: bad shape\n    …\n    19\n    20\n");
+    assert_lacks(out, "    18\n");
+    assert_fits(FIT SMALL "-- sh -c '\"$0\" hold; printf \" 5%%\\r50%%\\rdone\\n\" >&2; exit 1' $P", 2);
+    assert_prints(out, ":\n    done\n");
+    assert_lacks(out, "5%");
+}
+
+static void a_recovered_failure_fits_and_a_hidden_one_does_not(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- $P recover 1024", 0);
+    assert_prints(out, "recovered from 1 failure\n");
+    assert_fits(FIT SMALL "-- $P swallow 1024", 1);
+    assert_prints(out, "short");
+}
+
+static void every_device_counts(void **state)
+{
+    (void)state;
+    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- $P second 1024", 1);
+    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- $P second 64", 0);
+}
+
+static void processes_on_one_device_are_added_up(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- $P share 512", 1);
+    assert_prints(out, "2 processes need 1.8 GiB together, 800.0 MiB short");
+    assert_fits(FIT LARGE "-- $P share 512", 0);
+    assert_prints(out, "one of 2 processes\n");
+    assert_prints(out, "224.0 MiB"); /* 2048 - 2 * (512 + 400) */
+}
+
+static void ranks_are_named(void **state)
+{
+    (void)state;
+    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
+                "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold $((64 + 64 * (r == 2))) || exit; done' $P", 0);
+    assert_prints(out, "128.0 MiB");
+    assert_prints(out, "rank 2 of 4 processes\n");
+    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
+                "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold $((64 + 1024 * (r == 3))); done' $P", 1);
+    assert_prints(out, "rank 3 of 4 processes: grow");
+}
+
+static void what_was_assumed_is_printed(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- $P notes", 0);
+    assert_prints(out, "assumed: workspace of conv1 of cuDNN 64.0 MiB (2 times); context 400.0 MiB\n");
+    assert_prints(out, "not supported: cusparseSpSM_solve of cuSPARSE\n");
+    assert_prints(out, "decided by values that were not computed: train.py:71: the shape of nonzero\n");
+}
+
+static void json_has_bytes(void **state)
+{
+    (void)state;
+    assert_fits(FIT "--json " SMALL LARGE "-- $P steps 1024 >fit.json; code=$?\n"
+                "python3 -c 'import json; f = json.load(open(\"fit.json\")); a, b = f[\"runs\"]\n"
+                "print(f[\"schema\"], f[\"fits\"], f[\"command\"][1:], a[\"fits\"], b[\"fits\"])\n"
+                "d = a[\"device\"][\"failure\"]; print(d[\"short_bytes\"], d[\"requested_bytes\"], d[\"place\"])\n"
+                "d = b[\"device\"]; print(d[\"peak_reserved_bytes\"], d[\"headroom_bytes\"], d[\"failure\"])'\n"
+                "exit $code", 1);
+    assert_string_equal(out, "vramscope.fit/1 no ['steps', '1024'] no yes\n"
+                             "16777216 67108864 step 3 / backward\n1073741824 654311424 None\n");
+    assert_fits(FIT "--json " SMALL "-- $P notes | python3 -c 'import json, sys; r = json.load(sys.stdin)[\"runs\"][0]\n"
+                "print(r[\"values\"], r[\"assumed\"][0][\"bytes\"], r[\"assumed\"][0][\"count\"], r[\"value\"])'", 0);
+    assert_string_equal(out, "{'computed': 12, 'skipped': 3, 'failed': 1} 67108864 2 None\n");
+}
+
+static void wrong_usage_is_answered_before_any_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *message;
+    } cases[] = {
+        {"-- $P hold", "no GPU given; --gpu takes one of: t4-16g, rtx4090-24g"},
+        {SMALL, "no program given"},
+        {"--gpu nosuch -- $P hold", "--gpu nosuch: no simulated device 'nosuch'"},
+        {"--gpu t4-16g,colour=red -- $P hold", "unknown key in colour=red"},
+        {"--gpu", "--gpu needs a value"},
+        {SMALL "--vary 1,2 -- $P hold", "the command has no {}"},
+        {SMALL "--vary --mib=1,,2 -- $P hold", "has an empty value"},
+        {SMALL "--vary --mib= -- $P hold", "has an empty value"},
+        {SMALL "--vary a=1 --vary b=1 -- $P hold", "--vary is given twice"},
+        {SMALL "--nosuch -- $P hold", "unknown option --nosuch"},
+        {SMALL "-x -- $P hold", "unknown option -x"},
+        {SMALL "--output=a.vst -- $P hold", "--output cannot be given: use --keep DIR"},
+        {SMALL "--simulate t4-16g -- $P hold", "--simulate cannot be given: use --gpu"},
+        {SMALL "--no-record -- $P hold", "--no-record cannot be given"},
+        {SMALL "--stack-depth=0 -- $P hold", "'0' is not a value for --stack-depth"},
+        {SMALL "--steps 0 -- $P hold", "--steps takes a number, from 1"},
+        {SMALL "--json=1 -- $P hold", "--json takes no value"},
+        {SMALL "--keep /dev/null/x -- $P hold", "choose another folder with --keep"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[1024];
+        snprintf(script, sizeof script, FIT "%s", cases[i].arguments);
+        assert_fits(script, 2);
+        assert_string_equal(out, "");
+        assert_prints(err, cases[i].message);
+        assert_lacks(err, " … ");
+    }
+}
+
+static void a_training_ends_after_its_steps(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "--steps 3 -- $P train 512", 0);
+    assert_prints(out, "512.0 MiB");
+    assert_fits(FIT SMALL "--steps 3 -- $P train 1024", 1);
+    assert_fits(FIT SMALL "--steps 3 -- $P hold 64", 0); /* it has no steps */
+    assert_fits(FIT SMALL "--steps 3 --json -- $P train 64 | grep stopped", 0);
+    assert_string_equal(out, "      \"stopped_after_steps\": true,\n");
+}
+
+static void options_of_run_are_passed_on(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "--values=off --no-nvtx --stack-depth 3 -- sh -c 'echo $VRAMSCOPE_VALUES "
+                "$VRAMSCOPE_NVTX $VRAMSCOPE_STACK_DEPTH $VRAMSCOPE_ALLOCATOR >environment; exec \"$0\" hold' $P", 0);
+    slurp("environment", out, sizeof out);
+    assert_string_equal(out, "off off 3 observe\n");
+}
+
+static void kept_traces_stay_and_others_go(void **state)
+{
+    (void)state;
+    assert_fits("rm -rf tmp/*; " FIT SMALL "--keep 'my %d folder' -- sh -c '\"$0\" hold; echo hello' $P >/dev/null && "
+                FIT SMALL "--keep 'my %d folder' -- $P hold >/dev/null; ls -A tmp; cd 'my %d folder' && ls; cd *GiB; ls | "
+                "sed s/[0-9][0-9]*/N/g; \"$V\" report *.vst | grep -c 'peak allocated'", 0);
+    assert_string_equal(out, "t4-16g,capacity=1GiB\nN.N.vst\nnotes.txt\nstderr.txt\nstdout.txt\n1\n");
+}
+
+/* The program is stopped, the temporary files go, and the status is the signal's. */
+static void an_interrupt_cleans_up(void **state)
+{
+    (void)state;
+    bash("rm -rf tmp/*\nfor s in INT TERM HUP; do\n"
+         "rm -f waiting; " FIT SMALL LARGE "-- $P wait & fit=$!\n"
+         "for i in $(seq 600); do [ -e waiting ] && break; sleep 0.05; done\n"
+         "kill -$s $fit; wait $fit; echo $?; ls -A tmp\ndone\npgrep -f \"$P wait\" | wc -l");
+    assert_string_equal(out, "130\n143\n129\n0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gpu_has_an_answer),
+        cmocka_unit_test(a_failure_has_its_step_and_is_short_by_so_much),
+        cmocka_unit_test(the_line_is_the_users_own),
+        cmocka_unit_test(the_largest_value_is_found_by_halves),
+        cmocka_unit_test(a_value_goes_where_the_command_has_its_place),
+        cmocka_unit_test(other_failures_have_no_answer),
+        cmocka_unit_test(the_exception_is_shown_before_the_launchers_last_lines),
+        cmocka_unit_test(a_recovered_failure_fits_and_a_hidden_one_does_not),
+        cmocka_unit_test(every_device_counts),
+        cmocka_unit_test(processes_on_one_device_are_added_up),
+        cmocka_unit_test(ranks_are_named),
+        cmocka_unit_test(what_was_assumed_is_printed),
+        cmocka_unit_test(json_has_bytes),
+        cmocka_unit_test(wrong_usage_is_answered_before_any_run),
+        cmocka_unit_test(a_training_ends_after_its_steps),
+        cmocka_unit_test(options_of_run_are_passed_on),
+        cmocka_unit_test(kept_traces_stay_and_others_go),
+        cmocka_unit_test(an_interrupt_cleans_up),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

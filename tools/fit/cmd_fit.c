@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope fit: whether a program fits on a GPU, found by running it on the simulated one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/command.h"
+#include "tools/fit/fit_internal.h"
+#include "viewer/report/fit_text.h"
+
+static const char usage[] =
+    "usage: vramscope fit --gpu GPU [--gpu GPU]... [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM on each simulated GPU, without a real one, and prints whether it fits: its peak,\n"
+    "the memory that was left, and where the first allocation failed. PROGRAM is unchanged; its\n"
+    "output is not shown.\n"
+    "\n"
+    "  --gpu GPU       a GPU by its name, with keys as for `vramscope run --simulate`:\n"
+    "                  h100-80g, or h100-80g,devices=4 for a program that uses four\n"
+    "  --vary NAME=V1,V2...\n"
+    "                  find the largest value that fits: --vary --batch=1,2,4,8 puts --batch 4\n"
+    "                  into the command, or replaces its value there; with {} in the command the\n"
+    "                  value goes there. Numbers are searched by halves\n"
+    "  --all           try every value of --vary\n"
+    "  --steps N       end the program after N completed steps; otherwise it runs to its end\n"
+    "  --json          JSON (schema vramscope.fit/1)\n"
+    "  --keep DIR      keep traces and output there, for `vramscope report` and `vramscope oom`\n"
+    "  --color WHEN    auto (default), always or never\n"
+    "\n"
+    "Options of `vramscope run` are passed on, as --values=off or --stacks=python.\n"
+    "\n"
+    "Exit codes: 0 fits on every GPU (with --vary: some value does); 1 does not fit on one; 2 no\n"
+    "answer: the program failed for another reason or used no GPU memory, or wrong usage.\n";
+
+static int exit_code(const struct vs_fit_set *set)
+{
+    switch (vs_fit_set_answer(set, NULL)) {
+    case VS_FIT_YES: return VS_EXIT_OK;
+    case VS_FIT_NO: return VS_EXIT_NO;
+    default: return VS_EXIT_UNUSABLE;
+    }
+}
+
+static int print(const struct vs_fit_job *job, const struct vs_fit_set *set)
+{
+    struct vs_style style;
+    if (job->json) {
+        vs_fit_json(set, stdout);
+    } else {
+        vs_style_init(&style, stdout);
+        if (job->colour_given)
+            style.colour = job->colour;
+        vs_fit_text(set, &style);
+    }
+    return vs_tool_finish(job->who, stdout, exit_code(set));
+}
+
+static int answer(struct vs_fit_job *job)
+{
+    struct vs_fit_set set = {.vary = job->vary, .program = job->program};
+    int status = vs_fit_folder_make(job);
+    if (status)
+        return status;
+    set.kept = job->keep ? job->folder : NULL;
+    vs_fit_signals_begin();
+    status = vs_fit_search(job, &set);
+    vs_fit_folder_remove(job);
+    if (!status && !vs_fit_interrupted())
+        status = print(job, &set);
+    for (size_t i = 0; i < set.count; i++)
+        vs_fit_run_clear(&set.runs[i]);
+    free(set.runs);
+    return status;
+}
+
+static int fit_main(int argc, char **argv)
+{
+    struct vs_fit_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return vs_tool_fail(argv[0], "out of memory");
+    int status = vs_fit_parse(job, usage, argc, argv);
+    if (!status)
+        status = answer(job);
+    vs_fit_job_clear(job);
+    free(job);
+    if (vs_fit_interrupted())
+        vs_fit_signals_leave();
+    return status < 0 ? VS_EXIT_OK : status;
+}
+
+const struct vs_command vs_cmd_fit = {
+    "fit", "answer whether a program fits on a GPU, without one", usage, fit_main};

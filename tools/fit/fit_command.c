@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * --vary: its values, and the command with one of them. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/command.h"
+#include "tools/fit/fit_internal.h"
+
+#define HOLE "{}"
+
+static bool has_hole(char *const *program)
+{
+    for (; *program; program++)
+        if (strstr(*program, HOLE))
+            return true;
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = strtod(*(char *const *)a, NULL), y = strtod(*(char *const *)b, NULL);
+    return x < y ? -1 : x > y;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return *text && !*end;
+}
+
+int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    const char *list = equals ? equals + 1 : text;
+    if (job->vary)
+        return vs_tool_usage(job->who, "--vary is given twice; only one argument can vary");
+    job->vary = equals ? strndup(text, (size_t)(equals - text)) : strdup("");
+    job->ascending = true;
+    while (job->vary) {
+        size_t length = strcspn(list, ",");
+        if (!length)
+            return vs_tool_usage(job->who, "--vary %s has an empty value; write it as "
+                                 "--vary --batch=1,2,4", text);
+        if (job->value_count == VS_FIT_VALUES_MAX)
+            return vs_tool_usage(job->who, "--vary takes at most %d values", VS_FIT_VALUES_MAX);
+        char *value = strndup(list, length);
+        if (!value)
+            break;
+        job->values[job->value_count++] = value;
+        job->ascending = job->ascending && is_number(value);
+        list += length;
+        if (!*list) {
+            if (job->ascending)
+                qsort(job->values, job->value_count, sizeof *job->values, ascending);
+            return 0;
+        }
+        list++;
+    }
+    return vs_tool_fail(job->who, "out of memory");
+}
+
+/* *word* with each {} replaced. */
+static char *fill_holes(const char *word, const char *value)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    for (const char *hole; (hole = strstr(word, HOLE)); word = hole + strlen(HOLE))
+        fprintf(out, "%.*s%s", (int)(hole - word), word, value);
+    fputs(word, out);
+    return fclose(out) ? NULL : text;
+}
+
+/* Whether *word* is "NAME=…". */
+static bool is_assigned(const char *word, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && word[length] == '=';
+}
+
+/* The place of *name* among the arguments; -1: it is not there. The last one counts, as it does
+ * for most programs. */
+static int find_name(char *const *program, const char *name)
+{
+    int found = -1;
+    for (int i = 1; program[0] && program[i]; i++)
+        if (is_assigned(program[i], name) || (*name == '-' && strcmp(program[i], name) == 0))
+            found = i;
+    return found;
+}
+
+static char *assigned(const char *name, const char *value)
+{
+    char *text = NULL;
+    return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
+}
+
+/* Puts the value after the name, or behind all arguments; an option that stands alone gets its
+ * value as an argument of its own, which every parser of options takes. *out* has room for two more
+ * words than *program*. */
+static bool place_value(char **out, char *const *program, const char *name, const char *value)
+{
+    int at = find_name(program, name), n = 0;
+    bool complete = true;
+    for (int i = 0; program[i]; i++) {
+        bool here = i == at && is_assigned(program[i], name);
+        bool value_here = at >= 0 && i == at + 1 && !is_assigned(program[at], name);
+        out[n] = here ? assigned(name, value) : strdup(value_here ? value : program[i]);
+        complete &= out[n++] != NULL;
+    }
+    bool missing = at >= 0 && !program[at + 1] && !is_assigned(program[at], name);
+    if (at < 0 && *name != '-') {
+        out[n] = assigned(name, value);
+        complete &= out[n++] != NULL;
+        return complete;
+    }
+    if (at < 0) {
+        out[n] = strdup(name);
+        complete &= out[n++] != NULL;
+    }
+    if (at < 0 || missing) {
+        out[n] = strdup(value);
+        complete &= out[n++] != NULL;
+    }
+    return complete;
+}
+
+char **vs_fit_command(const struct vs_fit_job *job, const char *value)
+{
+    size_t count = 0;
+    bool complete = true;
+    while (job->program[count])
+        count++;
+    char **command = calloc(count + 3, sizeof *command);
+    if (!command)
+        return NULL;
+    if (value && !has_hole(job->program)) {
+        complete = place_value(command, job->program, job->vary, value);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            command[i] = value ? fill_holes(job->program[i], value) : strdup(job->program[i]);
+            complete &= command[i] != NULL;
+        }
+    }
+    return complete ? command : NULL;
+}
