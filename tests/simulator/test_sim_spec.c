@@ -89,6 +89,9 @@ static void fields_change_the_preset(void **state)
     assert_int_equal(parse("data=small").data_max_bytes, VS_MIB);
     assert_int_equal(parse("data=off").data_max_bytes, 0);
     assert_int_equal(parse("data=4MiB").data_max_bytes, 4 * VS_MIB);
+    assert_true(parse("").workspace_bytes == VS_SIM_WORKSPACE_BY_RULE);
+    assert_int_equal(parse("workspace=0").workspace_bytes, 0);
+    assert_int_equal(parse("workspace=64MiB").workspace_bytes, 64 * VS_MIB);
 }
 
 static void faults_are_read_in_order(void **state)

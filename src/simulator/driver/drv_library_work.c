@@ -11,6 +11,7 @@
 #define BLOCKS_MAX 2147483647u
 
 VS_SIM_EXPORT vramscope_sim_library_work_fn vramscopeSimLibraryWork;
+VS_SIM_EXPORT vramscope_sim_library_workspace_fn vramscopeSimLibraryWorkspace;
 
 /* Dense peak rates in 10^12 operations per second, from NVIDIA's data sheets and architecture
  * white papers (RTX 4090: FP16 with FP32 accumulation). Where a device has no such units, the rate
@@ -58,4 +59,12 @@ CUresult vramscopeSimLibraryWork(CUstream stream, const struct vs_sim_work *work
     uint64_t blocks = work->blocks ? work->blocks : 1;
     unsigned grid = blocks < BLOCKS_MAX ? (unsigned)blocks : BLOCKS_MAX;
     return vs_sim_launch_timed(function, grid, THREADS, stream, work->params, work_ns(work));
+}
+
+bool vramscopeSimLibraryWorkspace(uint64_t *bytes)
+{
+    if (vs_sim_enter() || vs_sim_spec.workspace_bytes == VS_SIM_WORKSPACE_BY_RULE)
+        return false;
+    *bytes = vs_sim_spec.workspace_bytes;
+    return true;
 }

@@ -64,6 +64,7 @@ static const char *const keys[][2] = {
     {"capacity", "a size from 64MiB to 1TiB"},
     {"context", "a size such as 400MiB"},
     {"others", "a size such as 1GiB"},
+    {"workspace", "a size such as 64MiB, or 0"},
     {"devices", "1 to " WORDS(VS_SIM_DEVICES_MAX)},
     {"malloc_us", "0 to " WORDS(DELAY_US_MAX)},
     {"free_us", "0 to " WORDS(DELAY_US_MAX)},
@@ -303,7 +304,8 @@ static bool set_size(struct vs_sim_spec *spec, const char *key, const char *valu
         uint64_t *bytes;
     } sizes[] = {{"capacity", &spec->capacity_bytes},
                  {"context", &spec->context_bytes},
-                 {"others", &spec->others_bytes}};
+                 {"others", &spec->others_bytes},
+                 {"workspace", &spec->workspace_bytes}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (!strcmp(key, sizes[i].key)) {
             *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
@@ -383,6 +385,7 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
                               .devices = 1,
                               .context_bytes = 400 * VS_MIB,
                               .data_max_bytes = UINT64_MAX,
+                              .workspace_bytes = VS_SIM_WORKSPACE_BY_RULE,
                               .driver_version = VS_SIM_DRIVER_VERSION};
     char *word = strtok_r(copy, ",", &save);
     if (word && !strchr(word, '=')) {

@@ -16,6 +16,7 @@
 #define VS_SIM_DRIVER_VERSION 13000 /* the newest simulated driver version */
 #define VS_SIM_WHY_MAX 1024
 #define VS_SIM_FAILS_MAX 16
+#define VS_SIM_WORKSPACE_BY_RULE UINT64_MAX
 
 struct vs_sim_preset {
     const char *name;      /* as written in a spec */
@@ -79,6 +80,7 @@ struct vs_sim_spec {
     uint64_t capacity_bytes;     /* total memory of each device */
     uint64_t context_bytes;      /* taken by each context */
     uint64_t others_bytes;       /* held by "other processes" on each device */
+    uint64_t workspace_bytes;    /* of library calls without a measured size, or WORKSPACE_BY_RULE */
     unsigned malloc_us, free_us; /* added to each device allocation and free */
     unsigned kernel_us;          /* duration of a kernel without a host function; 0: by grid size */
     uint64_t data_max_bytes;     /* larger copies and memsets move no bytes; UINT64_MAX: all do */

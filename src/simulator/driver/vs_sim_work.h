@@ -8,6 +8,7 @@
 #define VS_SIM_WORK_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What the device computes with; chooses its peak rate. */
@@ -36,5 +37,9 @@ struct vs_sim_work {
  * being captured). It takes the longer of the times that its operations and its bytes need at 70 %
  * of the device's peak rates. Returns what cuLaunchKernel would. Any thread. */
 typedef CUresult vramscope_sim_library_work_fn(CUstream stream, const struct vs_sim_work *work);
+
+/* vramscopeSimLibraryWorkspace: the key workspace= of VRAMSCOPE_SIMULATE: whether it was given, and
+ * its bytes. Any thread. */
+typedef bool vramscope_sim_library_workspace_fn(uint64_t *bytes);
 
 #endif

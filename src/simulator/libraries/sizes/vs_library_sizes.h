@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sizes that only a real device knows: workspaces, memory of handles, communicators and contexts.
+ * They stand in sizes.tsv, one row each with its source (docs/simulator.md describes the columns); the
+ * file is linked into each stand-in library. Where no row was measured, a caller's rule or a row of
+ * kind "assumed" applies, and the run's notes name it. */
+#ifndef VS_LIBRARY_SIZES_H
+#define VS_LIBRARY_SIZES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simulator/libraries/common/vs_library_base.h"
+
+struct vs_size_query {
+    const char *library; /* package: "cudnn" */
+    int version;         /* major * 10000 + minor * 100 + patch */
+    int architecture;    /* 90 for compute capability 9.0 */
+    const char *what;    /* "convolution", "handle", … */
+    const char *key;     /* the problem, in the words that the library's stand-in writes */
+};
+
+struct vs_size_answer {
+    uint64_t bytes;
+    bool measured; /* false: the row's kind is "assumed" */
+    char source[256];
+};
+
+/* vs_size_find: the row for *query* in *table* (the text of a sizes.tsv, with its end): the first
+ * measured one, else the first assumed one. A row's key "*" matches every key. False without one. */
+bool vs_size_find(const char *table, const char *end, const struct vs_size_query *query,
+                  struct vs_size_answer *answer);
+
+/* vs_size_check: whether every row of a table is well formed; otherwise *line* is the number of the
+ * first bad line, from 1. */
+bool vs_size_check(const char *table, const char *end, unsigned *line);
+
+/* vs_library_own_version: the version that the library reports; weak: without a definition in the
+ * library, only rows for every version and those from 0.0.0 apply. */
+struct vs_library_version vs_library_own_version(void);
+
+/* vs_library_size: the size of *what* for this library (vs_library.package, its version and the
+ * current device): measured, or *assumed* with a note of *why*. */
+uint64_t vs_library_size(const char *what, const char *key, uint64_t assumed, const char *why);
+
+/* vs_library_workspace: the same for workspaces that the key workspace= of VRAMSCOPE_SIMULATE
+ * replaces where none was measured. */
+uint64_t vs_library_workspace(const char *what, const char *key, uint64_t assumed, const char *why);
+
+#endif
