@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Convolutions of the older interface: algorithms with their workspace and duration, and the work.
+ * Two algorithms are offered: one for tensor cores with the workspace of dnn_convolution_size.c,
+ * and a slower one without workspace. Both compute every convolution. */
+#include <string.h>
+
+#include "simulator/libraries/cudnn/vs_cudnn_internal.h"
+
+static void widen(const int *from, int64_t *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+static bool fast_math(int type, int math_type)
+{
+    if (type == CUDNN_DATA_FLOAT) /* TF32 is part of the default */
+        return math_type != CUDNN_FMA_MATH;
+    return type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+}
+
+/* check: the four descriptors fit together; fills *c*. */
+static int check(const char *function, enum dnn_direction direction, struct cudnnTensorStruct *x,
+                 struct cudnnFilterStruct *w, struct cudnnConvolutionStruct *desc,
+                 struct cudnnTensorStruct *y, struct dnn_convolution *c)
+{
+    int dim[DNN_DIMS];
+    if (!dnn_is_set(x, DNN_TENSOR, function) || !dnn_is_set(w, DNN_FILTER, function) ||
+        !dnn_is_set(desc, DNN_CONVOLUTION, function) || !dnn_is_set(y, DNN_TENSOR, function))
+        return CUDNN_STATUS_BAD_PARAM;
+    int e = cudnnGetConvolutionNdForwardOutputDim(desc, x, w, x->rank, dim);
+    if (e)
+        return e;
+    DNN_NEED(y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank),
+             "%s: the dimensions of the result do not match", function);
+    DNN_NEED(w->dim[0] % desc->groups == 0, "%s: %d filters in %d groups", function, w->dim[0],
+             desc->groups);
+    *c = (struct dnn_convolution){
+        .direction = direction, .type = x->type, .rank = x->rank,
+        .tensor_cores = fast_math(x->type, desc->math_type),
+    };
+    int64_t stride[DNN_DIMS];
+    widen(x->dim, c->x, x->rank);
+    widen(w->dim, c->w, w->rank);
+    widen(y->dim, c->y, y->rank);
+    widen(x->stride, stride, x->rank);
+    widen(desc->pad, c->pad, desc->rank);
+    widen(desc->pad, c->pad_behind, desc->rank);
+    widen(desc->stride, c->stride, desc->rank);
+    widen(desc->dilation, c->dilation, desc->rank);
+    c->channels_last = dnn_channels_last(c->x, stride, x->rank);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static const struct {
+    int fast, plain, count;
+} algorithms[] = {
+    [DNN_FORWARD] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
+                     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_CONVOLUTION_FWD_ALGO_COUNT},
+    [DNN_BACKWARD_DATA] = {CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0,
+                           CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT},
+    [DNN_BACKWARD_FILTER] = {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0,
+                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT},
+};
+
+static int workspace_of(const struct dnn_convolution *c, int algorithm, const char *function,
+                        size_t *bytes)
+{
+    DNN_NEED(algorithm >= 0 && algorithm < algorithms[c->direction].count, "%s: no algorithm %d",
+             function, algorithm);
+    if (algorithm == algorithms[c->direction].fast)
+        *bytes = dnn_convolution_workspace(c);
+    else if (algorithm == algorithms[c->direction].plain)
+        *bytes = 0;
+    else
+        return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: algorithm %d is not supported here", function,
+                        algorithm);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static int run(const char *function, struct cudnnContext *handle, const struct dnn_convolution *c,
+               int algorithm, const void *workspace, size_t given)
+{
+    struct dnn_cost cost;
+    size_t needed;
+    if (!dnn_is(handle, DNN_HANDLE, function))
+        return CUDNN_STATUS_BAD_PARAM;
+    int e = workspace_of(c, algorithm, function, &needed);
+    if (e)
+        return e;
+    if (needed > given || (needed && !workspace))
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
+                        "%s: algorithm %d needs %zu bytes of workspace, %zu given", function, algorithm,
+                        needed, workspace ? given : 0);
+    dnn_convolution_cost(c, &cost);
+    if (algorithm == algorithms[c->direction].plain)
+        cost.tensor_cores = false;
+    return dnn_submit(handle, &cost);
+}
+
+/* The three result structures have the same layout. */
+_Static_assert(sizeof(cudnnConvolutionFwdAlgoPerf_t) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
+                   sizeof(cudnnConvolutionFwdAlgoPerf_t) == sizeof(cudnnConvolutionBwdFilterAlgoPerf_t),
+               "one layout of results");
+
+/* rank: fills up to *wanted* results, the fastest first. *measured*: with durations. */
+static int rank(const struct dnn_convolution *c, int wanted, int *returned, void *results, bool measured)
+{
+    int order[2] = {algorithms[c->direction].fast, algorithms[c->direction].plain};
+    DNN_NEED(wanted > 0 && returned && results, "no room for a result");
+    *returned = wanted < 2 ? wanted : 2;
+    for (int i = 0; i < *returned; i++) {
+        struct dnn_cost cost;
+        dnn_convolution_cost(c, &cost);
+        cudnnConvolutionFwdAlgoPerf_t result = {
+            .algo = order[i],
+            .status = CUDNN_STATUS_SUCCESS,
+            .time = measured ? (float)((1 + cost.operations / 1e10 + cost.bytes / 1e9) * (1 + 3 * i)) : -1,
+            .memory = i ? 0 : dnn_convolution_workspace(c),
+            .determinism = CUDNN_DETERMINISTIC,
+            .mathType = i || !c->tensor_cores ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH,
+        };
+        memcpy((char *)results + (size_t)i * sizeof result, &result, sizeof result);
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+typedef struct cudnnTensorStruct *const tensor;
+typedef struct cudnnFilterStruct *const filter;
+typedef struct cudnnConvolutionStruct *const convolution;
+
+/* The queries of one direction: a, b, d: its descriptors in the order of its parameters. */
+#define QUERIES(name, DIRECTION, PERF, type_a, a, type_b, b, type_d, d, X, W, Y)                   \
+    int cudnnGet##name##AlgorithmMaxCount(struct cudnnContext *handle, int *count)                 \
+    {                                                                                              \
+        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
+        DNN_NEED_POINTER(count);                                                                   \
+        *count = algorithms[DIRECTION].count;                                                      \
+        return CUDNN_STATUS_SUCCESS;                                                               \
+    }                                                                                              \
+    int cudnnGet##name##Algorithm_v7(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
+                                     type_d d, const int wanted, int *returned, PERF *results)     \
+    {                                                                                              \
+        struct dnn_convolution p;                                                                  \
+        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
+        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
+        return e ? e : rank(&p, wanted, returned, results, false);                                 \
+    }                                                                                              \
+    int cudnnFind##name##Algorithm(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
+                                   type_d d, const int wanted, int *returned, PERF *results)       \
+    {                                                                                              \
+        struct dnn_convolution p;                                                                  \
+        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
+        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
+        return e ? e : rank(&p, wanted, returned, results, true);                                  \
+    }                                                                                              \
+    int cudnnGet##name##WorkspaceSize(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
+                                      type_d d, int algorithm, size_t *bytes)                      \
+    {                                                                                              \
+        struct dnn_convolution p;                                                                  \
+        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
+        DNN_NEED_POINTER(bytes);                                                                   \
+        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
+        return e ? e : workspace_of(&p, algorithm, __func__, bytes);                               \
+    }
+QUERIES(ConvolutionForward, DNN_FORWARD, cudnnConvolutionFwdAlgoPerf_t, tensor, x, filter, w, tensor, y,
+        x, w, y)
+QUERIES(ConvolutionBackwardData, DNN_BACKWARD_DATA, cudnnConvolutionBwdDataAlgoPerf_t, filter, w, tensor,
+        dy, tensor, dx, dx, w, dy)
+QUERIES(ConvolutionBackwardFilter, DNN_BACKWARD_FILTER, cudnnConvolutionBwdFilterAlgoPerf_t, tensor, x,
+        tensor, dy, filter, dw, x, dw, dy)
+
+/* find_with: as the Find…AlgorithmEx functions: candidates that fit into the given workspace run. */
+static int find_with(const char *function, struct cudnnContext *handle, const struct dnn_convolution *c,
+                     int wanted, int *returned, cudnnConvolutionFwdAlgoPerf_t *results,
+                     const void *workspace, size_t given)
+{
+    if (!dnn_is(handle, DNN_HANDLE, function))
+        return CUDNN_STATUS_BAD_PARAM;
+    int e = rank(c, wanted, returned, results, true);
+    for (int i = 0; !e && i < *returned; i++) {
+        if (results[i].memory > given || (results[i].memory && !workspace)) {
+            results[i].status = CUDNN_STATUS_ALLOC_FAILED;
+            results[i].time = -1;
+            continue;
+        }
+        e = run(function, handle, c, results[i].algo, workspace, given);
+    }
+    if (!e && *returned == 2 && results[0].status && !results[1].status) {
+        cudnnConvolutionFwdAlgoPerf_t failed = results[0];
+        results[0] = results[1];
+        results[1] = failed;
+    }
+    return e;
+}
+
+int cudnnFindConvolutionForwardAlgorithmEx(struct cudnnContext *handle, tensor x, const void *x_data,
+                                           filter w, const void *w_data, convolution c, tensor y,
+                                           void *y_data, const int wanted, int *returned,
+                                           cudnnConvolutionFwdAlgoPerf_t *results, void *workspace,
+                                           size_t bytes)
+{
+    struct dnn_convolution p;
+    DNN_NEED(x_data && w_data && y_data, "%s: a tensor is NULL", __func__);
+    int e = check(__func__, DNN_FORWARD, x, w, c, y, &p);
+    return e ? e : find_with(__func__, handle, &p, wanted, returned, results, workspace, bytes);
+}
+
+int cudnnFindConvolutionBackwardDataAlgorithmEx(struct cudnnContext *handle, filter w, const void *w_data,
+                                                tensor dy, const void *dy_data, convolution c, tensor dx,
+                                                void *dx_data, const int wanted, int *returned,
+                                                cudnnConvolutionBwdDataAlgoPerf_t *results,
+                                                void *workspace, size_t bytes)
+{
+    struct dnn_convolution p;
+    DNN_NEED(w_data && dy_data && dx_data, "%s: a tensor is NULL", __func__);
+    int e = check(__func__, DNN_BACKWARD_DATA, dx, w, c, dy, &p);
+    return e ? e
+             : find_with(__func__, handle, &p, wanted, returned, (void *)results, workspace, bytes);
+}
+
+int cudnnFindConvolutionBackwardFilterAlgorithmEx(struct cudnnContext *handle, tensor x,
+                                                  const void *x_data, tensor dy, const void *dy_data,
+                                                  convolution c, filter dw, void *dw_data,
+                                                  const int wanted, int *returned,
+                                                  cudnnConvolutionBwdFilterAlgoPerf_t *results,
+                                                  void *workspace, size_t bytes)
+{
+    struct dnn_convolution p;
+    DNN_NEED(x_data && dy_data && dw_data, "%s: a tensor is NULL", __func__);
+    int e = check(__func__, DNN_BACKWARD_FILTER, x, dw, c, dy, &p);
+    return e ? e
+             : find_with(__func__, handle, &p, wanted, returned, (void *)results, workspace, bytes);
+}
+
+int cudnnConvolutionForward(struct cudnnContext *handle, const void *alpha, tensor x, const void *x_data,
+                            filter w, const void *w_data, convolution c, int algorithm, void *workspace,
+                            size_t bytes, const void *beta, tensor y, void *y_data)
+{
+    struct dnn_convolution p;
+    DNN_NEED(alpha && beta && x_data && w_data && y_data, "%s: a tensor or factor is NULL", __func__);
+    int e = check(__func__, DNN_FORWARD, x, w, c, y, &p);
+    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
+}
+
+int cudnnConvolutionBackwardData(struct cudnnContext *handle, const void *alpha, filter w,
+                                 const void *w_data, tensor dy, const void *dy_data, convolution c,
+                                 int algorithm, void *workspace, size_t bytes, const void *beta,
+                                 tensor dx, void *dx_data)
+{
+    struct dnn_convolution p;
+    DNN_NEED(alpha && beta && w_data && dy_data && dx_data, "%s: a tensor or factor is NULL", __func__);
+    int e = check(__func__, DNN_BACKWARD_DATA, dx, w, c, dy, &p);
+    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
+}
+
+int cudnnConvolutionBackwardFilter(struct cudnnContext *handle, const void *alpha, tensor x,
+                                   const void *x_data, tensor dy, const void *dy_data, convolution c,
+                                   int algorithm, void *workspace, size_t bytes, const void *beta,
+                                   filter dw, void *dw_data)
+{
+    struct dnn_convolution p;
+    DNN_NEED(alpha && beta && x_data && dy_data && dw_data, "%s: a tensor or factor is NULL", __func__);
+    int e = check(__func__, DNN_BACKWARD_FILTER, x, dw, c, dy, &p);
+    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
+}
+
+int cudnnConvolutionBackwardBias(struct cudnnContext *handle, const void *alpha, tensor dy,
+                                 const void *dy_data, const void *beta, tensor db, void *db_data)
+{
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    DNN_NEED_SET(dy, DNN_TENSOR);
+    DNN_NEED_SET(db, DNN_TENSOR);
+    DNN_NEED(alpha && beta && dy_data && db_data, "%s: a tensor or factor is NULL", __func__);
+    DNN_NEED(db->rank >= 2 && dy->rank >= 2 && db->dim[1] == dy->dim[1], "%s: %d and %d channels",
+             __func__, db->dim[1], dy->dim[1]);
+    return dnn_elementwise(handle, "cudnn_convolution_backward_bias", dy->type,
+                           dnn_elements(dy->dim, dy->rank), 1,
+                           dnn_tensor_bytes(dy) + dnn_tensor_bytes(db));
+}
+
+int cudnnConvolutionBiasActivationForward(struct cudnnContext *handle, const void *alpha1, tensor x,
+                                          const void *x_data, filter w, const void *w_data, convolution c,
+                                          int algorithm, void *workspace, size_t bytes,
+                                          const void *alpha2, tensor z, const void *z_data, tensor bias,
+                                          const void *bias_data,
+                                          struct cudnnActivationStruct *const activation, tensor y,
+                                          void *y_data)
+{
+    struct dnn_convolution p;
+    DNN_NEED_SET(z, DNN_TENSOR);
+    DNN_NEED_SET(bias, DNN_TENSOR);
+    DNN_NEED_SET(activation, DNN_ACTIVATION);
+    DNN_NEED(alpha1 && alpha2 && x_data && w_data && z_data && bias_data && y_data,
+             "%s: a tensor or factor is NULL", __func__);
+    int e = check(__func__, DNN_FORWARD, x, w, c, y, &p);
+    DNN_NEED(e || (dnn_same_dims(z, y) && bias->rank == y->rank && bias->dim[1] == y->dim[1]),
+             "%s: the dimensions of z or of the bias do not match the result", __func__);
+    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
+}
+
+int cudnnIm2Col(struct cudnnContext *handle, tensor x, const void *x_data, filter w, convolution c,
+                void *columns)
+{
+    int dim[DNN_DIMS];
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    DNN_NEED_SET(x, DNN_TENSOR);
+    DNN_NEED(x_data && columns, "%s: a tensor is NULL", __func__);
+    int e = cudnnGetConvolutionNdForwardOutputDim(c, x, w, x->rank, dim);
+    if (e)
+        return e;
+    double out = dnn_elements(dim, x->rank) / dim[1] * dnn_elements(w->dim + 1, w->rank - 1);
+    return dnn_elementwise(handle, "cudnn_im2col", x->type, out, 0,
+                           dnn_tensor_bytes(x) + out * dnn_bits(x->type) / 8);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Handles with their stream, and versions. */
+#include "simulator/libraries/cudnn/vs_cudnn_internal.h"
+#include "simulator/libraries/sizes/vs_library_sizes.h"
+
+struct vs_library_version vs_library_own_version(void)
+{
+    return vs_library_version(
+        (struct vs_library_version){CUDNN_MAJOR, CUDNN_MINOR, CUDNN_PATCHLEVEL});
+}
+
+size_t cudnnGetVersion(void)
+{
+    struct vs_library_version v = vs_library_own_version();
+    return (size_t)(v.major * 10000 + v.minor * 100 + v.patch);
+}
+
+size_t cudnnGetCudartVersion(void) { return (size_t)vs_library_cuda_major() * 1000; }
+
+size_t cudnnGetMaxDeviceVersion(void)
+{
+    return CUDNN_MAX_SM_MAJOR_NUMBER * 100 + CUDNN_MAX_SM_MINOR_NUMBER * 10;
+}
+
+int cudnnGetProperty(int type, int *value)
+{
+    DNN_NEED_POINTER(value);
+    struct vs_library_version v = vs_library_own_version();
+    DNN_NEED(type >= MAJOR_VERSION && type <= PATCH_LEVEL, "cudnnGetProperty: no property %d", type);
+    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnOpsVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
+int cudnnCnnVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
+int cudnnAdvVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
+int cudnnGraphVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
+
+int cudnnCreate(struct cudnnContext **handle)
+{
+    DNN_NEED_POINTER(handle);
+    const struct vs_library_driver *d = vs_library_driver();
+    CUcontext context = NULL;
+    if (!d || d->cuCtxGetCurrent(&context) || !context)
+        return dnn_fail(CUDNN_STATUS_NOT_INITIALIZED, "cudnnCreate: this thread has no CUDA context");
+    return dnn_create(handle, DNN_HANDLE, sizeof **handle, "cudnnCreate");
+}
+
+int cudnnDestroy(struct cudnnContext *handle)
+{
+    return dnn_destroy(handle, DNN_HANDLE, "cudnnDestroy");
+}
+
+int cudnnSetStream(struct cudnnContext *handle, struct CUstream_st *stream)
+{
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    handle->stream = stream;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetStream(struct cudnnContext *handle, struct CUstream_st **stream)
+{
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    DNN_NEED_POINTER(stream);
+    *stream = handle->stream;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnQueryRuntimeError(struct cudnnContext *handle, int *status, int mode,
+                           struct cudnnRuntimeTag_t *tag)
+{
+    (void)tag;
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    DNN_NEED_POINTER(status);
+    DNN_NEED(mode >= CUDNN_ERRQUERY_RAWCODE && mode <= CUDNN_ERRQUERY_BLOCKING,
+             "cudnnQueryRuntimeError: no mode %d", mode);
+    const struct vs_library_driver *d = vs_library_driver();
+    *status = CUDNN_STATUS_SUCCESS; /* kernels of the stand-in do not fail while they run */
+    return mode == CUDNN_ERRQUERY_BLOCKING
+               ? dnn_driver(d->cuStreamSynchronize(handle->stream), __func__)
+               : CUDNN_STATUS_SUCCESS;
+}

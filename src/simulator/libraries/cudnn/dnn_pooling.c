@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pooling. */
+#include <string.h>
+
+#include "simulator/libraries/cudnn/vs_cudnn_internal.h"
+
+struct cudnnPoolingStruct {
+    int set;
+    int mode, nan, rank;
+    int window[DNN_DIMS], pad[DNN_DIMS], stride[DNN_DIMS];
+};
+
+DNN_DESCRIPTOR(PoolingDescriptor, struct cudnnPoolingStruct, DNN_POOLING)
+
+int cudnnSetPoolingNdDescriptor(struct cudnnPoolingStruct *p, const int mode, const int nan, int rank,
+                                int *window, int *pad, int *stride)
+{
+    DNN_NEED_KIND(p, DNN_POOLING);
+    DNN_NEED(window && pad && stride, "%s: an array is NULL", __func__);
+    DNN_NEED(mode >= CUDNN_POOLING_MAX && mode <= CUDNN_POOLING_MAX_DETERMINISTIC, "%s: no mode %d",
+             __func__, mode);
+    DNN_NEED(nan == CUDNN_NOT_PROPAGATE_NAN || nan == CUDNN_PROPAGATE_NAN, "%s: no mode %d for NaN",
+             __func__, nan);
+    DNN_NEED(rank >= 1 && rank <= DNN_DIMS - 2, "%s: %d spatial dimensions", __func__, rank);
+    for (int i = 0; i < rank; i++)
+        DNN_NEED(window[i] > 0 && stride[i] > 0 && pad[i] >= 0 && pad[i] < window[i],
+                 "%s: window %d, padding %d, stride %d", __func__, window[i], pad[i], stride[i]);
+    *p = (struct cudnnPoolingStruct){.set = 1, .mode = mode, .nan = nan, .rank = rank};
+    memcpy(p->window, window, sizeof *window * (size_t)rank);
+    memcpy(p->pad, pad, sizeof *pad * (size_t)rank);
+    memcpy(p->stride, stride, sizeof *stride * (size_t)rank);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnSetPooling2dDescriptor(struct cudnnPoolingStruct *p, int mode, int nan, int window_h, int window_w,
+                                int pad_h, int pad_w, int stride_h, int stride_w)
+{
+    int window[2] = {window_h, window_w}, pad[2] = {pad_h, pad_w}, stride[2] = {stride_h, stride_w};
+    return cudnnSetPoolingNdDescriptor(p, mode, nan, 2, window, pad, stride);
+}
+
+int cudnnGetPoolingNdDescriptor(struct cudnnPoolingStruct *const p, int wanted, int *mode, int *nan,
+                                int *rank, int *window, int *pad, int *stride)
+{
+    DNN_NEED_SET(p, DNN_POOLING);
+    DNN_NEED(wanted >= 0, "%s: %d dimensions requested", __func__, wanted);
+    size_t n = (size_t)(p->rank < wanted ? p->rank : wanted);
+    if (mode)
+        *mode = p->mode;
+    if (nan)
+        *nan = p->nan;
+    if (rank)
+        *rank = p->rank;
+    if (window)
+        memcpy(window, p->window, sizeof *window * n);
+    if (pad)
+        memcpy(pad, p->pad, sizeof *pad * n);
+    if (stride)
+        memcpy(stride, p->stride, sizeof *stride * n);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetPooling2dDescriptor(struct cudnnPoolingStruct *const p, int *mode, int *nan, int *window_h,
+                                int *window_w, int *pad_h, int *pad_w, int *stride_h, int *stride_w)
+{
+    DNN_NEED_SET(p, DNN_POOLING);
+    DNN_NEED(p->rank == 2, "%s: the pooling has %d spatial dimensions", __func__, p->rank);
+    int *to[] = {mode, nan, window_h, window_w, pad_h, pad_w, stride_h, stride_w};
+    int from[] = {p->mode,   p->nan,    p->window[0], p->window[1],
+                  p->pad[0], p->pad[1], p->stride[0], p->stride[1]};
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++)
+        if (to[i])
+            *to[i] = from[i];
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetPoolingNdForwardOutputDim(struct cudnnPoolingStruct *const p, struct cudnnTensorStruct *const x,
+                                      int rank, int *dim)
+{
+    DNN_NEED_SET(p, DNN_POOLING);
+    DNN_NEED_SET(x, DNN_TENSOR);
+    DNN_NEED_POINTER(dim);
+    DNN_NEED(x->rank == p->rank + 2 && rank == x->rank, "%s: %d dimensions for a pooling of %d", __func__,
+             rank, p->rank + 2);
+    dim[0] = x->dim[0];
+    dim[1] = x->dim[1];
+    for (int i = 0; i < p->rank; i++) {
+        int room = x->dim[i + 2] + 2 * p->pad[i] - p->window[i];
+        DNN_NEED(room >= 0, "%s: the window is larger than the padded input", __func__);
+        dim[i + 2] = room / p->stride[i] + 1;
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetPooling2dForwardOutputDim(struct cudnnPoolingStruct *const p, struct cudnnTensorStruct *const x,
+                                      int *n, int *c, int *h, int *w)
+{
+    int dim[4];
+    int e = cudnnGetPoolingNdForwardOutputDim(p, x, 4, dim);
+    if (!e && n && c && h && w)
+        *n = dim[0], *c = dim[1], *h = dim[2], *w = dim[3];
+    return e;
+}
+
+static int run(const char *function, struct cudnnContext *handle, struct cudnnPoolingStruct *p,
+               struct cudnnTensorStruct *x, struct cudnnTensorStruct *y, double tensors)
+{
+    int dim[DNN_DIMS];
+    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(y, DNN_TENSOR, function))
+        return CUDNN_STATUS_BAD_PARAM;
+    int e = cudnnGetPoolingNdForwardOutputDim(p, x, dnn_is_set(x, DNN_TENSOR, function) ? x->rank : 0, dim);
+    if (e)
+        return e;
+    DNN_NEED(y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank),
+             "%s: the dimensions of the result do not match", function);
+    return dnn_elementwise(handle, function, x->type, dnn_elements(y->dim, y->rank),
+                           dnn_elements(p->window, p->rank),
+                           tensors * (dnn_tensor_bytes(x) + dnn_tensor_bytes(y)));
+}
+
+int cudnnPoolingForward(struct cudnnContext *handle, struct cudnnPoolingStruct *const p, const void *alpha,
+                        struct cudnnTensorStruct *const x_desc, const void *x, const void *beta,
+                        struct cudnnTensorStruct *const y_desc, void *y)
+{
+    DNN_NEED(alpha && beta && x && y, "%s: a tensor or factor is NULL", __func__);
+    return run(__func__, handle, p, x_desc, y_desc, 1);
+}
+
+int cudnnPoolingBackward(struct cudnnContext *handle, struct cudnnPoolingStruct *const p,
+                         const void *alpha, struct cudnnTensorStruct *const y_desc, const void *y,
+                         struct cudnnTensorStruct *const dy_desc, const void *dy,
+                         struct cudnnTensorStruct *const x_desc, const void *x, const void *beta,
+                         struct cudnnTensorStruct *const dx_desc, void *dx)
+{
+    DNN_NEED_SET(dy_desc, DNN_TENSOR);
+    DNN_NEED_SET(dx_desc, DNN_TENSOR);
+    DNN_NEED(alpha && beta && y && dy && x && dx, "%s: a tensor or factor is NULL", __func__);
+    int e = run(__func__, handle, p, x_desc, y_desc, 2);
+    return e;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the cuDNN stand-in share: the descriptors, messages of the last error, work on
+ * the stream of a handle, and convolutions, which the older interface (descriptors per layer) and
+ * the graph interface (cudnnBackend…) both compute. All functions may be called from any thread;
+ * as in cuDNN, one descriptor is not altered by two threads at once. */
+#ifndef VS_CUDNN_INTERNAL_H
+#define VS_CUDNN_INTERNAL_H
+
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/cudnn/vs_cudnn_api.h"
+
+VS_CUDNN_FUNCTIONS(VS_LIBRARY_DECLARE)
+
+#define DNN_DIMS CUDNN_DIM_MAX
+
+enum dnn_kind {
+    DNN_HANDLE = 1,
+    DNN_TENSOR,
+    DNN_FILTER,
+    DNN_CONVOLUTION,
+    DNN_ACTIVATION,
+    DNN_POOLING,
+    DNN_LRN,
+    DNN_DROPOUT,
+    DNN_OP_TENSOR,
+    DNN_REDUCE,
+    DNN_TRANSFORM,
+    DNN_SPATIAL,
+    DNN_CTC,
+    DNN_RNN,
+    DNN_RNN_DATA,
+    DNN_ATTENTION,
+    DNN_SEQUENCE,
+    DNN_GRAPH_DESCRIPTOR, /* a descriptor of the graph interface, of any type */
+};
+
+struct cudnnContext {
+    CUstream stream;
+};
+
+struct cudnnTensorStruct {
+    int set; /* 0 until a Set function succeeded; the same in every descriptor below */
+    int type, rank;
+    int dim[DNN_DIMS], stride[DNN_DIMS];
+};
+
+struct cudnnFilterStruct {
+    int set;
+    int type, format, rank;
+    int dim[DNN_DIMS]; /* outputs, inputs of a group, spatial dimensions, in every format */
+};
+
+struct cudnnConvolutionStruct {
+    int set;
+    int rank; /* spatial dimensions */
+    int pad[DNN_DIMS], stride[DNN_DIMS], dilation[DNN_DIMS];
+    int mode, compute_type, math_type, reorder, groups;
+};
+
+struct cudnnDropoutStruct {
+    int set;
+    float probability;
+    void *states;
+    size_t state_bytes;
+    unsigned long long seed;
+};
+
+/* ---- errors (dnn_error.c) ---- */
+
+/* dnn_fail: stores the message that cudnnGetLastErrorString returns to this thread, and returns
+ * *status*. */
+int dnn_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* dnn_driver: the status of a driver call. */
+int dnn_driver(CUresult result, const char *function);
+
+/* ---- objects (dnn_object.c) ---- */
+
+int dnn_create(void *out, enum dnn_kind kind, size_t bytes, const char *function);
+/* dnn_destroy: NULL is accepted, as cuDNN does. */
+int dnn_destroy(const void *object, enum dnn_kind kind, const char *function);
+/* dnn_is: whether *object* is a live descriptor of *kind*; otherwise stores the error. */
+bool dnn_is(const void *object, enum dnn_kind kind, const char *function);
+/* dnn_is_set: the same, and a Set function has filled it. */
+bool dnn_is_set(const void *object, enum dnn_kind kind, const char *function);
+
+/* Create and Destroy of one kind of descriptor. */
+#define DNN_DESCRIPTOR(name, type, kind)                                                           \
+    int cudnnCreate##name(type **out)                                                              \
+    {                                                                                              \
+        return dnn_create((void *)out, kind, sizeof **out, "cudnnCreate" #name);                   \
+    }                                                                                              \
+    int cudnnDestroy##name(type *object)                                                           \
+    {                                                                                              \
+        return dnn_destroy(object, kind, "cudnnDestroy" #name);                                    \
+    }
+
+/* DNN_NEED: leaves the calling function with BAD_PARAM unless the condition holds. */
+#define DNN_NEED(condition, ...)                                                                   \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return dnn_fail(CUDNN_STATUS_BAD_PARAM, __VA_ARGS__);                                  \
+    } while (0)
+#define DNN_NEED_SET(object, kind)                                                                 \
+    do {                                                                                           \
+        if (!dnn_is_set(object, kind, __func__))                                                   \
+            return CUDNN_STATUS_BAD_PARAM;                                                         \
+    } while (0)
+#define DNN_NEED_KIND(object, kind)                                                                \
+    do {                                                                                           \
+        if (!dnn_is(object, kind, __func__))                                                       \
+            return CUDNN_STATUS_BAD_PARAM;                                                         \
+    } while (0)
+#define DNN_NEED_POINTER(pointer)                                                                  \
+    do {                                                                                           \
+        if (!(pointer))                                                                            \
+            return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: " #pointer " is NULL",       \
+                            __func__);                                                             \
+    } while (0)
+
+/* ---- data types and tensors (dnn_tensor.c) ---- */
+
+/* dnn_bits: bits of one element; 0 if the type does not exist. */
+unsigned dnn_bits(int type);
+const char *dnn_type_name(int type);
+double dnn_elements(const int *dim, int rank);
+/* dnn_tensor_bytes: bytes of the elements, without gaps between them. */
+double dnn_tensor_bytes(const struct cudnnTensorStruct *tensor);
+/* dnn_set_tensor: fills an output descriptor with packed dimensions. */
+void dnn_set_tensor(struct cudnnTensorStruct *tensor, int type, int rank, const int *dim);
+bool dnn_same_dims(const struct cudnnTensorStruct *a, const struct cudnnTensorStruct *b);
+/* dnn_channels_last: whether the second dimension is the innermost of dimensions above 1. */
+bool dnn_channels_last(const int64_t *dim, const int64_t *stride, int rank);
+
+/* ---- work (dnn_work.c) ---- */
+
+struct dnn_cost {
+    const char *kernel;
+    int type; /* CUDNN_DATA_…, of the operands */
+    bool tensor_cores; /* multiply-adds that may use TF32 where the operands are FP32 */
+    double operations, bytes;
+};
+int dnn_submit(struct cudnnContext *handle, const struct dnn_cost *cost);
+/* dnn_elementwise: reads and writes *bytes* with *per_element* operations on each element. */
+int dnn_elementwise(struct cudnnContext *handle, const char *kernel, int type, double elements,
+                    double per_element, double bytes);
+
+/* ---- convolutions (dnn_convolution_size.c) ---- */
+
+enum dnn_direction { DNN_FORWARD, DNN_BACKWARD_DATA, DNN_BACKWARD_FILTER };
+
+struct dnn_convolution {
+    enum dnn_direction direction;
+    int type, rank; /* rank: with batch and channels */
+    int64_t x[DNN_DIMS], w[DNN_DIMS], y[DNN_DIMS];
+    int64_t pad[DNN_DIMS], pad_behind[DNN_DIMS], stride[DNN_DIMS], dilation[DNN_DIMS];
+    bool channels_last, tensor_cores;
+};
+void dnn_convolution_cost(const struct dnn_convolution *c, struct dnn_cost *cost);
+/* dnn_convolution_workspace: bytes of workspace of the fastest algorithm: measured, else assumed
+ * (and noted). */
+size_t dnn_convolution_workspace(const struct dnn_convolution *c);
+
+#endif
