@@ -12,14 +12,13 @@ from pathlib import Path
 # pattern of functions -> their name in the text
 NAMED = {
     r"cu(da)?(Tex|Surf)(Object|Ref)|cuda(Get|Create|Destroy)(Texture|Surface)Object"
-    r"|cuModuleGet(Tex|Surf)Ref|TexRef|Texture1DLinear|TensorMap|TextureObject|SurfaceObject":
+    r"|cuModuleGet(Tex|Surf)Ref|TexRef|Texture1DLinear|TextureObject|SurfaceObject":
         "textures and surfaces",
     r"Multicast": "multicast",
     r"MemMapArrayAsync": "`cuMemMapArrayAsync`",
     r"ExternalSemaphore|NvSciSync": "external semaphores",
     r"ExternalMemoryGetMappedMipmapped": "mipmaps of external memory",
     r"Graphics|^cu(da)?(GL|EGL|VDPAU)|FromEGLSync|WGLGetDevice": "graphics interop",
-    r"Cluster": "cluster dimensions",
     r"FlushGPUDirectRDMA": "flushing remote writes",
     r"Conditional": "conditional nodes",
     r"Green|DevResource|DevSm|GenerateDesc": "green contexts",

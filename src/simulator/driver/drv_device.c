@@ -159,6 +159,8 @@ static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim
         return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = p->shared_optin; return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = p->blocks_per_sm; return 1;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = p->major >= 9; return 1;
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: *value = p->bus_bits > 1000; return 1;
     default: return 0;
     }

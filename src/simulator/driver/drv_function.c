@@ -32,11 +32,42 @@ static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const voi
         *pi = atomic_load(&f->dynamic_shared_max);
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *pi = atomic_load(&f->carveout); break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *pi = atomic_load(&f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *pi = atomic_load(&f->nonportable_cluster);
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *pi = atomic_load(&f->cluster_scheduling);
+        break;
     default:
         if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
             return CUDA_ERROR_INVALID_VALUE;
         *pi = 0;
     }
+    return CUDA_SUCCESS;
+}
+
+/* The attributes of clusters; their shape is checked by launches. */
+static CUresult set_cluster_attribute(struct vs_sim_function *f, CUfunction_attribute attribute,
+                                      int value)
+{
+    if (!vs_sim_device_clusters())
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
+        atomic_store(&f->nonportable_cluster, value != 0);
+        return CUDA_SUCCESS;
+    }
+    if (value < 0 || (attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE &&
+                      value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING))
+        return CUDA_ERROR_INVALID_VALUE;
+    atomic_store(attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
+                     ? &f->cluster_scheduling
+                     : &f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH],
+                 value);
     return CUDA_SUCCESS;
 }
 
@@ -57,6 +88,12 @@ static CUresult set_attribute(const void *handle, CUfunction_attribute attribute
             return CUDA_ERROR_INVALID_VALUE;
         atomic_store(&f->carveout, value);
         return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return set_cluster_attribute(f, attribute, value);
     default:
         return (unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE
                                                             : CUDA_ERROR_NOT_SUPPORTED;

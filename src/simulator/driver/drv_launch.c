@@ -64,8 +64,9 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
 /* cuda.h, cuLaunchCooperativeKernel: all blocks must run at the same time. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op)
 {
-    if (!op->attributes.cooperative)
-        return CUDA_SUCCESS;
+    CUresult e = vs_sim_cluster_fits(op);
+    if (e || !op->attributes.cooperative)
+        return e;
     const unsigned *g = op->grid, *b = op->block;
     uint64_t blocks = (uint64_t)g[0] * g[1];
     uint64_t most = (uint64_t)vs_sim_blocks_per_sm((int)(b[0] * b[1] * b[2]), op->shared_bytes) *

@@ -335,6 +335,8 @@ struct vs_sim_function {
     _Atomic(struct vs_sim_host_kernel *) host; /* as of host_generation */
     atomic_uint host_generation;
     atomic_int dynamic_shared_max, carveout;
+    atomic_int cluster[3]; /* required; all 0: none */
+    atomic_int nonportable_cluster, cluster_scheduling;
     struct vs_sim_image_arch arch; /* of its image */
     struct vs_sim_function *next;
 };
@@ -362,6 +364,11 @@ int vs_sim_blocks_per_sm(int threads, size_t shared);
 struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function);
 
 struct vs_sim_launch_op;
+/* vs_sim_device_clusters: does the device have thread block clusters (drv_cluster.c)? */
+bool vs_sim_device_clusters(void);
+/* vs_sim_cluster_fits: CUDA_ERROR_INVALID_CLUSTER_SIZE if the launch's clusters do not divide its
+ * grid, are too large, or differ from those that the function requires. */
+CUresult vs_sim_cluster_fits(const struct vs_sim_launch_op *op);
 /* vs_sim_launch_describe: fills *op* from the arguments of cuLaunchKernel, copying the kernel's
  * arguments (drv_launch.c). */
 CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *function,
@@ -373,7 +380,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
 CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
                              CUstream stream, void **params, uint64_t ns);
 /* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch whose blocks
- * cannot all run at the same time. */
+ * cannot all run at the same time, or the error of vs_sim_cluster_fits. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
 
 /* ---- device variables of host functions (drv_variable.c) ---- */
@@ -478,6 +485,7 @@ struct vs_sim_attributes { /* of launches, kernel nodes and streams (drv_attribu
     CUlaunchMemSyncDomain domain;
     int priority;
     unsigned carveout, nvlink;
+    unsigned cluster[3], preferred_cluster[3]; /* blocks; all 0: none */
     bool cooperative; /* the host function gets all blocks in one call */
 };
 

@@ -53,6 +53,18 @@ static CUresult set_window(struct vs_sim_attributes *a, const CUaccessPolicyWind
     return CUDA_SUCCESS;
 }
 
+static CUresult set_cluster(unsigned cluster[3], unsigned x, unsigned y, unsigned z)
+{
+    if (!vs_sim_device_clusters())
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if ((x || y || z) && !(x && y && z))
+        return CUDA_ERROR_INVALID_VALUE;
+    cluster[0] = x;
+    cluster[1] = y;
+    cluster[2] = z;
+    return CUDA_SUCCESS;
+}
+
 static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id,
                     const CUlaunchAttributeValue *v)
 {
@@ -76,6 +88,11 @@ static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id,
         a->sync_policy = v->syncPolicy;
         break;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: a->cooperative = v->cooperative != 0; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return set_cluster(a->cluster, v->clusterDim.x, v->clusterDim.y, v->clusterDim.z);
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        return set_cluster(a->preferred_cluster, v->preferredClusterDim.x,
+                           v->preferredClusterDim.y, v->preferredClusterDim.z);
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         a->scheduling = v->clusterSchedulingPolicyPreference;
         break;
@@ -84,7 +101,7 @@ static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id,
         break;
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: break;
-    default: return CUDA_ERROR_NOT_SUPPORTED; /* clusters, programmatic events, device updates */
+    default: return CUDA_ERROR_NOT_SUPPORTED; /* programmatic events, device updates */
     }
     return CUDA_SUCCESS;
 }
@@ -103,6 +120,16 @@ static CUresult get(const struct vs_sim_attributes *a, CUlaunchAttributeID id,
         break;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: v.syncPolicy = a->sync_policy; break;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: v.cooperative = a->cooperative; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        v.clusterDim.x = a->cluster[0];
+        v.clusterDim.y = a->cluster[1];
+        v.clusterDim.z = a->cluster[2];
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        v.preferredClusterDim.x = a->preferred_cluster[0];
+        v.preferredClusterDim.y = a->preferred_cluster[1];
+        v.preferredClusterDim.z = a->preferred_cluster[2];
+        break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         v.clusterSchedulingPolicyPreference = a->scheduling;
         break;

@@ -145,6 +145,20 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim
     return vs_rt_result(launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, true));
 }
 
+static CUlaunchConfig driver_config(const cudaLaunchConfig_t *config)
+{
+    return (CUlaunchConfig){.gridDimX = config->gridDim.x,
+                            .gridDimY = config->gridDim.y,
+                            .gridDimZ = config->gridDim.z,
+                            .blockDimX = config->blockDim.x,
+                            .blockDimY = config->blockDim.y,
+                            .blockDimZ = config->blockDim.z,
+                            .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                            .hStream = config->stream,
+                            .attrs = (CUlaunchAttribute *)config->attrs,
+                            .numAttrs = config->numAttrs};
+}
+
 static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func, void **args,
                              bool per_thread)
 {
@@ -160,16 +174,7 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func,
         return cudaErrorInvalidConfiguration;
     if (config->dynamicSmemBytes > UINT32_MAX)
         return cudaErrorInvalidValue;
-    CUlaunchConfig c = {.gridDimX = config->gridDim.x,
-                        .gridDimY = config->gridDim.y,
-                        .gridDimZ = config->gridDim.z,
-                        .blockDimX = config->blockDim.x,
-                        .blockDimY = config->blockDim.y,
-                        .blockDimZ = config->blockDim.z,
-                        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
-                        .hStream = config->stream,
-                        .attrs = (CUlaunchAttribute *)config->attrs,
-                        .numAttrs = config->numAttrs};
+    CUlaunchConfig c = driver_config(config);
     return vs_rt_error((per_thread ? vs_rt.LaunchKernelEx_ptsz
                                    : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
 }
@@ -208,7 +213,13 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
         CU_FUNC_ATTRIBUTE_BINARY_VERSION,
         CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED};
     int v[sizeof wanted / sizeof wanted[0]];
     CUfunction function;
     cudaError_t e = attr ? enter_function(func, &function) : cudaErrorInvalidValue;
@@ -225,7 +236,13 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
                                         .binaryVersion = v[6],
                                         .cacheModeCA = v[7],
                                         .maxDynamicSharedSizeBytes = v[8],
-                                        .preferredShmemCarveout = v[9]};
+                                        .preferredShmemCarveout = v[9],
+                                        .clusterDimMustBeSet = v[10],
+                                        .requiredClusterWidth = v[11],
+                                        .requiredClusterHeight = v[12],
+                                        .requiredClusterDepth = v[13],
+                                        .clusterSchedulingPolicyPreference = v[14],
+                                        .nonPortableClusterSizeAllowed = v[15]};
     return cudaSuccess;
 }
 
@@ -292,6 +309,29 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, c
         e = vs_rt_error(vs_rt.OccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, function, numBlocks,
                                                                     blockSize));
     return vs_rt_result(e);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+                                                 const cudaLaunchConfig_t *launchConfig)
+{
+    CUfunction function;
+    cudaError_t e = launchConfig ? enter_function(func, &function) : cudaErrorInvalidValue;
+    if (e || launchConfig->dynamicSmemBytes > UINT32_MAX)
+        return vs_rt_result(e ? e : cudaErrorInvalidValue);
+    CUlaunchConfig config = driver_config(launchConfig);
+    return vs_rt_result(
+        vs_rt_error(vs_rt.OccupancyMaxPotentialClusterSize(clusterSize, function, &config)));
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
+                                           const cudaLaunchConfig_t *launchConfig)
+{
+    CUfunction function;
+    cudaError_t e = launchConfig ? enter_function(func, &function) : cudaErrorInvalidValue;
+    if (e || launchConfig->dynamicSmemBytes > UINT32_MAX)
+        return vs_rt_result(e ? e : cudaErrorInvalidValue);
+    CUlaunchConfig config = driver_config(launchConfig);
+    return vs_rt_result(vs_rt_error(vs_rt.OccupancyMaxActiveClusters(numClusters, function, &config)));
 }
 
 /* ---- libraries ---- */
