@@ -20,12 +20,13 @@ struct vramscope_sim_launch {
     unsigned grid[3], block[3]; /* as launched */
     unsigned shared_bytes;      /* dynamic shared memory */
     void **args;                /* args[i] points to a copy of the i-th argument */
+    unsigned cooperative;       /* nonzero: all blocks must run at the same time */
 };
 
 /* Runs a part of the launch: the thread blocks with linear index in [*first*, *last*),
  * index = x + grid[0]*(y + grid[1]*z). Called from the simulator's worker threads. Parts
  * of one launch may run at the same time, like thread blocks on a GPU, and must not
- * depend on their order. */
+ * depend on their order. A cooperative launch is one part, with all blocks. */
 typedef void (*vramscope_sim_kernel)(const struct vramscope_sim_launch *launch, unsigned long first,
                                      unsigned long last);
 
@@ -66,6 +67,40 @@ static inline int vramscope_sim_register_variable(const char *name, void *host, 
     dlclose(driver);
     return done;
 }
+
+/* Ends the launch that is running with *error*, a CUresult such as CUDA_ERROR_ASSERT: its
+ * context fails with it, as after an exception of a kernel on a device. Blocks that have not
+ * started may be left out; the caller returns from its host function soon. *launch* as given
+ * to the host function. Returns 1 on the simulated GPU, 0 elsewhere. Threads: any. */
+static inline int vramscope_sim_fail(const struct vramscope_sim_launch *launch, int error)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return 0;
+    int (*end)(const struct vramscope_sim_launch *, int);
+    *(void **)&end = dlsym(driver, "vramscopeSimFail");
+    int done = end ? end(launch, error) : 0;
+    dlclose(driver);
+    return done;
+}
+
+/* A thread that a host function started itself runs a part of *launch* from now on (*begins*
+ * 1), or has finished that part (0). Between the two, its accesses belong to the launch, and
+ * CUDA calls return CUDA_ERROR_NOT_PERMITTED. The host function returns after the last of
+ * them. Threads: the thread itself. */
+static inline void vramscope_sim_thread(const struct vramscope_sim_launch *launch, int begins)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return;
+    void (*thread)(const struct vramscope_sim_launch *, int);
+    *(void **)&thread = dlsym(driver, "vramscopeSimThread");
+    if (thread)
+        thread(launch, begins);
+    dlclose(driver);
+}
+
+/* ---- accesses ---- */
 
 /* vramscope_sim_read, _write, _atomic: report that the host function of a kernel is about to
  * read, write or atomically change *bytes* bytes at *address*. With these reports the

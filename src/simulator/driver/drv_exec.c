@@ -116,34 +116,6 @@ static bool do_set(const struct vs_sim_set *set)
     return true;
 }
 
-static void run_kernel(struct vs_sim_context *ctx, struct vs_sim_op *work)
-{
-    const struct vs_sim_launch_op *op = &work->u.launch;
-    struct vramscope_sim_launch launch = {.shared_bytes = op->shared_bytes};
-    void *args[VS_SIM_ARGS_MAX];
-    memcpy(launch.grid, op->grid, sizeof launch.grid);
-    memcpy(launch.block, op->block, sizeof launch.block);
-    for (unsigned i = 0; i < op->host->arg_count; i++) {
-        args[i] = op->args + op->host->offset[i];
-        if (op->host->bytes[i] == sizeof(uintptr_t)) /* may be a pointer */
-            vs_sim_managed_touch(*(uintptr_t *)args[i], ctx->device->ordinal);
-    }
-    launch.args = args;
-    bool variables = vs_sim_variables_enter(op->function, ctx);
-    struct vs_sim_op *before = work->check ? vs_sim_check_kernel_enter(work) : NULL;
-    vs_sim_host_function_begin();
-    unsigned long blocks = (unsigned long)op->grid[0] * op->grid[1] * op->grid[2];
-    if (op->attributes.cooperative)
-        op->host->fn(&launch, 0, blocks);
-    else
-        vs_sim_workers_run(op->host, &launch, blocks);
-    vs_sim_host_function_end();
-    if (work->check)
-        vs_sim_check_kernel_leave(before);
-    if (variables)
-        vs_sim_variables_leave();
-}
-
 /* ---- activity ---- */
 
 static struct vs_sim_activity activity_of(const struct vs_sim_stream *s, const struct vs_sim_op *op,
@@ -245,7 +217,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
 static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     uint64_t start = later(vs_clock_ns(), s->last_end_ns);
-    run_kernel(s->ctx, op);
+    vs_sim_kernel_run(s->ctx, op);
     uint64_t end = later(vs_clock_ns(), start);
     s->last_end_ns = end;
     worked(s, op, end - start);

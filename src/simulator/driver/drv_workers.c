@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads that share the blocks of one kernel's host function. A launch with few or quick blocks
- * stays on the stream's own thread: the cost per block is learned from a kernel's earlier launches.
- * Jobs live on the stack of the engine that waits for them. */
+ * Runs the host function of one kernel launch, with threads that share its blocks. A launch with
+ * few or quick blocks stays on the stream's own thread: the cost per block is learned from a
+ * kernel's earlier launches. Jobs live on the stack of the engine that waits for them.
+ *
+ * A cooperative launch gets all blocks in one call, which may start threads of its own
+ * (vramscopeSimThread). A host function ends its launch with an error by vramscopeSimFail; the
+ * context fails with it, and blocks that have not started are left out. */
 #define _GNU_SOURCE
-#include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_managed.h"
 
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "base/vs_clock.h"
@@ -21,6 +27,7 @@ struct job {
     struct vs_sim_host_kernel *kernel;
     const struct vramscope_sim_launch *launch;
     struct vs_sim_op *check; /* the checker's kernel, or NULL */
+    const atomic_int *fault; /* the context's error */
     unsigned long blocks, slice;
     atomic_ulong next;
     atomic_uint active; /* workers inside; changed under pool_mu */
@@ -41,7 +48,7 @@ static unsigned long work_on(struct job *job)
     unsigned long did = 0;
     for (;;) {
         unsigned long first = atomic_fetch_add(&job->next, job->slice);
-        if (first >= job->blocks)
+        if (first >= job->blocks || atomic_load(job->fault))
             return did;
         unsigned long last = job->blocks - first > job->slice ? first + job->slice : job->blocks;
         job->kernel->fn(job->launch, first, last);
@@ -147,12 +154,14 @@ static unsigned long share_out(struct job *job, uint64_t ns_per_block)
     return did;
 }
 
-void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
-                        const struct vramscope_sim_launch *launch, unsigned long blocks)
+static void run_blocks(struct vs_sim_host_kernel *kernel,
+                       const struct vramscope_sim_launch *launch, unsigned long blocks,
+                       const atomic_int *fault)
 {
     struct job job = {.kernel = kernel,
                       .launch = launch,
                       .check = vs_sim_checking ? vs_sim_check_kernel() : NULL,
+                      .fault = fault,
                       .blocks = blocks};
     uint64_t known = atomic_load_explicit(&kernel->ns_per_block, memory_order_relaxed);
     uint64_t begin = vs_clock_ns();
@@ -163,6 +172,8 @@ void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
         known = (vs_clock_ns() - begin) / did;
         atomic_store(&job.next, did);
     }
+    if (atomic_load(fault))
+        return;
     if (blocks > 1 && known * (blocks - did) > SHARE_NS)
         pthread_once(&pool_once, pool_start);
     if (blocks > 1 && known * (blocks - did) > SHARE_NS && worker_count) {
@@ -176,4 +187,71 @@ void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
         return;
     uint64_t smooth = known ? (known * 7 + spent / did) / 8 : spent / did;
     atomic_store_explicit(&kernel->ns_per_block, smooth ? smooth : 1, memory_order_relaxed);
+}
+
+/* ---- one launch ---- */
+
+/* What a host function sees is the first member, so that its address finds the rest. */
+struct running {
+    struct vramscope_sim_launch launch;
+    struct vs_sim_context *ctx;
+    struct vs_sim_op *check; /* for threads of the host function; NULL: the checker is off */
+};
+_Static_assert(offsetof(struct running, launch) == 0, "a launch is found by its address");
+
+void vs_sim_kernel_run(struct vs_sim_context *ctx, struct vs_sim_op *work)
+{
+    const struct vs_sim_launch_op *op = &work->u.launch;
+    struct running run = {.launch.shared_bytes = op->shared_bytes,
+                          .launch.cooperative = op->attributes.cooperative,
+                          .ctx = ctx,
+                          .check = work->check ? work : NULL};
+    void *args[VS_SIM_ARGS_MAX];
+    memcpy(run.launch.grid, op->grid, sizeof run.launch.grid);
+    memcpy(run.launch.block, op->block, sizeof run.launch.block);
+    for (unsigned i = 0; i < op->host->arg_count; i++) {
+        args[i] = op->args + op->host->offset[i];
+        if (op->host->bytes[i] == sizeof(uintptr_t)) /* may be a pointer */
+            vs_sim_managed_touch(*(uintptr_t *)args[i], ctx->device->ordinal);
+    }
+    run.launch.args = args;
+    bool variables = vs_sim_variables_enter(op->function, ctx);
+    struct vs_sim_op *before = work->check ? vs_sim_check_kernel_enter(work) : NULL;
+    vs_sim_host_function_begin();
+    unsigned long blocks = (unsigned long)op->grid[0] * op->grid[1] * op->grid[2];
+    if (op->attributes.cooperative)
+        op->host->fn(&run.launch, 0, blocks);
+    else
+        run_blocks(op->host, &run.launch, blocks, &ctx->fault);
+    vs_sim_host_function_end();
+    if (work->check)
+        vs_sim_check_kernel_leave(before);
+    if (variables)
+        vs_sim_variables_leave();
+}
+
+/* ---- functions found by dlsym: vramscope_simulator.h describes them ---- */
+
+int vramscopeSimFail(const struct vramscope_sim_launch *launch, int error);
+VS_SIM_EXPORT int vramscopeSimFail(const struct vramscope_sim_launch *launch, int error)
+{
+    if (!launch || error <= 0)
+        return 0;
+    vs_sim_context_fail(((const struct running *)launch)->ctx, (CUresult)error);
+    return 1;
+}
+
+void vramscopeSimThread(const struct vramscope_sim_launch *launch, int begins);
+VS_SIM_EXPORT void vramscopeSimThread(const struct vramscope_sim_launch *launch, int begins)
+{
+    struct vs_sim_op *check = ((const struct running *)launch)->check;
+    if (begins) {
+        if (check)
+            vs_sim_check_kernel_enter(check);
+        vs_sim_host_function_begin();
+    } else {
+        vs_sim_host_function_end();
+        if (check)
+            vs_sim_check_kernel_leave(NULL);
+    }
 }

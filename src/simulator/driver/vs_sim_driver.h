@@ -405,10 +405,9 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
 bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_context *ctx);
 void vs_sim_variables_leave(void);
 
-/* vs_sim_workers_run: calls *kernel* for *blocks* thread blocks, on this thread and, if there is
- * enough work, on the shared workers. Returns when all are done (drv_workers.c). */
-void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
-                        const struct vramscope_sim_launch *launch, unsigned long blocks);
+/* vs_sim_kernel_run: runs the host function of the kernel *work* on this thread and, if there is
+ * enough work, on the shared workers. Returns when all is done (drv_workers.c). */
+void vs_sim_kernel_run(struct vs_sim_context *ctx, struct vs_sim_op *work);
 
 /* ---- the work of streams (drv_engine.c, drv_exec.c) ---- */
 
