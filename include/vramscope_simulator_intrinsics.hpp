@@ -30,6 +30,12 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+[[noreturn]] inline void __trap()
+{
+    vramscope_sim::runner::mine().fail_launch(CUDA_ERROR_LAUNCH_FAILED, "__trap() was called");
+}
+inline void __nanosleep(unsigned) { sched_yield(); }
+
 /* ---- warps ---- */
 
 namespace vramscope_sim {
@@ -38,32 +44,48 @@ inline unsigned warp_vote(unsigned mask, bool vote)
 {
     exchange mine = {};
     mine.vote = vote;
-    mine.from = runner::mine().lane();
-    return runner::mine().warp_barrier(mask, mine).vote;
+    return runner::mine().warp_barrier(mask, mine, [](const gathered &all) { return all.voted; });
 }
 
+template <typename T> exchange shown(T value)
+{
+    static_assert(sizeof(T) <= sizeof exchange::value && std::is_trivially_copyable_v<T>,
+                  "threads exchange trivially copyable values of up to 32 bytes");
+    exchange mine = {};
+    std::memcpy(mine.value, static_cast<const void *>(&value), sizeof value);
+    return mine;
+}
+
+template <typename T> VRAMSCOPE_SIM_UNSEEN T value_of(const exchange &shown)
+{
+    alignas(T) unsigned char bytes[sizeof(T)];
+    std::memcpy(bytes, shown.value, sizeof(T));
+    return *reinterpret_cast<T *>(bytes);
+}
+
+/* *value* of the lane *from*; the caller's own if that lane takes no part. */
 template <typename T> T warp_value(unsigned mask, T value, unsigned from)
 {
-    static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>);
-    exchange mine = {};
-    std::memcpy(mine.value, &value, sizeof value);
-    mine.from = from;
-    std::memcpy(&value, runner::mine().warp_barrier(mask, mine).value, sizeof value);
-    return value;
+    return runner::mine().warp_barrier(mask, shown(value), [&](const gathered &all) {
+        return all.lanes & 1u << from ? value_of<T>(all.lane[from]) : value;
+    });
 }
 
-template <typename T, typename F> T warp_reduce(unsigned mask, T value, F join)
+/* join(... join(join(a, b), c) ...) of the values of those lanes in *mask* that are also in
+ * *of*, from the lowest lane to the highest. */
+template <typename T, typename F>
+T warp_reduce(unsigned mask, T value, F join, unsigned of = 0xffffffffu)
 {
-    T all{};
-    bool first = true;
-    for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(mask & 1u << lane))
-            continue;
-        T other = warp_value(mask, value, lane);
-        all = first ? other : join(all, other);
-        first = false;
-    }
-    return all;
+    return runner::mine().warp_barrier(mask, shown(value), [&](const gathered &all) {
+        T sum = value;
+        bool first = true;
+        for (unsigned lanes = all.lanes & of; lanes; lanes &= lanes - 1) {
+            T other = value_of<T>(all.lane[__builtin_ctz(lanes)]);
+            sum = first ? other : T(join(sum, other));
+            first = false;
+        }
+        return sum;
+    });
 }
 
 } // namespace vramscope_sim
@@ -81,8 +103,12 @@ inline int __all_sync(unsigned mask, int predicate)
 {
     return vramscope_sim::warp_vote(mask, !predicate) == 0;
 }
-/* A device may choose which threads run together; here each runs alone. */
-inline unsigned __activemask() { return 1u << vramscope_sim::runner::mine().lane(); }
+/* The lanes that reach this call before any lane of the warp can go on. Inlined, so that the
+ * place in the kernel identifies the call. */
+__attribute__((always_inline)) inline unsigned __activemask()
+{
+    return vramscope_sim::runner::mine().converge();
+}
 
 template <typename T> T __shfl_sync(unsigned mask, T value, int from, int width = 32)
 {
@@ -108,11 +134,22 @@ template <typename T> T __shfl_xor_sync(unsigned mask, T value, int lanes, int w
 }
 template <typename T> unsigned __match_any_sync(unsigned mask, T value)
 {
-    unsigned same = 0;
-    for (unsigned lane = 0; lane < 32; lane++)
-        if (mask & 1u << lane && vramscope_sim::warp_value(mask, value, lane) == value)
-            same |= 1u << lane;
-    return same;
+    return vramscope_sim::runner::mine().warp_barrier(
+        mask, vramscope_sim::shown(value), [&](const vramscope_sim::gathered &all) {
+            unsigned same = 0;
+            for (unsigned lanes = all.lanes; lanes; lanes &= lanes - 1) {
+                int lane = __builtin_ctz(lanes);
+                if (!std::memcmp(all.lane[lane].value, &value, sizeof value))
+                    same |= 1u << lane;
+            }
+            return same;
+        });
+}
+template <typename T> unsigned __match_all_sync(unsigned mask, T value, int *all)
+{
+    unsigned same = __match_any_sync(mask, value);
+    *all = __all_sync(mask, same == mask);
+    return *all ? mask : 0;
 }
 template <typename T> T __reduce_add_sync(unsigned mask, T value)
 {
@@ -142,6 +179,8 @@ template <typename T, typename F> VRAMSCOPE_SIM_UNSEEN T atomic_change(T *p, F c
     while (!__atomic_compare_exchange(p, &old, &now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return old;
 }
+
+template <typename T, typename R> using if_arithmetic = std::enable_if_t<std::is_arithmetic_v<T>, R>;
 
 template <typename T> struct same { /* keeps the second argument out of deduction */
     using type = T;
@@ -208,79 +247,42 @@ VRAMSCOPE_SIM_UNSEEN T atomicCAS(T *p, vramscope_sim::same_t<T> expected, vramsc
     return expected;
 }
 
-/* ---- arithmetic ---- */
-
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
-inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned __brev(unsigned x)
+/* Scopes make no difference here: all threads see each other's atomics. */
+#define VRAMSCOPE_SIM_SCOPES(name)                                                                 \
+    template <typename T> T name##_system(T *p, vramscope_sim::same_t<T> v) { return name(p, v); } \
+    template <typename T> T name##_block(T *p, vramscope_sim::same_t<T> v) { return name(p, v); }
+VRAMSCOPE_SIM_SCOPES(atomicAdd)
+VRAMSCOPE_SIM_SCOPES(atomicSub)
+VRAMSCOPE_SIM_SCOPES(atomicExch)
+VRAMSCOPE_SIM_SCOPES(atomicMin)
+VRAMSCOPE_SIM_SCOPES(atomicMax)
+VRAMSCOPE_SIM_SCOPES(atomicInc)
+VRAMSCOPE_SIM_SCOPES(atomicDec)
+VRAMSCOPE_SIM_SCOPES(atomicAnd)
+VRAMSCOPE_SIM_SCOPES(atomicOr)
+VRAMSCOPE_SIM_SCOPES(atomicXor)
+#undef VRAMSCOPE_SIM_SCOPES
+template <typename T>
+T atomicCAS_system(T *p, vramscope_sim::same_t<T> expected, vramscope_sim::same_t<T> v)
 {
-    unsigned r = 0;
-    for (int i = 0; i < 32; i++)
-        r |= (x >> i & 1u) << (31 - i);
-    return r;
+    return atomicCAS(p, expected, v);
 }
-inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
-inline int __mulhi(int a, int b) { return int((long long)a * b >> 32); }
-inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)a * b >> 32); }
-
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline float __expf(float x) { return std::exp(x); }
-inline float __logf(float x) { return std::log(x); }
-inline float __log2f(float x) { return std::log2(x); }
-inline float __sinf(float x) { return std::sin(x); }
-inline float __cosf(float x) { return std::cos(x); }
-inline float __powf(float x, float y) { return std::pow(x, y); }
-inline float __fdividef(float a, float b) { return a / b; }
-inline float __frcp_rn(float x) { return 1.0f / x; }
-inline float __fsqrt_rn(float x) { return std::sqrt(x); }
-inline float __frsqrt_rn(float x) { return 1.0f / std::sqrt(x); }
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
-inline int __float2int_rz(float x) { return int(x); }
-inline int __float2int_rd(float x) { return int(std::floor(x)); }
-inline int __float2int_ru(float x) { return int(std::ceil(x)); }
-inline float __int2float_rn(int x) { return float(x); }
-
-namespace vramscope_sim {
-template <typename To, typename From> To same_bits(From x)
+template <typename T>
+T atomicCAS_block(T *p, vramscope_sim::same_t<T> expected, vramscope_sim::same_t<T> v)
 {
-    static_assert(sizeof(To) == sizeof(From));
-    To to;
-    std::memcpy(&to, &x, sizeof to);
-    return to;
+    return atomicCAS(p, expected, v);
 }
-} // namespace vramscope_sim
 
-inline int __float_as_int(float x) { return vramscope_sim::same_bits<int>(x); }
-inline unsigned __float_as_uint(float x) { return vramscope_sim::same_bits<unsigned>(x); }
-inline float __int_as_float(int x) { return vramscope_sim::same_bits<float>(x); }
-inline float __uint_as_float(unsigned x) { return vramscope_sim::same_bits<float>(x); }
-inline long long __double_as_longlong(double x) { return vramscope_sim::same_bits<long long>(x); }
-inline double __longlong_as_double(long long x) { return vramscope_sim::same_bits<double>(x); }
+/* ---- memory and time ---- */
 
 template <typename T> T __ldg(const T *p) { return *p; }
-
-/* CUDA's overloads for mixed arguments; std::min and std::max have none. */
-#define VRAMSCOPE_SIM_MIN_MAX(type)                                                                \
-    inline type min(type a, type b) { return a < b ? a : b; }                                      \
-    inline type max(type a, type b) { return a > b ? a : b; }
-VRAMSCOPE_SIM_MIN_MAX(int)
-VRAMSCOPE_SIM_MIN_MAX(unsigned)
-VRAMSCOPE_SIM_MIN_MAX(long)
-VRAMSCOPE_SIM_MIN_MAX(unsigned long)
-VRAMSCOPE_SIM_MIN_MAX(long long)
-VRAMSCOPE_SIM_MIN_MAX(unsigned long long)
-VRAMSCOPE_SIM_MIN_MAX(float)
-VRAMSCOPE_SIM_MIN_MAX(double)
-#undef VRAMSCOPE_SIM_MIN_MAX
+template <typename T> T __ldcg(const T *p) { return *p; }
+template <typename T> T __ldca(const T *p) { return *p; }
+template <typename T> T __ldcs(const T *p) { return *p; }
+template <typename T> void __stcg(T *p, vramscope_sim::same_t<T> v) { *p = v; }
+template <typename T> void __stcs(T *p, vramscope_sim::same_t<T> v) { *p = v; }
+template <typename T> void __stwb(T *p, vramscope_sim::same_t<T> v) { *p = v; }
+template <typename T> void __stwt(T *p, vramscope_sim::same_t<T> v) { *p = v; }
 
 inline long long clock64()
 {

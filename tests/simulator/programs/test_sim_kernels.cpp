@@ -16,7 +16,7 @@ static void fact(bool holds, const char *what)
 template <auto kernel, typename... A> static void run(dim3 grid, dim3 block, A... args)
 {
     void *pointers[] = {&args..., nullptr};
-    vramscope_sim_launch launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 256, pointers};
+    vramscope_sim_launch launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 256, pointers, 0};
     vramscope_sim::host_kernel<kernel>::blocks(&launch, 0, (unsigned long)grid.x * grid.y * grid.z);
 }
 
