@@ -100,6 +100,56 @@ static inline void vramscope_sim_thread(const struct vramscope_sim_launch *launc
     dlclose(driver);
 }
 
+/* ---- textures and surfaces ---- */
+
+struct vramscope_sim_level { /* of a mipmapped array; of all others there is one */
+    char *base;
+    size_t pitch, slice;           /* bytes from row to row, from plane or layer to the next */
+    unsigned width, height, depth; /* elements; 0: no such dimension. depth: planes or layers */
+};
+
+enum vramscope_sim_texel { /* a channel */
+    VRAMSCOPE_SIM_UNSIGNED,
+    VRAMSCOPE_SIM_SIGNED,
+    VRAMSCOPE_SIM_FLOAT,
+    VRAMSCOPE_SIM_UNORM, /* integers of formats that are always read as [0, 1] */
+    VRAMSCOPE_SIM_SNORM  /* as [-1, 1] */
+};
+
+/* A texture or surface object, with the meaning and the values of CUDA_TEXTURE_DESC. */
+struct vramscope_sim_texture {
+    unsigned surface;               /* nonzero: a surface object; the next lines have no meaning */
+    unsigned address_mode[3], filter_mode, mipmap_filter_mode, flags;
+    float border[4], bias, min_level, max_level;
+    enum vramscope_sim_texel texel;
+    unsigned channel_bytes, channels;
+    unsigned linear;                /* nonzero: linear memory, for fetches by index */
+    unsigned layered, cubemap;      /* nonzero: an array of that kind */
+    unsigned levels;
+    struct vramscope_sim_level level[18];
+};
+
+/* The texture or surface object with the handle *object*, unchanged until it is destroyed.
+ * NULL if there is none, or no simulator. Threads: any. Cost: a search. */
+static inline const struct vramscope_sim_texture *vramscope_sim_texture_of(unsigned long long object)
+{
+    static void *found; /* may be set by several threads at once */
+    void *of = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (!of) {
+        void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        if (!driver)
+            return NULL;
+        of = dlsym(driver, "vramscopeSimTexture");
+        dlclose(driver);
+        if (!of)
+            return NULL;
+        __atomic_store_n(&found, of, __ATOMIC_RELAXED);
+    }
+    const struct vramscope_sim_texture *(*get)(unsigned long long) = NULL;
+    *(void **)&get = of;
+    return get(object);
+}
+
 /* ---- accesses ---- */
 
 /* vramscope_sim_read, _write, _atomic: report that the host function of a kernel is about to

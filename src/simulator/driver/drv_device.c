@@ -188,7 +188,11 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
     {CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, 512},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 131072},
+    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 268435456},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, 131072},
+    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH, 131072},
+    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT, 65000},
+    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH, 2097120},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 65536},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT, 32768},
@@ -298,13 +302,6 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
                         .clockRate = vs_sim_spec.preset->clock_khz,
                         .textureAlign = 512};
     return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format,
-                                            unsigned numChannels, CUdevice dev)
-{
-    (void)maxWidthInElements, (void)format, (void)numChannels, (void)dev;
-    return CUDA_ERROR_NOT_SUPPORTED; /* textures are not simulated */
 }
 
 /* ---- peers ---- */

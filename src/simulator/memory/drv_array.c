@@ -48,7 +48,7 @@ static bool format_listed_but_not_done(CUarray_format format)
     }
 }
 
-static CUresult element_of(CUarray_format format, unsigned channels, size_t *element)
+CUresult vs_sim_array_element(CUarray_format format, unsigned channels, size_t *element)
 {
     if (channels != 1 && channels != 2 && channels != 4)
         return CUDA_ERROR_INVALID_VALUE;
@@ -123,7 +123,7 @@ static bool extents_ok(const CUDA_ARRAY3D_DESCRIPTOR *d)
 
 static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t *element)
 {
-    CUresult e = element_of(d->Format, d->NumChannels, element);
+    CUresult e = vs_sim_array_element(d->Format, d->NumChannels, element);
     if (e)
         return e;
     if (d->Flags & ~(unsigned)FLAGS_KNOWN)

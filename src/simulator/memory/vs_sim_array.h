@@ -30,6 +30,11 @@ bool vs_sim_array_of(CUarray handle, struct vs_sim_array *array, struct vs_sim_r
 CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3],
                           struct vs_sim_end *end, size_t *element);
 
+/* vs_sim_array_element: stores the bytes of an element of this format in *element*.
+ * CUDA_ERROR_INVALID_VALUE if cuda.h does not allow it, CUDA_ERROR_NOT_SUPPORTED if it is not
+ * simulated. */
+CUresult vs_sim_array_element(CUarray_format format, unsigned channels, size_t *element);
+
 /* vs_sim_array_release: frees the storage of an array or mipmapped array after the removal of its
  * range. */
 void vs_sim_array_release(const struct vs_sim_range *range);

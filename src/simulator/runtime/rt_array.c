@@ -57,7 +57,7 @@ static unsigned channels_of(const struct cudaChannelFormatDesc *d)
     return d->x > 0 && count != 3 ? count : 0;
 }
 
-static cudaError_t format_of(const struct cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *out)
+cudaError_t vs_rt_format_of(const struct cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
     if (d->f == cudaChannelFormatKindNV12 ||
         (d->f >= cudaChannelFormatKindUnsignedBlockCompressed1 &&
@@ -79,7 +79,7 @@ static cudaError_t format_of(const struct cudaChannelFormatDesc *d, CUDA_ARRAY3D
     return cudaErrorInvalidChannelDescriptor;
 }
 
-static struct cudaChannelFormatDesc channel_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
+struct cudaChannelFormatDesc vs_rt_channel_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     enum cudaChannelFormatKind kind = cudaChannelFormatKindNone;
     int bits = 0, n = (int)d->NumChannels;
@@ -107,7 +107,7 @@ static cudaError_t descriptor(const struct cudaChannelFormatDesc *desc, struct c
                                      .Height = extent.height,
                                      .Depth = extent.depth,
                                      .Flags = flags}; /* the driver's values */
-    return format_of(desc, out);
+    return vs_rt_format_of(desc, out);
 }
 
 static cudaError_t malloc_array(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
@@ -155,7 +155,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
     if (e)
         return vs_rt_result(e);
     if (desc)
-        *desc = channel_of(&d);
+        *desc = vs_rt_channel_of(&d);
     if (extent)
         *extent = (struct cudaExtent){d.Width, d.Height, d.Depth};
     if (flags)
@@ -168,7 +168,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_con
     CUDA_ARRAY3D_DESCRIPTOR d;
     cudaError_t e = desc ? describe(array, &d) : cudaErrorInvalidValue;
     if (!e)
-        *desc = channel_of(&d);
+        *desc = vs_rt_channel_of(&d);
     return vs_rt_result(e);
 }
 
@@ -178,7 +178,7 @@ cudaError_t vs_rt_array_shape(cudaArray_const_t array, struct vs_rt_array_shape 
     cudaError_t e = describe(array, &d);
     if (e)
         return e;
-    shape->element = (size_t)channel_of(&d).x / 8 * d.NumChannels;
+    shape->element = (size_t)vs_rt_channel_of(&d).x / 8 * d.NumChannels;
     shape->row = shape->element * d.Width;
     shape->rows = d.Height ? d.Height : 1;
     return cudaSuccess;

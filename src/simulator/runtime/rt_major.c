@@ -195,6 +195,23 @@ OLD(cudaGetTextureObjectTextureDesc, void *texture, cudaTextureObject_t object)
                   &ours, TEXTURE_BYTES);
 }
 
+#if VS_SIM_RT_MAJOR == 11
+/* 11.8's second forms, with the texture structure of CUDA 12. */
+OLD(cudaCreateTextureObject_v2, cudaTextureObject_t *object, const void *resource,
+    const struct cudaTextureDesc *texture, const void *view)
+{
+    WIDEN(cudaResourceDesc, r, resource, RESOURCE_BYTES);
+    WIDEN(cudaResourceViewDesc, v, view, VIEW_BYTES);
+    return cudaCreateTextureObject(object, r, texture, v);
+}
+
+OLD(cudaGetTextureObjectTextureDesc_v2, struct cudaTextureDesc *texture,
+    cudaTextureObject_t object)
+{
+    return cudaGetTextureObjectTextureDesc(texture, object);
+}
+#endif
+
 /* ---- managed memory: a device number instead of a location ---- */
 
 static struct cudaMemLocation location_of(int device)

@@ -69,6 +69,11 @@ cudaError_t vs_rt_enter(void);
  * it set through the driver, or its device's primary context, retained at first use. */
 cudaError_t vs_rt_enter_context(void);
 
+/* vs_rt_format_of: stores format and number of channels in *out*; cudaErrorNotSupported or
+ * cudaErrorInvalidChannelDescriptor (rt_array.c). vs_rt_channel_of: the reverse. */
+cudaError_t vs_rt_format_of(const struct cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *out);
+struct cudaChannelFormatDesc vs_rt_channel_of(const CUDA_ARRAY3D_DESCRIPTOR *d);
+
 /* vs_rt_context_of: the primary context of *device*, retained; cudaErrorInvalidDevice. */
 cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
 

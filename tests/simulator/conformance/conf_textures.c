@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texture and surface objects: what they accept, and that they describe what they were made of.
+ * Kernels that read them are in tests/simulator/programs. */
+#include "conf.h"
+
+#define TEX "cuda.h, cuTexObjectCreate"
+#define SURF "cuda.h, cuSurfObjectCreate"
+#define RT "cuda_runtime_api.h, cudaCreateTextureObject"
+
+/* The next group begins without a last error. */
+static int clear_error(void **state)
+{
+    (void)state;
+    cudaGetLastError();
+    return 0;
+}
+
+static CUarray picture(unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64,
+                                 .Height = 32,
+                                 .Format = CU_AD_FORMAT_FLOAT,
+                                 .NumChannels = 2,
+                                 .Flags = flags};
+    CUarray array = NULL;
+    DO(cuArray3DCreate(&array, &d));
+    return array;
+}
+
+static void an_object_describes_its_array(void **state)
+{
+    CUarray array = picture(0);
+    CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array}, r2;
+    CUDA_TEXTURE_DESC t = {.addressMode = {CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER,
+                                           CU_TR_ADDRESS_MODE_WRAP},
+                           .filterMode = CU_TR_FILTER_MODE_LINEAR,
+                           .flags = CU_TRSF_NORMALIZED_COORDINATES,
+                           .borderColor = {0.5f, 1}},
+                      t2;
+    CUtexObject a = 0, b = 0;
+    (void)state;
+    DO(cuTexObjectCreate(&a, &r, &t, NULL));
+    DO(cuTexObjectCreate(&b, &r, &t, NULL));
+    FACT(a && b && a != b, TEX ": each call makes an object");
+    DO(cuTexObjectGetResourceDesc(&r2, a));
+    FACT_EQ(r2.resType, CU_RESOURCE_TYPE_ARRAY, "cuda.h, cuTexObjectGetResourceDesc");
+    FACT(r2.res.array.hArray == array, "cuda.h, cuTexObjectGetResourceDesc");
+    DO(cuTexObjectGetTextureDesc(&t2, a));
+    FACT_EQ(t2.addressMode[0], CU_TR_ADDRESS_MODE_MIRROR, "cuda.h, cuTexObjectGetTextureDesc");
+    FACT_EQ(t2.filterMode, CU_TR_FILTER_MODE_LINEAR, "cuda.h, cuTexObjectGetTextureDesc");
+    FACT_EQ(t2.flags, CU_TRSF_NORMALIZED_COORDINATES, "cuda.h, cuTexObjectGetTextureDesc");
+    FACT(t2.borderColor[0] == 0.5f, "cuda.h, cuTexObjectGetTextureDesc");
+    DO(cuTexObjectDestroy(a));
+    DO(cuTexObjectGetTextureDesc(&t2, b));
+    DO(cuTexObjectDestroy(b));
+    DO(cuArrayDestroy(array));
+}
+
+static void settings_are_checked(void **state)
+{
+    CUarray array = picture(0);
+    CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    CUDA_TEXTURE_DESC t = {.filterMode = CU_TR_FILTER_MODE_POINT}, bad = t;
+    CUtexObject object = 0;
+    (void)state;
+    FACT_EQ(cuTexObjectCreate(&object, NULL, &t, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
+    FACT_EQ(cuTexObjectCreate(&object, &r, NULL, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
+    bad.filterMode = (CUfilter_mode)5;
+    FACT_EQ(cuTexObjectCreate(&object, &r, &bad, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
+    bad = t;
+    bad.addressMode[1] = (CUaddress_mode)9;
+    FACT_EQ(cuTexObjectCreate(&object, &r, &bad, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
+    r.flags = 1;
+    FACT_EQ(cuTexObjectCreate(&object, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE,
+            TEX ": flags must be zero");
+    DO(cuArrayDestroy(array));
+}
+
+static void linear_memory_is_aligned(void **state)
+{
+    CUdeviceptr memory;
+    size_t alignment = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+           pitch = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    CUtexObject object = 0;
+    (void)state;
+    FACT(alignment && pitch, "cuda.h, cuDeviceGetAttribute");
+    DO(cuMemAlloc(&memory, 1 << 20));
+    CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                            .res.linear = {.devPtr = memory,
+                                           .format = CU_AD_FORMAT_FLOAT,
+                                           .numChannels = 1,
+                                           .sizeInBytes = 1 << 16}};
+    CUDA_TEXTURE_DESC t = {.filterMode = CU_TR_FILTER_MODE_POINT};
+    DO(cuTexObjectCreate(&object, &r, &t, NULL));
+    DO(cuTexObjectDestroy(object));
+    r.res.linear.devPtr = memory + 4;
+    FACT_EQ(cuTexObjectCreate(&object, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE,
+            TEX ": devPtr is aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT");
+    r = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_PITCH2D,
+                             .res.pitch2D = {.devPtr = memory,
+                                             .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                             .numChannels = 4,
+                                             .width = 40,
+                                             .height = 30,
+                                             .pitchInBytes = 8 * pitch}};
+    DO(cuTexObjectCreate(&object, &r, &t, NULL));
+    DO(cuTexObjectDestroy(object));
+    r.res.pitch2D.pitchInBytes = 8 * pitch + 4;
+    FACT_EQ(cuTexObjectCreate(&object, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE,
+            TEX ": pitchInBytes is aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT");
+    DO(cuMemFree(memory));
+}
+
+static void a_surface_needs_an_array_for_it(void **state)
+{
+    CUarray plain = picture(0), writable = picture(CUDA_ARRAY3D_SURFACE_LDST);
+    CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = writable}, r2;
+    CUsurfObject surface = 0;
+    (void)state;
+    DO(cuSurfObjectCreate(&surface, &r));
+    DO(cuSurfObjectGetResourceDesc(&r2, surface));
+    FACT(r2.res.array.hArray == writable, "cuda.h, cuSurfObjectGetResourceDesc");
+    DO(cuSurfObjectDestroy(surface));
+    r.res.array.hArray = plain;
+    FACT_EQ(cuSurfObjectCreate(&surface, &r), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, CUDA_ARRAY3D_SURFACE_LDST: must be set in order to bind surfaces");
+    r.resType = CU_RESOURCE_TYPE_LINEAR;
+    FACT_EQ(cuSurfObjectCreate(&surface, &r), CUDA_ERROR_INVALID_VALUE,
+            SURF ": resType must be CU_RESOURCE_TYPE_ARRAY");
+    DO(cuArrayDestroy(plain));
+    DO(cuArrayDestroy(writable));
+}
+
+static void the_runtime_describes_its_objects(void **state)
+{
+    void *memory;
+    size_t pitch, most = 0;
+    struct cudaResourceDesc r = {.resType = cudaResourceTypePitch2D}, r2;
+    struct cudaTextureDesc t = {.addressMode = {cudaAddressModeClamp, cudaAddressModeWrap,
+                                                cudaAddressModeBorder},
+                                .filterMode = cudaFilterModeLinear,
+                                .readMode = cudaReadModeNormalizedFloat,
+                                .normalizedCoords = 1},
+                           t2;
+    cudaTextureObject_t object;
+    (void)state;
+    DO(cudaMallocPitch(&memory, &pitch, 4 * 50, 20));
+    r.res.pitch2D.devPtr = memory;
+    r.res.pitch2D.desc = (struct cudaChannelFormatDesc){8, 8, 8, 8, cudaChannelFormatKindUnsigned};
+    r.res.pitch2D.width = 50;
+    r.res.pitch2D.height = 20;
+    r.res.pitch2D.pitchInBytes = pitch;
+    DO(cudaCreateTextureObject(&object, &r, &t, NULL));
+    DO(cudaGetTextureObjectResourceDesc(&r2, object));
+    FACT(r2.resType == cudaResourceTypePitch2D && r2.res.pitch2D.devPtr == memory &&
+             r2.res.pitch2D.pitchInBytes == pitch && r2.res.pitch2D.desc.w == 8 &&
+             r2.res.pitch2D.desc.f == cudaChannelFormatKindUnsigned,
+         "cuda_runtime_api.h, cudaGetTextureObjectResourceDesc");
+    DO(cudaGetTextureObjectTextureDesc(&t2, object));
+    FACT(t2.addressMode[1] == cudaAddressModeWrap && t2.filterMode == cudaFilterModeLinear &&
+             t2.readMode == cudaReadModeNormalizedFloat && t2.normalizedCoords == 1,
+         "cuda_runtime_api.h, cudaGetTextureObjectTextureDesc");
+    DO(cudaDestroyTextureObject(object));
+    t.readMode = cudaReadModeElementType;
+    FACT(cudaCreateTextureObject(&object, &r, &t, NULL) != cudaSuccess,
+         RT ": linear filtering is for floating-point values");
+    FACT_EQ(cudaCreateTextureObject(NULL, &r, &t, NULL), cudaErrorInvalidValue, RT ": returns");
+    DO(cudaDeviceGetTexture1DLinearMaxWidth(&most, &r.res.pitch2D.desc, 0));
+    FACT(most >= (size_t)1 << 27, "programming guide, technical specifications");
+    DO(cudaFree(memory));
+}
+
+int conf_textures(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_describes_its_array),
+        cmocka_unit_test(settings_are_checked),
+        cmocka_unit_test(linear_memory_is_aligned),
+        cmocka_unit_test(a_surface_needs_an_array_for_it),
+        cmocka_unit_test(the_runtime_describes_its_objects),
+    };
+    return cmocka_run_group_tests_name("textures", tests, conf_begin, clear_error);
+}
