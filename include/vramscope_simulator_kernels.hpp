@@ -18,8 +18,8 @@
  * With -DVRAMSCOPE_SIM_INSTRUMENTED and the options in docs/simulator.md, every access of
  * the kernels is reported to the simulator's checker.
  *
- * vramscope_simulator_threads.hpp runs the threads; _intrinsics.hpp, _arithmetic.hpp
- * and _groups.hpp contain the functions of device code. */
+ * vramscope_simulator_threads.hpp runs the threads; _intrinsics.hpp, _arithmetic.hpp,
+ * _groups.hpp and _textures.hpp contain the functions of device code. */
 #ifndef VRAMSCOPE_SIMULATOR_KERNELS_HPP
 #define VRAMSCOPE_SIMULATOR_KERNELS_HPP
 
@@ -269,6 +269,7 @@ struct host_variable {
 #include "vramscope_simulator_intrinsics.hpp"
 #include "vramscope_simulator_arithmetic.hpp"
 #include "vramscope_simulator_groups.hpp"
+#include "vramscope_simulator_textures.hpp"
 
 /* For kernels that choose code by architecture. Last, because the CUDA headers above would
  * choose device code by it. */
