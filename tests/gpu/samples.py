@@ -49,14 +49,18 @@ SAMPLES = [
     Sample(INTRO + "mergeSort", simulate=None), # integer intrinsics
     Sample(INTRO + "simpleAtomicIntrinsics"),
     Sample(INTRO + "simpleCallback", simulate=None, any_order=True), # types of threads in its kernels' headers
+    Sample(INTRO + "simpleCooperativeGroups"),
+    Sample(INTRO + "simpleCubemapTexture"),
     Sample(INTRO + "simpleIPC", simulate=TWO, extra=["helper_multiprocess.cpp"], any_order=True),
+    Sample(INTRO + "simpleLayeredTexture"),
     Sample(INTRO + "simpleMultiCopy"),
     Sample(INTRO + "simpleMultiGPU", simulate=TWO),
     Sample(INTRO + "simpleP2P", simulate=TWO),
-    Sample(INTRO + "simplePitchLinearTexture", simulate=None), # textures
+    Sample(INTRO + "simplePitchLinearTexture", simulate=None), # minutes on a host
     Sample(INTRO + "simpleStreams"),
     Sample(INTRO + "simpleTemplates", kernels=["testKernel<float>", "testKernel<int>"]),
     Sample(INTRO + "simpleZeroCopy"),
+    Sample(INTRO + "systemWideAtomics"),
     Sample(INTRO + "template"),
     Sample(INTRO + "UnifiedMemoryStreams", simulate=None, flags=["-lcublas", "-Xcompiler", "-fopenmp"], any_order=True),
     Sample(CONCEPTS + "scan", simulate=None), # minutes on a host
@@ -71,7 +75,8 @@ SAMPLES = [
     Sample(FEATURES + "graphMemoryFootprint", device_code=False),
     Sample(FEATURES + "memMapIPCDrv", extra=["helper_multiprocess.cpp"], driver=True, any_order=True,
            images=[("memMapIpc_kernel.cu", "memMapIpc_kernel64.ptx", "-ptx")], sources=["memMapIpc.cpp"]),
-    Sample(FEATURES + "newdelete", simulate=None), # malloc in kernels
+    Sample(FEATURES + "binaryPartitionCG"),
+    Sample(FEATURES + "newdelete"),
     Sample(DOMAIN + "BlackScholes", simulate=None), # minutes on a host
     Sample(DOMAIN + "quasirandomGenerator", simulate=None), # integer intrinsics
     Sample(PERFORMANCE + "UnifiedMemoryPerf", simulate=None),
@@ -164,19 +169,10 @@ def host_copy(text):
 
 
 LAUNCH = re.compile(r"([A-Za-z_]\w*)\s*(<[\w\s,:]*>)\s*<<<")
-SHARED = re.compile(r"extern\s+__shared__\s+([\w\s]+?)\s+(\w+)\s*\[\s*\]")
+SHARED = re.compile(r"extern\s+(?=[\w\s]*\b__shared__\b)([\w\s]+?)\s+(\w+)\s*\[\s*\]")
 
 
-# Of cooperative groups, a block and its barrier.
-PRELUDE = """#include <vramscope_simulator_kernels.hpp>
-namespace cooperative_groups {
-struct thread_block {
-    void sync() const { __syncthreads(); }
-};
-static inline thread_block this_thread_block() { return {}; }
-static inline void sync(const thread_block &) { __syncthreads(); }
-}
-"""
+PRELUDE = "#include <vramscope_simulator_kernels.hpp>\n"
 KERNEL = r"__global__\s+(?:static\s+)?void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\("
 TEMPLATE = r"template\s*<[^>]*>\s*(?:static\s+)?"
 
@@ -186,27 +182,31 @@ def read(path):
         return strip_comments(f.read())
 
 
+def shared_arrays(text):
+    """Type and name of each dynamic array of shared memory."""
+    return [(kind.replace("__shared__", "").strip(), name) for kind, name in SHARED.findall(text)]
+
+
 def local_headers(path, text):
     found = (os.path.join(os.path.dirname(path), h) for h in re.findall(r'#\s*include\s*"([^"]+)"', text))
     return [h for h in found if os.path.exists(h)]
 
 
-def kernels_source(sample, sources):
-    """One C++ file with all kernels of *sources* named for the simulator."""
-    parts, names, shared = [PRELUDE], [], set()
-    for path in sources:
-        text = re.sub(r"#\s*include\s*<cooperative_groups.h>", "", read(path))
-        everything = text + "".join(read(h) for h in local_headers(path, text))
-        shared.update(SHARED.findall(everything))
-        templates = set(re.findall(TEMPLATE + KERNEL, everything))
-        names += [k for k in re.findall(KERNEL, everything) if k not in templates]
-        if not sample.kernels:
-            names += [k + t for k, t in LAUNCH.findall(text) if k in templates]
-        parts.append(f'#line 1 "{path}"\n{host_copy(text)}\n')
-    names = list(dict.fromkeys([*names, *sample.kernels]))
-    parts += [f"VRAMSCOPE_SIM_DYNAMIC_SHARED({t}, {n});\n" for t, n in sorted(shared)]
-    parts += [f"VRAMSCOPE_SIM_VARIABLE({v});\n" for v in sample.variables]
-    parts += [f"VRAMSCOPE_SIM_KERNEL({n});\n" for n in names]
+def kernels_source(sample, path):
+    """A C++ file with the kernels of one source, named for the simulator."""
+    text = read(path)
+    everything = text + "".join(read(h) for h in local_headers(path, text))
+    templates = set(re.findall(TEMPLATE + KERNEL, everything))
+    kernels = re.findall(KERNEL, everything)
+    names = [k for k in kernels if k not in templates]
+    if not sample.kernels:
+        names += [k + t for k, t in LAUNCH.findall(text) if k in templates]
+    names += [k for k in sample.kernels if re.match(r"\w+", k).group(0) in kernels]
+    variables = [v for v in sample.variables if re.search(rf"\b{v}\b", everything)]
+    parts = [PRELUDE, f'#line 1 "{path}"\n{host_copy(text)}\n']
+    parts += [f"VRAMSCOPE_SIM_DYNAMIC_SHARED({t}, {n});\n" for t, n in sorted(set(shared_arrays(everything)))]
+    parts += [f"VRAMSCOPE_SIM_VARIABLE({v});\n" for v in variables]
+    parts += [f"VRAMSCOPE_SIM_KERNEL({n});\n" for n in dict.fromkeys(names)]
     return "".join(parts)
 
 
@@ -237,12 +237,15 @@ def build_kernels(sample, root, output, include, cuda_include):
     folder = os.path.join(root, "Samples", sample.path)
     sources = [os.path.join(folder, s) for s in sample.sources or []] + \
         [os.path.join(folder, i[0]) for i in sample.images] or sorted(glob.glob(folder + "/*.cu"))
-    source = os.path.join(output, f"{sample.name}_kernels.cpp")
     library = os.path.join(output, f"lib{sample.name}_kernels.so")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(kernels_source(sample, [s for s in sources if s.endswith(".cu")]))
-    why = command("g++", "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-I", include, "-I", cuda_include,
-                  "-I", os.path.join(root, "Common"), "-I", folder, source, "-o", library, cwd=folder)
+    copies = []
+    for source in (s for s in sources if s.endswith(".cu")):
+        copies.append(os.path.join(output, f"{sample.name}_{os.path.basename(source)}_kernels.cpp"))
+        with open(copies[-1], "w", encoding="utf-8") as f:
+            f.write(kernels_source(sample, source))
+    why = command("g++", "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-DVRAMSCOPE_SIM_ARCH=800", "-I", include,
+                  "-I", cuda_include, "-I", os.path.join(root, "Common"), "-I", folder, *copies, "-o", library,
+                  cwd=folder)
     return (None, why) if why else (library, "")
 
 

@@ -44,7 +44,8 @@ class HostCopy(unittest.TestCase):
         self.assertEqual(samples.LAUNCH.findall(SOURCE), [("templated", "<float>")])
 
     def test_dynamic_shared_arrays_are_found(self):
-        self.assertEqual(samples.SHARED.findall(SOURCE), [("float", "shared")])
+        self.assertEqual(samples.shared_arrays(SOURCE), [("float", "shared")])
+        self.assertEqual(samples.shared_arrays("extern double __shared__ a[]; extern int b[];"), [("double", "a")])
 
 
 class Answers(unittest.TestCase):
