@@ -25,6 +25,7 @@ static const char usage[] =
     "  --steps N       end the program after N completed steps; otherwise it runs to its end\n"
     "  --json          JSON (schema vramscope.fit/1)\n"
     "  --keep DIR      keep traces and output there, for `vramscope report` and `vramscope oom`\n"
+    "  -q, --quiet     print no progress\n"
     "  --color WHEN    auto (default), always or never\n"
     "\n"
     "Options of `vramscope run` are passed on, as --values=off or --stacks=python.\n"

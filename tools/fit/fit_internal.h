@@ -27,7 +27,7 @@ struct vs_fit_job {
     bool ascending;  /* all values are numbers */
     bool all;        /* try every value */
     unsigned long long steps; /* end the program after so many; 0: let it end */
-    bool json, colour_given, colour;
+    bool json, quiet, colour_given, colour;
     const char *keep; /* folder for the traces; NULL: removed at the end */
     char **run_flags; /* options that are passed on to `run`, NULL-terminated; owned */
     char **program;   /* NULL-terminated */

@@ -72,8 +72,6 @@ static int pass_on(struct vs_fit_job *job, char **argv, int left, int *used)
     return value ? add_flag(job, argv[0], NULL) : add_flag(job, argv[0], argv[1]);
 }
 
-/* Copies of what kernels do not write are not kept on the host unless the user wants them: a large
- * model fits a laptop then. */
 static int add_gpu(struct vs_fit_job *job, const char *spec)
 {
     char why[VS_SIMULATED_WHY_MAX];
@@ -122,7 +120,8 @@ static int own_flag(struct vs_fit_job *job, size_t index, const char *value)
         return vs_tool_count(value, 1, 1000000000, &job->steps)
                    ? 0 : vs_tool_usage(job->who, "--steps takes a number, from 1");
     case 5: job->json = true; return 0;
-    default: job->all = true; return 0;
+    case 6: job->all = true; return 0;
+    default: job->quiet = true; return 0;
     }
 }
 
@@ -132,7 +131,11 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
     static const struct fit_flag flags[] = {{"--gpu", true},   {"--vary", true},
                                             {"--keep", true},  {"--color", true},
                                             {"--steps", true}, {"--json", false},
-                                            {"--all", false}};
+                                            {"--all", false},  {"--quiet", false}};
+    if (strcmp(argv[0], "-q") == 0) {
+        job->quiet = true;
+        return 0;
+    }
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const char *value = NULL;
         *used = match(&flags[i], argv, left, &value);

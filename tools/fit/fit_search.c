@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
@@ -23,12 +22,19 @@ struct fit_grid {
     bool stopped;           /* no further run makes sense */
 };
 
+/* Progress: the program's own output is not shown. */
+static void say_start(const struct vs_fit_job *job, size_t gpu, const char *value)
+{
+    if (!job->quiet)
+        fprintf(stderr, "%s: %s%s%s%s%s … ", job->who, job->gpus[gpu], value ? ", " : "",
+                value ? job->vary : "", value && *job->vary ? " " : "", value ? value : "");
+}
+
 static void say_result(const struct vs_fit_job *job, const struct vs_fit_run *run)
 {
     static const char *const words[] = {"no answer", "does not fit", "fits"};
-    char time[VS_SIZE_TEXT_MAX];
-    fprintf(stderr, "%s (%s)\n", words[run->answer], vs_time_format(time, run->wall_ns));
-    (void)job;
+    if (!job->quiet)
+        fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
 }
 
 static int try_cell(struct fit_grid *grid, size_t gpu, size_t value, enum vs_fit_answer *answer)
@@ -36,12 +42,12 @@ static int try_cell(struct fit_grid *grid, size_t gpu, size_t value, enum vs_fit
     const struct vs_fit_job *job = grid->job;
     struct fit_cell *cell = &grid->cells[gpu * grid->values + value];
     const char *text = job->vary ? job->values[value] : NULL;
-    fprintf(stderr, "%s: %s%s%s%s%s … ", job->who, job->gpus[gpu], text ? ", " : "",
-            text ? job->vary : "", text && *job->vary ? " " : "", text ? text : "");
+    say_start(job, gpu, text);
     int status = vs_fit_execute(job, job->gpus[gpu], text, &cell->run);
     cell->done = !status && !vs_fit_interrupted();
     if (!cell->done) {
-        fputc('\n', stderr);
+        if (!job->quiet)
+            fputc('\n', stderr);
         grid->stopped = true;
         return status;
     }

@@ -37,7 +37,8 @@ static void each_gpu_has_an_answer(void **state)
     assert_prints(err, "t4-16g,capacity=1GiB … does not fit");
     assert_lacks(out, "cudaMalloc:"); /* the program's own output */
     assert_fits(FIT LARGE "$P hold 1024", 0);
-    assert_fits(FIT SMALL "$P hold 512", 0);
+    assert_fits(FIT SMALL "-q $P hold 512", 0);
+    assert_string_equal(err, "");
     assert_prints(out, "512.0 MiB");
     assert_prints(out, "112.0 MiB\n"); /* 1024 - 400 - 512 */
 }
@@ -263,6 +264,9 @@ static void options_of_run_are_passed_on(void **state)
                 "$VRAMSCOPE_NVTX $VRAMSCOPE_STACK_DEPTH $VRAMSCOPE_ALLOCATOR >environment; exec \"$0\" hold' $P", 0);
     slurp("environment", out, sizeof out);
     assert_string_equal(out, "off off 3 observe\n");
+    assert_fits(FIT SMALL "--gpu t4-16g,data=on -- sh -c 'echo $VRAMSCOPE_SIMULATE >>devices; exec \"$0\" hold' $P", 0);
+    slurp("devices", out, sizeof out);
+    assert_string_equal(out, "t4-16g,capacity=1GiB,data=small\nt4-16g,data=on\n");
 }
 
 static void kept_traces_stay_and_others_go(void **state)
