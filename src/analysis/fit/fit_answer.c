@@ -21,15 +21,17 @@ static bool same_device(const struct vs_fit_device *a, const struct vs_fit_devic
     return *a->uuid && strcmp(a->uuid, b->uuid) == 0;
 }
 
-/* Counts the processes on *device*, and sums what each used beyond its allocations. */
+/* Counts the processes on *device*, and sums what each used beyond its allocations; *time_ns*: only
+ * of those that were running then, 0: of all. */
 static unsigned users_of(const struct vs_fit_run *run, const struct vs_fit_device *device,
-                         uint64_t *outside)
+                         uint64_t time_ns, uint64_t *outside)
 {
     unsigned users = 0;
     *outside = 0;
     for (size_t t = 0; t < run->trace_count; t++) {
         const struct vs_fit_trace *trace = run->traces[t];
-        for (size_t d = 0; d < trace->device_count; d++) {
+        bool running = !time_ns || (trace->start_ns <= time_ns && time_ns <= trace->end_ns);
+        for (size_t d = 0; running && d < trace->device_count; d++) {
             if (&trace->devices[d] != device && !same_device(&trace->devices[d], device))
                 continue;
             *outside += trace->devices[d].outside;
@@ -52,13 +54,30 @@ static enum vs_err sum_processes(const struct vs_fit_run *run, struct vs_tree **
     return err;
 }
 
-/* The highest use of *device* over all processes. */
-static uint64_t used_of(const struct vs_fit_device *device, unsigned users, uint64_t outside,
-                        const struct vs_tree *tree)
+/* When the peak of *gpu* was, in the traces' clock: the tree counts from the first of them. */
+static uint64_t peak_time(const struct vs_tree *tree, const struct vs_tree_gpu *gpu)
 {
-    for (size_t g = 0; users > 1 && tree && g < tree->gpu_count; g++)
-        if (strcmp(tree->gpus[g].uuid, device->uuid) == 0)
-            return tree->gpus[g].peak_reserved + outside;
+    uint64_t first = tree->members[0].start_ns;
+    for (size_t m = 1; m < tree->count; m++)
+        first = tree->members[m].start_ns < first ? tree->members[m].start_ns : first;
+    return first + gpu->peak_reserved_ns;
+}
+
+/* The highest use of *device* over all processes; *users*: how many they were at that time. */
+static uint64_t used_of(const struct vs_fit_run *run, const struct vs_fit_device *device,
+                        const struct vs_tree *tree, unsigned *users)
+{
+    uint64_t outside;
+    bool shared = users_of(run, device, 0, &outside) > 1;
+    *users = 1;
+    for (size_t g = 0; shared && tree && g < tree->gpu_count; g++) {
+        const struct vs_tree_gpu *gpu = &tree->gpus[g];
+        if (strcmp(gpu->uuid, device->uuid) != 0)
+            continue;
+        *users = users_of(run, device, peak_time(tree, gpu), &outside);
+        uint64_t together = gpu->peak_reserved + outside;
+        return together > device->used_peak ? together : device->used_peak;
+    }
     return device->used_peak;
 }
 
@@ -74,8 +93,8 @@ static bool decides(const struct fit_candidate *a, const struct fit_candidate *b
 {
     if (!b->device || a->rank != b->rank)
         return !b->device || a->rank > b->rank;
-    if (a->rank == 3) /* the earlier process is more likely the cause of the other's end */
-        return false;
+    if (a->rank == 3) /* what fails later may have been ended by it */
+        return a->device->failure.time_ns < b->device->failure.time_ns;
     return a->device->total_bytes - a->used < b->device->total_bytes - b->used;
 }
 
@@ -95,9 +114,7 @@ static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree
         for (size_t d = 0; d < trace->device_count; d++) {
             const struct vs_fit_device *device = &trace->devices[d];
             struct fit_candidate one = {.trace = trace, .device = device};
-            uint64_t outside;
-            one.users = users_of(run, device, &outside);
-            one.used = used_of(device, one.users, outside, tree);
+            one.used = used_of(run, device, tree, &one.users);
             one.rank = device->failure.requested && !device->failure.other_error ? 3
                        : device->total_bytes && one.used > device->total_bytes   ? 2
                        : device->failure.requested                               ? 1

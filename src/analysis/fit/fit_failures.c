@@ -74,7 +74,7 @@ static enum vs_err driver_failed(struct vs_fit_failures *failures, const struct 
         if (err)
             return err;
         *one = (struct vs_fit_refused){
-            .account = account, .tid = event->tid, .open = true,
+            .account = account, .tid = event->tid, .time_ns = event->time_ns, .open = true,
             .requested = event->alloc_failed.requested, .asked = event->alloc_failed.requested,
             .level = level_of(failures, replay, account), .mark = mark,
             .step_begun = replay->phases.steps.begun,
@@ -97,7 +97,7 @@ static enum vs_err framework_failed(struct vs_fit_failures *failures,
         if (err)
             return err;
         *one = (struct vs_fit_refused){
-            .account = account, .tid = event->tid, .mark = mark,
+            .account = account, .tid = event->tid, .time_ns = event->time_ns, .mark = mark,
             .level = level_of(failures, replay, account),
             .step_begun = replay->phases.steps.begun,
             .place = vs_phases_place(&replay->phases, event->tid)};

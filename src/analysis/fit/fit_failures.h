@@ -14,6 +14,7 @@
 
 struct vs_fit_refused {
     uint64_t event; /* 1-based: the last one that belongs to it */
+    uint64_t time_ns; /* of the first attempt, in the trace's clock */
     uint64_t requested, missing, free_bytes, error, stack, mark; /* as vs_fit_failure */
     bool framework, other_error, recovered;
     unsigned account;

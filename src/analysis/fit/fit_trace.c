@@ -105,6 +105,7 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         return VS_OK;
     *out = (struct vs_fit_failure){
         .requested = found->requested, .missing = found->missing, .free_bytes = found->free_bytes,
+        .time_ns = found->time_ns,
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
         .place = place_text(pass, found->place),
         .where = vs_fit_line(pass->reader, pass->symbols, memory, found->stack, found->mark, false,
@@ -159,6 +160,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
         return VS_ERR_NOMEM;
     trace->pid = replay->has_process ? replay->process.process.pid : 0;
     trace->start_ns = vs_replay_start_ns(replay);
+    trace->end_ns = replay->now_ns;
     trace->steps = replay->phases.steps.done;
     trace->partial = replay->recording.min_size || replay->recording.sample > 1 ||
                      replay->recording.stage >= VS_RECORDING_TOTALS;

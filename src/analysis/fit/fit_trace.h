@@ -19,6 +19,7 @@ struct vs_fit_failure {
     uint64_t requested; /* 0: there is none */
     uint64_t missing;   /* bytes that the device lacked; 0: unknown, or the free ones were scattered */
     uint64_t free_bytes; /* of the device, at that time */
+    uint64_t time_ns;   /* CLOCK_MONOTONIC */
     bool framework;     /* a framework's own failure, such as torch.OutOfMemoryError */
     bool other_error;   /* not out of memory */
     uint64_t error;     /* CUresult; 0 for a framework's */
@@ -46,7 +47,7 @@ struct vs_fit_device {
 
 struct vs_fit_trace {
     const char *path, *program, *rank;
-    uint64_t pid, start_ns;
+    uint64_t pid, start_ns, end_ns; /* times: CLOCK_MONOTONIC */
     const struct vs_fit_device *devices; /* those where memory was allocated or refused */
     size_t device_count;
     uint64_t steps; /* completed */

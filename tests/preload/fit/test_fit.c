@@ -174,6 +174,23 @@ static void processes_on_one_device_are_added_up(void **state)
     assert_prints(out, "224.0 MiB"); /* 2048 - 2 * (512 + 400) */
 }
 
+/* One after the other, they never need the sum; nor do they have two contexts at a time. */
+static void processes_that_follow_each_other_are_not_added_up(void **state)
+{
+    (void)state;
+    assert_fits(FIT SMALL "-- sh -c '\"$0\" hold 512; \"$0\" hold 448' $P", 0);
+    assert_prints(out, "512.0 MiB  512.0 MiB  112.0 MiB");
+}
+
+/* The first failure counts, not the first rank. */
+static void the_rank_that_failed_first_is_shown(void **state)
+{
+    (void)state;
+    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- sh -c 'for r in 1 0; do "
+                "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold 1024; done' $P", 1);
+    assert_prints(out, "rank 1 of 2 processes: grow");
+}
+
 static void ranks_are_named(void **state)
 {
     (void)state;
@@ -302,6 +319,8 @@ int main(void)
         cmocka_unit_test(a_recovered_failure_fits_and_a_hidden_one_does_not),
         cmocka_unit_test(every_device_counts),
         cmocka_unit_test(processes_on_one_device_are_added_up),
+        cmocka_unit_test(processes_that_follow_each_other_are_not_added_up),
+        cmocka_unit_test(the_rank_that_failed_first_is_shown),
         cmocka_unit_test(ranks_are_named),
         cmocka_unit_test(what_was_assumed_is_printed),
         cmocka_unit_test(json_has_bytes),
