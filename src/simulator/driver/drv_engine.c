@@ -87,6 +87,7 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
     op->deps = op->deps_inline;
     op->check = vs_sim_checking ? vs_sim_check_op() : NULL;
     op->check_made = 0;
+    op->moved = false;
     op->submit_ns = vs_clock_ns();
     if (kind == VS_SIM_OP_KERNEL)
         op->u.launch.args = NULL;
@@ -360,6 +361,8 @@ static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
     if (!start_thread_locked(s))
         return false;
     op->seq = atomic_load(&s->submitted) + 1;
+    if (atomic_load(&vs_sim_ahead) && vs_sim_has_effect(op))
+        atomic_store(&s->effect, op->seq);
     if (s->tail)
         s->tail->next = op;
     else
@@ -378,6 +381,8 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
+    if (atomic_load(&vs_sim_ahead))
+        vs_sim_move_ahead(s, op);
     if (op->check && op->kind == VS_SIM_OP_KERNEL)
         vs_sim_check_launch(op);
     pthread_mutex_lock(&ctx->submit_mu);
@@ -403,6 +408,8 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
+    if (atomic_load(&vs_sim_ahead))
+        vs_sim_move_ahead(s, op);
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
     if (vs_sim_checking)

@@ -116,6 +116,11 @@ static bool do_set(const struct vs_sim_set *set)
     return true;
 }
 
+bool vs_sim_exec_data(const struct vs_sim_op *op)
+{
+    return op->kind == VS_SIM_OP_COPY ? do_copy(&op->u.copy) : do_set(&op->u.set);
+}
+
 /* ---- activity ---- */
 
 static struct vs_sim_activity activity_of(const struct vs_sim_stream *s, const struct vs_sim_op *op,
@@ -186,7 +191,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         model_ns = kernel_ns(&op->u.launch);
     } else if (op->kind == VS_SIM_OP_COPY) {
         model_ns = copy_ns(&op->u.copy);
-        ok = do_copy(&op->u.copy);
+        ok = op->moved || vs_sim_exec_data(op);
     } else if (op->kind == VS_SIM_OP_MOVE) {
         model_ns = TRANSFER_BASE_NS +
                    vs_sim_managed_move(&op->u.move) / vs_sim_spec.preset->link_gbps;
@@ -194,7 +199,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         const struct vs_sim_set *set = &op->u.set;
         model_ns = TRANSFER_BASE_NS + (uint64_t)set->width * set->height * set->element /
                                           vs_sim_spec.preset->memory_gbps;
-        ok = do_set(set);
+        ok = op->moved || vs_sim_exec_data(op);
     }
     if (!ok)
         vs_sim_context_fail(ctx, CUDA_ERROR_ILLEGAL_ADDRESS);

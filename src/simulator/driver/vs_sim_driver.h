@@ -527,6 +527,7 @@ struct vs_sim_op {
     struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
     struct vs_sim_check_op *check; /* NULL when nothing is checked */
     uint32_t check_made;           /* of a graph's node: the stack that created it */
+    bool moved;                    /* COPY, SET: the bytes are there (drv_ahead.c) */
     union {
         struct vs_sim_launch_op launch;
         struct vs_sim_copy copy;
@@ -590,6 +591,7 @@ struct vs_sim_stream {
     struct vs_sim_follows follows;              /* guarded by mu */
     atomic_uint_least64_t submitted, completed; /* submitted is written under mu */
     atomic_uint_least64_t wake_at;              /* smallest number waited for; UINT64_MAX: none */
+    atomic_uint_least64_t effect; /* newest that still changes memory (drv_ahead.c); under mu */
 
     struct vs_sim_lane *check; /* the checker's */
     /* simulated end of the newest completed work; used by the executing thread */
@@ -649,6 +651,23 @@ void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited
  * allows, else leave zeroes (drv_transfer.c). The ends must be held. */
 void vs_sim_transfer_copy(const struct vs_sim_copy *copy);
 void vs_sim_transfer_set(const struct vs_sim_set *set);
+/* vs_sim_exec_data: moves the bytes of a copy or a memset. Returns false if the memory is gone. */
+bool vs_sim_exec_data(const struct vs_sim_op *op);
+
+/* ---- data at submission (drv_ahead.c) ---- */
+
+extern atomic_bool vs_sim_ahead; /* copies and memsets move their bytes when they are submitted */
+/* vs_sim_move_ahead: moves the bytes of *op*, which is about to be submitted to *stream*, unless
+ * something before it in stream order still has to change memory. Called without locks. */
+void vs_sim_move_ahead(struct vs_sim_stream *stream, struct vs_sim_op *op);
+/* vs_sim_has_effect: will *op*, with all its dependencies, change memory or wait for something that
+ * does? */
+bool vs_sim_has_effect(const struct vs_sim_op *op);
+
+/* vs_sim_answer_take: the answer for a copy of *bytes* bytes to the host by this thread goes to
+ * *content*, malloc'ed; unchanged if there is none. Returns false without host memory
+ * (drv_answer.c). */
+bool vs_sim_answer_take(size_t bytes, void **content);
 
 struct vs_sim_hold { /* on one end */
     atomic_uint *pins;

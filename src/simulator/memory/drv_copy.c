@@ -94,12 +94,16 @@ static bool must_wait(const struct vs_sim_copy *copy, bool async)
     return copy->from.memory == VS_SIM_MEMORY_PAGEABLE && !copy->staged;
 }
 
-/* A small pageable source is read now, so that the caller may reuse it immediately. */
-static bool stage(struct vs_sim_copy *copy)
+/* A small pageable source is read now, so that the caller may reuse it immediately; so is an answer
+ * in place of device memory. */
+static bool stage(struct vs_sim_copy *copy, bool async)
 {
     size_t bytes = copy->width;
+    if (!on_host(copy->from.memory) && on_host(copy->to.memory) && copy->height == 1 &&
+        copy->depth == 1)
+        return vs_sim_answer_take(bytes, &copy->staged);
     if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || on_host(copy->to.memory) ||
-        copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
+        !async || copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
         return true;
     copy->staged = malloc(bytes);
     if (!copy->staged)
@@ -122,7 +126,7 @@ CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *st
     copy->async = async;
     copy->staged = NULL;
     bool captured = atomic_load(&stream->capture); /* read when the graph runs */
-    bool ok = !async || captured || stage(copy);
+    bool ok = captured || stage(copy, async);
     op->u.copy = *copy;
     if (!ok) {
         vs_sim_op_drop(stream, op);
