@@ -27,7 +27,8 @@ def recurse(depth, then):
 def odd_names():
     """Names of files and functions of any length and any characters."""
     for name in ("", "a\nb\tc", "x" * 10000, "ä" * 600, "日" * 400, "\U0001f40d" * 300, "nul\0nul",
-                 "\ud800alone", "/" * 1025, "y" * 1020 + "é", "y" * 1021, "\x1b[31m"):
+                 "\ud800alone", "/" * 1025, "y" * 1020 + "é", "y" * 1021, "\x1b[31m",
+                 "<vramscope>/own.py", "<vramscope"):
         with contextlib.suppress(ValueError):  # null characters, in some versions
             exec(compile("plain('odd file')", name, "exec"), {"plain": plain})
         code = (lambda: plain("odd name")).__code__

@@ -76,6 +76,7 @@ struct python_frames_walk {
     size_t count, frames, frames_max;
     uint64_t last_code, last_mark; /* cached, because recursion and files with many functions are
                                     * common */
+    bool last_own;
     uint64_t last_file, file_mark;
     uint64_t interpreter_mark; /* of the interpreter that owns the code objects; 0: the first one */
     bool attached;             /* Python frees no memory under this thread now */
@@ -156,12 +157,34 @@ static inline void add_end(struct python_frames_walk *w, uint64_t anchor)
     w->steps[w->count++] = (struct vs_python_step){0, anchor, 0};
 }
 
+/* Code of vramscope's own Python part (python/startup), whose file names begin with <vramscope>: it
+ * calls PyTorch's operations in place of the program, and would be the call site of each. */
+NOT_CHECKED static bool is_own_code(const struct python_frames_walk *w, uint64_t code)
+{
+    static const char own[] = "<vramscope>";
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t file = word(code, l->code_file);
+    if (!plausible(file))
+        return false;
+    uint32_t state = half(file, l->text_state) >> l->text_shift;
+    if (!(state & VS_PYTHON_COMPACT) || !(state & VS_PYTHON_ASCII) ||
+        word(file, l->length) < sizeof own - 1)
+        return false;
+    for (size_t i = 0; i < sizeof own - 1; i++)
+        if (byte(file + l->text_ascii, (uint32_t)i) != (uint8_t)own[i])
+            return false;
+    return true;
+}
+
 static inline void add_frame(struct python_frames_walk *w, uint64_t code, uint64_t instr)
 {
     if (code != w->last_code) {
         w->last_code = code;
-        w->last_mark = mark_of_code(w, code);
+        w->last_own = is_own_code(w, code);
+        w->last_mark = w->last_own ? 0 : mark_of_code(w, code);
     }
+    if (w->last_own)
+        return;
     w->steps[w->count++] = (struct vs_python_step){code, instr, w->last_mark};
     w->frames++;
 }
