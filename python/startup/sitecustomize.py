@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU.
+
+Waits until the program imports torch, then starts the values of small tensors (folder
+vramscope/values). A program that never imports torch pays for one entry in sys.meta_path. Runs
+the program's own sitecustomize, which this file hides. Nothing that fails here may reach the
+program: it is reported in one line, and the program goes on without values.
+"""
+import os
+import sys
+
+
+def _complain(what, error):
+    try:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        os.write(2, f"vramscope[{os.getpid()}]: {what}: {text}\n".encode(errors="replace"))
+    except OSError:
+        pass
+
+
+class _AfterImport:
+    """Finds nothing itself: it has the other finders find torch, and acts after its import."""
+
+    def __init__(self, start):
+        self.start = start
+        self.busy = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self.busy:
+            return None
+        import importlib.util
+        self.busy = True
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            return None  # the import reports it
+        finally:
+            self.busy = False
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return None
+        execute, finder = spec.loader.exec_module, self
+
+        def exec_module(module):
+            execute(module)
+            if finder in sys.meta_path:
+                sys.meta_path.remove(finder)
+            finder.start(module)
+
+        try:
+            spec.loader.exec_module = exec_module
+        except AttributeError:
+            return None  # a loader without a dictionary, such as a frozen one
+        return spec
+
+
+class _OwnModules:
+    """Finds and loads the package vramscope_values, the folder vramscope/values, under file names
+    of its own: the recorder leaves frames of such files out of the program's stacks."""
+
+    package = "vramscope_values"
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                          "vramscope", "values")
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.package and not name.startswith(self.package + "."):
+            return None
+        import importlib.machinery
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=name == self.package)
+        spec.origin = os.path.join(self.folder, (name[len(self.package) + 1:] or "__init__") + ".py")
+        return spec
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        path = module.__spec__.origin
+        with open(path, encoding="utf-8") as f:
+            code = compile(f.read(), "<vramscope>/" + os.path.basename(path), "exec")
+        exec(code, module.__dict__)
+
+
+def _start(torch):
+    try:
+        import importlib
+        sys.meta_path.append(_OwnModules())
+        importlib.import_module(_OwnModules.package).start(torch)
+    except Exception as error:
+        _complain("values of small tensors are off", error)
+
+
+def _next_sitecustomize():
+    """The sitecustomize that Python would have loaded without this file's folder."""
+    import importlib.machinery
+    import importlib.util
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = [p for p in sys.path if os.path.realpath(p or ".") != os.path.realpath(here)]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
+    if spec is None or spec.loader is None:
+        return
+    own = sys.modules.get("sitecustomize")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules["sitecustomize"] = own
+        raise
+
+
+def _wait_for_torch():
+    if not os.environ.get("VRAMSCOPE_SIMULATE"):
+        return
+    loaded = sys.modules.get("torch")
+    if loaded is not None:
+        _start(loaded)
+    else:
+        sys.meta_path.insert(0, _AfterImport(_start))
+
+
+try:
+    _wait_for_torch()
+except Exception as error:
+    _complain("values of small tensors are off", error)
+_next_sitecustomize()

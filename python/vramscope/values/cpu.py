@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CPU's run of an operation.
+
+Most operations have a kernel of the same name on the CPU. A few that exist on CUDA alone, or that
+take arguments which the CPU refuses, have an equivalent below. Random operations draw from a
+generator of this package, seeded from the state of the device's generator, so that the program's
+CPU generator stays as it is and a repeated draw gives the same numbers.
+"""
+from . import attention
+
+DEVICE = None
+
+_torch = None
+_key = None
+_generator = None
+
+
+def start(torch):
+    global _torch, _key, _generator, DEVICE
+    _torch = torch
+    _key = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+    _generator = torch.Generator(device="cpu")
+    DEVICE = torch.device("cpu")
+
+
+def flat(results):
+    """The tensors among the results of an operation, in order."""
+    if isinstance(results, _torch.Tensor):
+        return [results]
+    if isinstance(results, (tuple, list)):
+        return [t for r in results for t in flat(r)]
+    return []
+
+
+def run(plan, args, kwargs, given, given_named):
+    """The results of *plan*'s operation on CPU tensors. *given*: the arguments on the device."""
+    equivalent = EQUIVALENTS.get(plan.name)
+    if equivalent is not None:
+        return equivalent(*args, **kwargs)
+    if plan.random:
+        return _random(plan, args, kwargs, given, given_named)
+    return plan.redispatch(_key, *args, **kwargs)
+
+
+def _device_generator(given, given_named):
+    for a in list(given) + list(given_named.values()):
+        if isinstance(a, _torch.Generator):
+            return a
+    device = next((a.device.index for a in given
+                   if isinstance(a, _torch.Tensor) and a.is_cuda), None)
+    if device is None:
+        device = _torch.cuda.current_device()
+    generators = _torch.cuda.default_generators
+    return generators[device] if device < len(generators) else None
+
+
+def _random(plan, args, kwargs, given, given_named):
+    device = _device_generator(given, given_named)
+    seed = device.initial_seed() ^ (device.get_offset() * 0x9E3779B97F4A7C15) if device else 0
+    seed &= (1 << 63) - 1
+    if plan.generator:
+        _generator.manual_seed(seed)
+        named = dict(kwargs)
+        named.pop("generator", None)
+        args = [None if isinstance(a, _torch.Generator) else a for a in args]
+        return plan.redispatch(_key, *args, generator=_generator, **named)
+    state = _torch.random.default_generator.get_state()
+    try:
+        _torch.random.default_generator.manual_seed(seed)
+        return plan.redispatch(_key, *args, **kwargs)
+    finally:
+        _torch.random.default_generator.set_state(state)
+
+
+# ---- equivalents of operations that the CPU lacks ----
+
+def _softmax(x, dim, half_to_float):
+    return _torch.ops.aten._softmax.default(x.float() if half_to_float else x, dim, False)
+
+
+def _log_softmax(x, dim, half_to_float):
+    return _torch.ops.aten._log_softmax.default(x.float() if half_to_float else x, dim, False)
+
+
+def _softmax_backward(grad, output, dim, input_dtype):
+    result = _torch.ops.aten._softmax_backward_data.default(grad, output, dim, output.dtype)
+    return result.to(input_dtype)
+
+
+def _log_softmax_backward(grad, output, dim, input_dtype):
+    result = _torch.ops.aten._log_softmax_backward_data.default(grad, output, dim, output.dtype)
+    return result.to(input_dtype)
+
+
+def _batch_norm(x, weight, bias, mean, variance, training, momentum, epsilon):
+    result = _torch.ops.aten.native_batch_norm.default(
+        x, weight, bias, mean, variance, training, momentum, epsilon)
+    return result + (_torch.empty(0, dtype=_torch.uint8),)
+
+
+def _batch_norm_backward(x, grad, weight, mean, variance, saved_mean, saved_variance, epsilon,
+                         reserve):
+    return _torch.ops.aten.native_batch_norm_backward.default(
+        grad, x, weight, mean, variance, saved_mean, saved_variance, True, epsilon,
+        [True, True, True])
+
+
+EQUIVALENTS = {
+    "_softmax": _softmax,
+    "_log_softmax": _log_softmax,
+    "_softmax_backward_data": _softmax_backward,
+    "_log_softmax_backward_data": _log_softmax_backward,
+    "cudnn_batch_norm": _batch_norm,
+    "cudnn_batch_norm_backward": _batch_norm_backward,
+    **attention.EQUIVALENTS,
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations whose result is a number or has a shape that depends on data, and collectives.
+
+The CUDA operation takes its true path: what it calls is computed too (a maximum that it reads
+back), and a count that it reads back directly is answered by the driver. If the result still has
+another shape than the CPU's, it is replaced by memory of that shape, and counted as assumed. Data
+that is not known gives the largest possible shape.
+"""
+import struct
+import threading
+
+from . import blame, cpu, driver, notes
+from .known import ASSUMED, KNOWN, UNKNOWN
+from . import alias
+
+_COUNTED = {"nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive",
+            "unique_dim_consecutive"}  # they read back the number of rows of their first result
+
+_thread = threading.local()  # .answers: this thread is inside an operation that has answers
+
+
+def _has_mask(plan, args):
+    """Does an operation with a list of indices have a mask among them?"""
+    for index in args[1] if len(args) > 1 and isinstance(args[1], (list, tuple)) else ():
+        if index is not None and index.element_size() == 1:
+            return True
+    return False
+
+
+def run(self, plan, keys, args, kwargs, tensors):
+    if plan.indices and not _has_mask(plan, args):
+        return self.ordinary(plan, keys, args, kwargs, tensors)
+    if self.capturing():
+        return plan.redispatch(keys, *args, **kwargs)
+    results, copies, state = None, [], ASSUMED
+    small = self.is_small(tensors)
+    with self.exclude(self.own), self.no_autograd():
+        try:
+            driver.settle(self.torch, self.device_of(tensors))
+            if small:
+                state = self.input_state(plan, args, kwargs, tensors)
+                results = self.compute(plan, args, kwargs, copies)
+            if plan.name in _COUNTED:
+                _answer(self, args, results)
+        except Exception as error:
+            notes.failure(plan.name, error)
+            results, copies = None, []
+    if state != KNOWN:
+        blame.decided(plan.name, f"the shape of {plan.name}")
+    try:
+        result = plan.redispatch(keys, *args, **kwargs)
+    finally:
+        _thread.answers = False
+        driver.drop_answers()
+    with self.exclude(self.own), self.no_autograd():
+        try:
+            if results is None:
+                self.not_computed(plan, args, kwargs, result)
+                return result
+            result = _reshaped(self, plan, result, results, copies)
+            self.finish(plan, result, results, copies, state)
+        except self.torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            notes.failure(plan.name, error)
+    return result
+
+
+def _answer(self, args, results):
+    """Has the driver answer the count that the operation reads back."""
+    first = self.flat(results)
+    count = first[0].shape[0] if first else args[0].numel()
+    _thread.answers = driver.present
+    driver.answer(struct.pack("<i", count))
+    driver.answer(struct.pack("<q", count))
+
+
+def _reshaped(self, plan, result, results, copies):
+    """*result*, with tensors of the true shape where the device's differ."""
+    targets, values = self.flat(result), self.flat(results)
+    if all(t.shape == v.shape for t, v in zip(targets, values)):
+        return result
+    notes.assumed += 1
+    notes.once("assumed", plan.name, "shape computed by the host; temporary memory of the operation "
+               "may differ", sum(v.nbytes for v in values))
+    fresh = []
+    written = {id(t) for t, _ in copies}
+    for target, value in zip(targets, values):
+        if target.shape == value.shape:
+            fresh.append(target)
+        elif id(target) in written:
+            fresh.append(target.resize_(value.shape))
+        else:
+            fresh.append(self.torch.empty(value.shape, dtype=target.dtype, device=target.device))
+    if type(result) in self.plain:
+        return fresh[0]
+    return type(result)(fresh)
+
+
+def read(self, plan, keys, args, kwargs, tensors):
+    """A Python number from the device."""
+    if plan.name == "equal":
+        return _equal(self, plan, keys, args, kwargs, tensors)
+    with self.exclude(self.own):
+        number = plan.redispatch(keys, *args, **kwargs)
+        try:
+            with self.no_autograd():
+                source = args[0]
+                state = self.table.of(source)
+                if state != KNOWN:
+                    if getattr(_thread, "answers", False):
+                        return number
+                    blame.read("item")
+                return alias.of(source).item() if state != UNKNOWN else type(number)(0)
+        except Exception as error:
+            notes.failure(plan.name, error)
+            return number
+
+
+def _equal(self, plan, keys, args, kwargs, tensors):
+    with self.exclude(self.own):
+        plan.redispatch(keys, *args, **kwargs)
+        with self.no_autograd():
+            state = self.state_of(tensors)
+            if state != KNOWN:
+                blame.read("equal")
+            if not self.is_small(tensors):
+                return True
+            return cpu.run(plan, [self.to_cpu(a, False, []) for a in args], {}, args, kwargs)
+
+
+def collective(self, plan, keys, args, kwargs, tensors):
+    """The library moves the data; small results are known if what went in was."""
+    state = self.state_of([t for t in tensors if self.has_values(t)])
+    result = plan.redispatch(keys, *args, **kwargs)
+    for t in tensors:
+        if self.has_values(t):
+            self.table.put(t, state if state != UNKNOWN else ASSUMED)
+    return result

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notes about what was computed and what was not, for the command that started the program.
+
+Lines `KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT`, each appended with one write to the
+file of VRAMSCOPE_SIMULATE_NOTES. Without the variable nothing is written.
+"""
+import atexit
+import os
+
+computed = skipped = failed = assumed = read = decided = 0
+
+_said = set()
+
+
+def write(kind, name, text, nbytes=0):
+    path = os.environ.get("VRAMSCOPE_SIMULATE_NOTES")
+    if not path:
+        return
+    text = " ".join(str(text).split())
+    line = f"{kind}\t{os.getpid()}\tvalues\t{name}\t{nbytes}\t{text}\n"
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            os.write(fd, line.encode(errors="replace"))
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
+
+
+def once(kind, name, text, nbytes=0):
+    """The same line is written once per process."""
+    line = (kind, name, text)
+    if line not in _said:
+        _said.add(line)
+        write(kind, name, text, nbytes)
+
+
+def failure(name, error):
+    """The values of one operation were not computed because something failed."""
+    global failed
+    failed += 1
+    first = str(error).splitlines()[:1]
+    once("failed", name, f"{type(error).__name__}: {''.join(first)[:120]}")
+
+
+def complain(what, error):
+    try:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        os.write(2, f"vramscope[{os.getpid()}]: {what}: {text}\n".encode(errors="replace"))
+    except OSError:
+        pass
+
+
+def _end(pid):
+    if pid == os.getpid() and (computed or skipped or failed):
+        write("values", "counts", f"computed={computed} skipped={skipped} failed={failed} "
+              f"read={read} decided={decided} assumed={assumed}")
+
+
+def at_exit():
+    atexit.register(_end, os.getpid())

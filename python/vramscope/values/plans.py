@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done for each operation: a plan per overload, filled in at its first call.
+
+Only operations with a CUDA kernel of their own are seen here: composite ones and views fall through
+(switch.py), and what they are made of is seen instead.
+"""
+COMPUTE = 1     # also run on the CPU if its tensors are small
+DYNAMIC = 2     # the same, and its result's shape depends on data
+READ = 3        # a device value becomes a Python number
+COLLECTIVE = 4  # data moves between processes; the libraries really move it
+COPY = 5        # dtype and device may differ
+EMPTY = 7       # new memory without content
+FRESH = 6       # torch.tensor has filled it from the host, unseen: it excludes the key
+
+COLLECTIVE_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
+
+# Shapes that depend on data, where the tag of the operation does not say it.
+_DYNAMIC = {"aten::repeat_interleave.Tensor", "aten::bincount", "aten::_unique2", "aten::_unique",
+            "aten::unique_dim", "aten::unique_consecutive", "aten::unique_dim_consecutive",
+            "aten::nonzero", "aten::masked_select", "aten::masked_select.out",
+            "aten::nonzero.out", "aten::histc"}
+
+# Operations that are no computation, or that must not run twice.
+PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_pin_memory",
+          "empty_like", "new_empty", "new_empty_strided", "_empty_affine_quantized",
+          "is_same_size", "is_set_to", "_fused_sdp_choice", "_cudnn_init_dropout_state",
+          "_nested_tensor_size", "_lazy_clone", "lift", "copy_sparse_to_sparse_",
+          "_use_cudnn_ctc_loss", "_cudnn_get_conv_benchmark_empty_cache", "split_with_sizes_copy",
+          "_efficientzerotensor", "_assert_async", "_to_sparse", "_to_sparse_csr", "_to_sparse_csc",
+          "_to_sparse_bsr", "_to_sparse_bsc", "_cslt_compress"}
+
+# They write all of their first argument without reading it.
+OVERWRITES = {"zero_", "fill_", "random_", "uniform_", "normal_", "bernoulli_", "exponential_",
+              "geometric_", "cauchy_", "log_normal_"}
+
+# Composite operations that are seen all the same: they move data themselves, or their parts have no
+# kernel on the CPU.
+SEEN_WHOLE = {"copy_", "lift_fresh", "convolution", "convolution_backward", "_convolution_double_backward"}
+
+# Their kernels read back an error code that other operations have set to 0 before.
+SEEN_INSIDE = ("linalg_", "_linalg_", "cholesky", "lu_", "_lu_", "geqrf", "ormqr", "orgqr")
+
+
+class Plan:
+    __slots__ = ("handler", "place", "name", "kind", "redispatch", "random", "generator", "written",
+                 "overwrites", "tensors", "indices", "parts", "failed")
+
+    def __init__(self, handler, namespace, base, overload):
+        self.handler = handler
+        self.place = (namespace, base, overload or "default")
+        self.name = base
+        self.redispatch = None
+
+    def call(self, keys, *args, **kwargs):
+        """What the dispatcher calls."""
+        if self.redispatch is None:
+            self._fill_in(self.handler.torch)
+        return self.handler.run(self, keys, args, kwargs)
+
+    def _fill_in(self, torch):
+        namespace, base, overload = self.place
+        op = getattr(getattr(getattr(torch.ops, namespace), base), overload)
+        schema = op._schema
+        tags = op.tags
+        self.failed = 0
+        self.random = torch.Tag.nondeterministic_seeded in tags
+        self.generator = any(a.name == "generator" for a in schema.arguments)
+        self.written = frozenset(
+            a.name if a.kwarg_only else i for i, a in enumerate(schema.arguments)
+            if a.alias_info is not None and a.alias_info.is_write)
+        self.tensors = frozenset(  # places where a number may stand for a tensor
+            i for i, a in enumerate(schema.arguments) if str(a.type) == "Tensor")
+        self.indices = any("Optional[Tensor]" in str(a.type) and "List" in str(a.type)
+                           for a in schema.arguments)
+        self.overwrites = base in OVERWRITES
+        self.parts = base.startswith(SEEN_INSIDE)
+        full = f"{namespace}::{base}" + ("." + overload if schema.overload_name else "")
+        if namespace in COLLECTIVE_NAMESPACES:
+            self.kind = COLLECTIVE
+        elif base in ("_local_scalar_dense", "equal"):
+            self.kind = READ
+        elif torch.Tag.dynamic_output_shape in tags or full in _DYNAMIC or self.indices:
+            self.kind = DYNAMIC
+        elif base == "copy_":
+            self.kind = COPY
+        elif base in ("empty", "empty_strided"):
+            self.kind = EMPTY
+        elif base == "lift_fresh":
+            self.kind = FRESH
+        else:
+            self.kind = COMPUTE
+        self.redispatch = op._handle.redispatch_boxed

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The handler of every operation: runs it, and computes its values if its tensors are small.
+
+First the CPU computes, on aliases of the inputs and on copies of what is changed in place; then the
+CUDA operation runs as itself, with all its allocations; then the results go into the memory of its
+outputs. An operation with a large tensor is not computed: its small outputs get plain content
+(assumed.py) and count as not known. Nothing here keeps a reference to a tensor after the call.
+"""
+from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans
+from .known import ASSUMED, KNOWN, UNKNOWN, Table
+
+_TOTAL = 32  # times the limit: the most bytes of one operation that are computed
+
+
+class Shadow:
+    """One per process. Threads: any; an operation is handled by the thread that calls it."""
+
+    def __init__(self, torch, key, limit):
+        C = torch._C
+        self.torch = torch
+        self.limit = limit
+        self.table = Table(torch, limit)
+        self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.own = C.DispatchKeySet(key)
+        self.below = C._dispatch_keyset_full_after(key)
+        self.exclude = C._ExcludeDispatchKeyGuard
+        self.no_autograd = C._AutoDispatchBelowAutograd
+        self.capturing = C._cuda_isCurrentStreamCapturing
+        self.python = C.DispatchKey.Python
+        self.modes = C._len_torch_dispatch_stack
+        self.over_python = self.below.has(self.python)
+        numbers.start(torch)
+        cpu.start(torch)
+        blame.start(torch)
+        owners.start(torch)
+
+    # ---- which tensors ----
+
+    def collect(self, args, found):
+        """Appends the tensors among *args*. False if one is not plain and strided."""
+        plain = self.plain
+        for a in args:
+            kind = type(a)
+            if kind in plain:
+                if a.layout is not self.torch.strided or a.is_quantized:
+                    return False
+                found.append(a)
+            elif kind is list or kind is tuple:
+                if a and not isinstance(a[0], (int, float)) and not self.collect(a, found):
+                    return False
+            elif isinstance(a, self.torch.Tensor):
+                return False
+        return True
+
+    def is_small(self, tensors):
+        limit, total = self.limit, 0
+        for t in tensors:
+            nbytes = t.numel() * t.element_size()
+            if nbytes > limit:
+                return False
+            total += nbytes
+        return total <= limit * _TOTAL
+
+    def flat(self, result, found=None):
+        """The tensors of a result, in order."""
+        if found is None:
+            found = []
+        if type(result) in self.plain:
+            found.append(result)
+        elif type(result) is tuple or type(result) is list:
+            for r in result:
+                self.flat(r, found)
+        return found
+
+    def has_values(self, tensor):
+        """Can *tensor* have values: a strided one on the device, not larger than the limit?"""
+        return (tensor.is_cuda and tensor.layout is self.torch.strided and
+                tensor.numel() * tensor.element_size() <= self.limit)
+
+    def state_of(self, tensors):
+        state = KNOWN
+        for t in tensors:
+            if t.is_cuda:
+                now = self.table.of(t)
+                if now < state:
+                    state = now
+        return state
+
+    def input_state(self, plan, args, kwargs, tensors):
+        """KNOWN, or ASSUMED if an input is not known; targets that are only written don't count."""
+        if plan.written:
+            tensors = []
+            self.collect(args[1:] if plan.overwrites else args, tensors)
+            self.collect([a for k, a in kwargs.items() if k not in plan.written], tensors)
+        return KNOWN if self.state_of(tensors) == KNOWN else ASSUMED
+
+    # ---- values ----
+
+    def to_cpu(self, arg, written, copies):
+        """*arg* with CPU tensors for the device's. Copies of tensors that will be written go to
+        *copies*, with the tensor."""
+        kind = type(arg)
+        if kind in self.plain:
+            if not arg.is_cuda:
+                return arg
+            here = alias.of(arg)
+            if written:
+                here = here.clone()
+                copies.append((arg, here))
+            elif self.table.of(arg) == UNKNOWN:
+                here = self.torch.zeros_like(here)
+            return here
+        if kind is list or kind is tuple:
+            return [self.to_cpu(a, written, copies) for a in arg]
+        if kind is self.torch.device and arg.type == "cuda":
+            return cpu.DEVICE
+        return arg
+
+    def compute(self, plan, args, kwargs, copies):
+        """The results on the CPU. Raises what the CPU's operation raises."""
+        written = plan.written
+        here = [self.to_cpu(a, i in written, copies) for i, a in enumerate(args)]
+        named = {k: self.to_cpu(a, k in written, copies) for k, a in kwargs.items()}
+        return cpu.run(plan, here, named, args, kwargs)
+
+    def write(self, target, value, state, settle_state):
+        """Puts a result into device memory. False if the shapes differ."""
+        if target.shape != value.shape:
+            return False
+        if state != KNOWN:
+            value = assumed.finite(self.torch, value)
+        alias.of(target).copy_(value)
+        settle_state(target, state)
+        return True
+
+    def finish(self, plan, result, results, copies, state):
+        """Puts the results of the CPU into the outputs of the CUDA operation."""
+        fits = True
+        done = set()
+        for target, value in copies:
+            fits &= self.write(target, value, state, self.table.put)
+            done.add(id(target))
+        values = self.flat(results)
+        for i, target in enumerate(self.flat(result)):
+            if id(target) in done or not target.is_cuda:
+                continue
+            if i >= len(values):  # the state of a generator: nothing is computed from it
+                self.table.fresh(target, state)
+            elif self.has_values(target):
+                fits &= self.write(target, values[i], state, self.table.fresh)
+            else:
+                self.table.forget(target)
+        if fits:
+            notes.computed += 1
+        else:
+            notes.failure(plan.name, "the shape of the result differs on the CPU")
+
+    def not_computed(self, plan, args, kwargs, result):
+        """The small outputs of an operation that was not computed."""
+        notes.skipped += 1
+        if plan.written:
+            for place in plan.written:
+                self.doubt(args, kwargs, place)
+            return
+        for i, t in enumerate(self.flat(result)):
+            if not t.is_cuda:
+                continue
+            self.table.forget(t)
+            if self.has_values(t) and t.numel() and not self.capturing():
+                driver.settle(self.torch, t.device.index)
+                assumed.fill(self.torch, plan, args, alias.of(t), i)
+                self.table.fresh(t, ASSUMED)
+
+    # ---- the ways to run an operation ----
+
+    def skip(self, plan, keys, args, kwargs):
+        """Runs it and computes nothing."""
+        with self.exclude(self.own):
+            result = plan.redispatch(keys, *args, **kwargs)
+            try:
+                with self.no_autograd():
+                    self.not_computed(plan, args, kwargs, result)
+            except Exception as error:
+                notes.failure(plan.name, error)
+        return result
+
+    def both(self, plan, keys, args, kwargs, tensors):
+        """Runs it on the CPU and on the device."""
+        state, results, copies = KNOWN, None, []
+        with self.exclude(self.own):
+            try:
+                with self.no_autograd():
+                    driver.settle(self.torch, self.device_of(tensors))
+                    state = self.input_state(plan, args, kwargs, tensors)
+                    results = self.compute(plan, args, kwargs, copies)
+            except Exception as error:
+                notes.failure(plan.name, error)
+                plan.failed += 1
+                copies = None
+            if not plan.parts:
+                result = plan.redispatch(keys, *args, **kwargs)
+        if plan.parts:
+            result = plan.redispatch(keys, *args, **kwargs)
+        with self.exclude(self.own):
+            try:
+                with self.no_autograd():
+                    if copies is None:
+                        self.not_computed(plan, args, kwargs, result)
+                    else:
+                        self.finish(plan, result, results, copies, state)
+            except Exception as error:
+                notes.failure(plan.name, error)
+        return result
+
+    def device_of(self, tensors):
+        for t in tensors:
+            if t.is_cuda:
+                return t.device.index
+        return self.torch.cuda.current_device()
+
+    def copy(self, plan, keys, args, kwargs, tensors):
+        """Runs a copy; afterwards it is done once more on the CPU, since the device converts with
+        a kernel."""
+        target, source = args[0], args[1]
+        with self.exclude(self.own):
+            result = plan.redispatch(keys, *args, **kwargs)
+            try:
+                with self.no_autograd():
+                    self.copied(target, source)
+            except Exception as error:
+                notes.failure(plan.name, error)
+        return result
+
+    def copied(self, target, source):
+        driver.settle(self.torch, (target if target.is_cuda else source).device.index)
+        if not source.is_cuda:
+            alias.of(target).copy_(source)
+            self.table.put(target, KNOWN)
+            notes.computed += 1
+            return
+        state = self.table.of(source)
+        value = alias.of(source)
+        if state == UNKNOWN:
+            value = self.torch.zeros_like(value)
+        if target.is_cuda:
+            alias.of(target).copy_(value)
+            self.table.put(target, min(max(state, ASSUMED), KNOWN))
+        else:
+            target.copy_(value)
+            if state != KNOWN:
+                blame.read("copy to the host")
+        notes.computed += 1
+
+    def run(self, plan, keys, args, kwargs):
+        """Runs one operation. *keys*: as the dispatcher computed them."""
+        if plan.tensors:
+            args = numbers.replaced(args, plan.tensors)
+        keys = keys & self.below
+        tensors = []
+        if self.over_python and (keys.has(self.python) or self.modes()):
+            return plan.redispatch(keys, *args, **kwargs)
+        if not self.collect(args, tensors) or not self.collect(kwargs.values(), tensors):
+            return self.unseen(plan, keys, args, kwargs)
+        for t in tensors:
+            if t.is_cuda:
+                break
+        else:
+            device = kwargs.get("device")
+            if device is None or device.type != "cuda":
+                return plan.redispatch(keys, *args, **kwargs)
+        result = WAYS[plan.kind](self, plan, keys, args, kwargs, tensors)
+        if type(result) in self.plain:
+            tensors.append(result)
+        elif result is not None:
+            self.collect(result, tensors) if type(result) in (tuple, list) else None
+        owners.uncount(tensors, 2)
+        return result
+
+    def unseen(self, plan, keys, args, kwargs):
+        """Sparse tensors and subclasses: what the operation is made of is seen, and what its
+        kernels write into plain tensors is not known."""
+        result = plan.redispatch(keys, *args, **kwargs)
+        if plan.written:
+            for place in plan.written:
+                self.doubt(args, kwargs, place)
+        elif type(result) in self.plain and result.is_cuda:
+            self.table.forget(result)
+        return result
+
+    def doubt(self, args, kwargs, place):
+        """What the operation writes at this place was not computed."""
+        arg = (kwargs.get(place) if type(place) is str
+               else args[place] if place < len(args) else None)
+        for t in self.flat(arg):
+            if t.is_cuda and t.layout is self.torch.strided:
+                self.table.doubt(t)
+
+    def fresh(self, plan, keys, args, kwargs, tensors):
+        result = plan.redispatch(keys, *args, **kwargs)
+        if self.has_values(tensors[0]):
+            self.table.put(tensors[0], KNOWN)
+        return result
+
+    def created(self, plan, keys, args, kwargs, tensors):
+        result = plan.redispatch(keys, *args, **kwargs)
+        self.table.forget(result)
+        return result
+
+    def ordinary(self, plan, keys, args, kwargs, tensors):
+        if not self.is_small(tensors) or plan.failed > 3 or self.capturing():
+            return self.skip(plan, keys, args, kwargs)
+        return self.both(plan, keys, args, kwargs, tensors)
+
+    def copying(self, plan, keys, args, kwargs, tensors):
+        if not self.is_small(tensors) or self.capturing():
+            return self.skip(plan, keys, args, kwargs)
+        return self.copy(plan, keys, args, kwargs, tensors)
+
+
+from . import dynamic  # noqa: E402  (it uses the class above)
+
+WAYS = {
+    plans.COMPUTE: Shadow.ordinary,
+    plans.COPY: Shadow.copying,
+    plans.FRESH: Shadow.fresh,
+    plans.EMPTY: Shadow.created,
+    plans.DYNAMIC: dynamic.run,
+    plans.READ: dynamic.read,
+    plans.COLLECTIVE: dynamic.collective,
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps and phases of training programs that mark none themselves.
+
+A step ends with the step() of the optimizer that stepped first: gradient accumulation and further
+optimizers make no steps of their own. Inside a step, the phases are backward (autograd's engine
+runs), optimizer (any step()), and forward, everything else. They are ranges of the recording
+library on the main thread, whose range also counts for the threads of the backward pass. At the
+first NVTX range of the program they end for good: its own names are better.
+"""
+import ctypes
+import os
+import sys
+import threading
+
+_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
+
+_push = _pop = _mark = None
+_open = 0        # ranges pushed
+_step = 0        # number of the current step; 0: no optimizer yet
+_nested = 0      # calls of the engine inside each other
+_leader = None   # identity of the optimizer that counts
+_is_compiling = None
+
+
+def start(torch):
+    """Called when CUDA is initialised. Does nothing without the recording library."""
+    global _push, _pop, _mark, _is_compiling
+    try:
+        library = ctypes.PyDLL(None)
+        _push, _pop = library.vramscope_range_push, library.vramscope_range_pop
+        _mark = library.vramscope_mark
+    except AttributeError:
+        return
+    _push.argtypes, _mark.argtypes = [ctypes.c_char_p], [ctypes.c_char_p]
+    _push.restype = _pop.restype = _mark.restype = None
+    _is_compiling = torch.compiler.is_compiling
+    from torch.optim import optimizer
+    _watch_ranges(torch)
+    _watch_engine(torch)
+    _watch_optimizers(optimizer)
+
+
+def _ours():
+    """May this thread mark? Dynamo sees a constant here and nothing of the rest."""
+    return (_push is not None and not _is_compiling() and "nvtx" not in sys.modules and
+            threading.current_thread() is threading.main_thread())
+
+
+def _end(count):
+    global _open
+    for _ in range(min(count, _open)):
+        _pop()
+        _open -= 1
+
+
+def _begin(name):
+    global _open
+    _push(name)
+    _open += 1
+
+
+def _phase(name):
+    """Replaces the current phase."""
+    _end(_open - 1)
+    _begin(name)
+
+
+def _mark_line():
+    """Records the program's line that opened the phase: threads of the backward pass have none."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
+            _mark(b"at %s:%d" % (os.fsencode(os.path.abspath(name)), frame.f_lineno))
+            return
+        frame = frame.f_back
+
+
+def _next_step():
+    global _step
+    _end(_open)
+    _step += 1
+    _begin(b"step %d" % _step)
+    _begin(b"forward")
+
+
+def _stop():
+    """The program marks itself."""
+    global _push
+    if threading.current_thread() is threading.main_thread():
+        _end(_open)
+    _push = None
+
+
+def _watch_ranges(torch):
+    """Sees the first range of torch.cuda.nvtx."""
+    try:
+        from torch._C import _nvtx
+        names = [n for n in ("rangePushA", "rangeStartA") if hasattr(_nvtx, n)]
+    except ImportError:
+        return
+    originals = {n: getattr(_nvtx, n) for n in names}
+
+    def first(name):
+        def call(*args):
+            for n, original in originals.items():
+                setattr(_nvtx, n, original)
+            _stop()
+            return originals[name](*args)
+        return call
+
+    for n in names:
+        setattr(_nvtx, n, first(n))
+
+
+def _watch_engine(torch):
+    run = torch.autograd._engine_run_backward
+
+    def _engine_run_backward(*args, **kwargs):
+        global _nested
+        if not _step or not _ours():
+            return run(*args, **kwargs)
+        if not _nested:
+            _phase(b"backward")
+            _mark_line()
+        _nested += 1
+        try:
+            return run(*args, **kwargs)
+        finally:
+            _nested -= 1
+            if not _nested and _push is not None:
+                _phase(b"forward")
+
+    torch.autograd._engine_run_backward = _engine_run_backward
+
+
+def _watch_optimizers(optimizer):
+    create = optimizer.Optimizer.__init__
+
+    def __init__(self, *args, **kwargs):
+        create(self, *args, **kwargs)
+        if not _step and _ours():
+            _next_step()
+
+    optimizer.Optimizer.__init__ = __init__
+
+    def before(self, args, kwargs):
+        if _ours():
+            if not _step:
+                _next_step()
+            _phase(b"optimizer")
+            _mark_line()
+
+    def after(self, args, kwargs):
+        global _leader
+        if _ours() and _step:
+            if _leader is None:
+                _leader = id(self)
+            if _leader == id(self):
+                _next_step()
+            else:
+                _phase(b"forward")
+
+    optimizer.register_optimizer_step_pre_hook(before)
+    optimizer.register_optimizer_step_post_hook(after)

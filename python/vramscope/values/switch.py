@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How operations are seen: by a dispatch key of PyTorch that nothing else uses.
+
+A key of the dispatcher below autograd, with kernels in Python, and set per thread once CUDA is in
+use. No mode is on a stack: torch.compile, functorch, checkpointing, other modes and subclasses
+work as without it, and the backward threads inherit it from the thread that calls backward.
+Composite operations and views fall through the key at no cost. The kernels are registered one by one,
+since PyTorch cannot call a fallback in Python while a mode is active.
+
+Threads that Python starts get the key when they start; the child of a fork loses it, since it cannot
+use CUDA.
+"""
+import os
+import threading
+
+from . import alias, driver, notes, plans
+
+KEY = "Fake"
+
+_libraries = []  # registrations end with their library objects
+_on = False      # CUDA is in use
+
+
+def start(torch, limit):
+    """Called once, by the thread that initialises CUDA."""
+    global _on
+    if _on or not driver.load():
+        return
+    C = torch._C
+    key = C._dispatch_key_parse(KEY)
+    if C._dispatch_has_backend_fallback(key):
+        raise RuntimeError(f"PyTorch {torch.__version__} uses the dispatch key {KEY} itself")
+    from . import shadow
+    _on = True
+    alias.start(torch)
+    _register(torch, shadow.Shadow(torch, key, limit))
+    _include(torch)
+    _follow_threads(torch)
+    _stay_out_of_fake_kernels(torch)
+    os.register_at_fork(after_in_child=lambda: _exclude(torch))
+    notes.at_exit()
+
+
+def _include(torch):
+    torch._C._dispatch_tls_set_dispatch_key_included(KEY, True)
+
+
+def _exclude(torch):
+    torch._C._dispatch_tls_set_dispatch_key_included(KEY, False)
+
+
+def _follow_threads(torch):
+    bootstrap = threading.Thread._bootstrap_inner
+
+    def _bootstrap_inner(self):
+        _include(torch)
+        bootstrap(self)
+
+    threading.Thread._bootstrap_inner = _bootstrap_inner
+
+
+def _stay_out_of_fake_kernels(torch):
+    """A kernel in Python is always handed over to tensor subclasses, also where PyTorch has
+    switched that off to run the shape function of a fake tensor. There the key is not set."""
+    C = torch._C
+    original = C._set_meta_in_tls_dispatch_include
+
+    def _set_meta_in_tls_dispatch_include(on):
+        original(on)
+        if on:
+            _exclude(torch)  # the caller restores all keys
+
+    C._set_meta_in_tls_dispatch_include = _set_meta_in_tls_dispatch_include
+
+
+def _register(torch, handler):
+    """A kernel for each operation of PyTorch's that has one of its own on CUDA. All others fall
+    through: views, composites, and those that only handle memory."""
+    C = torch._C
+    everything = torch.library.Library("_", "IMPL")
+    everything.fallback(torch.library.fallthrough_kernel, KEY)
+    _libraries.append(everything)
+    libraries = {}
+    has_kernel = C._dispatch_has_kernel_for_dispatch_key
+    for full in C._dispatch_get_all_op_names():
+        namespace, _, name = full.partition("::")
+        base, _, overload = name.partition(".")
+        if namespace == "aten":
+            if base not in plans.SEEN_WHOLE or overload:
+                if (base in plans.PASSED or not has_kernel(full, "CUDA")
+                        or _is_view(C._get_schema(full.partition(".")[0], overload))):
+                    continue
+        elif namespace not in plans.COLLECTIVE_NAMESPACES or not has_kernel(full, "CUDA"):
+            continue
+        library = libraries.get(namespace)
+        if library is None:
+            library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
+            _libraries.append(library)
+        library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
+                     with_keyset=True)
+
+
+def _is_view(schema):
+    aliases = [a.alias_info for a in schema.arguments]
+    return (any(i is not None and not i.is_write for i in aliases)
+            and not any(i is not None and i.is_write for i in aliases))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python/startup/sitecustomize.py in a Python that has no torch, or a torch of three lines.
+
+    check_startup.py STARTUP_FOLDER [NAME…]
+
+Each case is a program of its own, run by this interpreter with the folder at the front of
+PYTHONPATH, as `vramscope run --simulate` has it.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+STARTUP = os.path.abspath(sys.argv[1])
+WITHOUT_CUDA = "class version: cuda = None\n"
+LATER = """\
+class version: cuda = '13.0'
+class cuda:
+    waiting = []
+    is_initialized = staticmethod(lambda: False)
+    _lazy_call = staticmethod(waiting.append)
+"""
+
+
+class Place:
+    """A folder with the modules of one case, and the programs that run in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def put(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(textwrap.dedent(text))
+
+    def run(self, program, **environment):
+        self.put("program.py", program)
+        env = {**os.environ, "VRAMSCOPE_SIMULATE": "t4-16g", **environment}
+        env = {k: v for k, v in env.items() if v is not None}
+        env["PYTHONPATH"] = os.pathsep.join([STARTUP, os.path.join(self.folder, "modules")])
+        done = subprocess.run([sys.executable, os.path.join(self.folder, "program.py")], env=env,
+                              capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+def expect(result, status, out, err=""):
+    if isinstance(err, str):
+        assert result == (status, out, err), result
+    else:
+        assert result[:2] == (status, out) and all(e in result[2] for e in err), result
+
+
+def a_program_without_torch_gets_one_finder_and_nothing_else(place):
+    expect(place.run("""\
+        import sys
+        print([f for f in sys.modules if 'vramscope' in f or f == 'torch'])
+        print(len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
+        """), 0, "[]\n1")
+
+
+def nothing_happens_without_the_simulated_gpu(place):
+    place.put("modules/torch/__init__.py", "raise_if_used = 1\n")
+    expect(place.run("""\
+        import sys, torch
+        print([f for f in sys.modules if 'vramscope' in f])
+        print(len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
+        """, VRAMSCOPE_SIMULATE=None), 0, "[]\n0")
+
+
+def torch_is_started_after_its_import(place):
+    place.put("modules/torch/__init__.py", LATER)
+    expect(place.run("""\
+        import sys, torch
+        print('vramscope_values' in sys.modules, len(torch.cuda.waiting))
+        print(sys.modules['vramscope_values'].start.__code__.co_filename)
+        """), 0, "True 1\n<vramscope>/__init__.py")
+
+
+def a_submodule_may_be_imported_first(place):
+    place.put("modules/torch/__init__.py", LATER)
+    place.put("modules/torch/nn.py", "")
+    expect(place.run("""\
+        import torch.nn, sys
+        print('vramscope_values' in sys.modules, len(torch.cuda.waiting))
+        """), 0, "True 1")
+
+
+def torch_without_cuda_is_left_alone(place):
+    place.put("modules/torch/__init__.py", WITHOUT_CUDA)
+    expect(place.run("import torch; print('done')"), 0, "done")
+
+
+def a_torch_that_is_not_understood_costs_one_line(place):
+    place.put("modules/torch/__init__.py", "strange = True\n")
+    code, out, err = place.run("import torch; print(torch.strange)")
+    assert (code, out) == (0, "True") and err.count("\n") == 0, (code, out, err)
+    assert "values of small tensors are off: AttributeError" in err, err
+
+
+def what_fails_when_cuda_starts_costs_one_line(place):
+    place.put("modules/torch/__init__.py", LATER)
+    code, out, err = place.run("import torch; torch.cuda.waiting[0](); print('done')",
+                               VRAMSCOPE_VALUES="4KiB")
+    assert (code, out) == (0, "done") and err.count("\n") == 0, (code, out, err)
+
+
+def a_wrong_size_is_named(place):
+    place.put("modules/torch/__init__.py", LATER)
+    expect(place.run("import torch; print('done')", VRAMSCOPE_VALUES="much"), 0, "done",
+           ["VRAMSCOPE_VALUES=much is neither off nor a size"])
+
+
+def an_import_that_fails_fails_as_without_it(place):
+    expect(place.run("""\
+        for i in range(2):
+            try:
+                import torch
+            except ImportError as e:
+                print(type(e).__name__, e.name)
+        """), 0, "ModuleNotFoundError torch\nModuleNotFoundError torch")
+    place.put("modules/torch/__init__.py", "raise OSError('no library')\n")
+    expect(place.run("""\
+        for i in range(2):
+            try:
+                import torch
+            except OSError as e:
+                print(e)
+        """), 0, "no library\nno library")
+
+
+def the_programs_own_sitecustomize_runs(place):
+    place.put("modules/sitecustomize.py", "import sys; sys.own = __file__\n")
+    code, out, err = place.run("""\
+        import sys, sitecustomize
+        print(sys.own == sitecustomize.__file__,
+              len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
+        """)
+    assert (code, out, err) == (0, "True 1", ""), (code, out, err)
+
+
+def a_sitecustomize_that_raises_is_reported_by_python(place):
+    place.put("modules/sitecustomize.py", "raise ValueError('mine')\n")
+    code, out, err = place.run("print('done')")
+    assert (code, out) == (0, "done") and "ValueError: mine" in err, (code, out, err)
+
+
+def children_have_it_too(place):
+    place.put("modules/torch/__init__.py", LATER)
+    expect(place.run("""\
+        import multiprocessing, subprocess, sys
+        def child():
+            import torch
+            print(len(torch.cuda.waiting), flush=True)
+        if __name__ == '__main__':
+            for method in 'spawn', 'fork':
+                p = multiprocessing.get_context(method).Process(target=child)
+                p.start()
+                p.join()
+            subprocess.run([sys.executable, '-c',
+                            'import torch; print(len(torch.cuda.waiting))'], check=True)
+        """), 0, "1\n1\n1")
+
+
+CASES = [c for c in list(globals().values())
+         if callable(c) and c.__module__ == "__main__" and c is not expect and c is not Place]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        if sys.argv[2:] and case.__name__ not in sys.argv[2:]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                case(Place(folder))
+                print("ok", case.__name__, flush=True)
+            except AssertionError as error:
+                failed += 1
+                print("FAILED", case.__name__, error, flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
