@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of small tensors change no allocation: each program of values_programs.py has the same
+allocator events, peak and reserved memory with them and without them.
+
+    check_values_events.py --build BUILD [NAME…]
+
+Needs a Python with torch, the one that VS_TORCH_PYTHON names; exits with 77 without it. Memory that
+is freed between two allocations is compared without its order, which follows addresses where
+autocast clears its cache.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "values_programs.py")
+NAMES = ["gpt", "gpt_fused_autocast", "gpt_loop_optimizer", "gpt_scaler", "gpt_checkpoint",
+         "gpt_compiled", "mlp", "convolutions", "inference", "graphs"]
+
+
+def in_order(events):
+    result, freed = [], []
+    for event in events:
+        if event[0].startswith("free"):
+            freed.append(event)
+        else:
+            result += sorted(freed) + [event]
+            freed = []
+    return result + sorted(freed)
+
+
+def run(build, python, name, values, folder):
+    out = os.path.join(folder, f"{name}.{values}.json")
+    command = [os.path.join(build, "bin", "vramscope"), "run", "-q", "--stacks=none",
+               "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",
+               python, PROGRAMS, name, out]
+    done = subprocess.run(command, env=dict(os.environ, VRAMSCOPE_VALUES=values),
+                          capture_output=True, text=True, timeout=1800)
+    if done.returncode:
+        return None, done.stderr[-2000:]
+    with open(out, encoding="utf-8") as f:
+        result = json.load(f)
+    result["events"] = in_order(result["events"])
+    return result, ""
+
+
+def difference(on, off):
+    for i, (a, b) in enumerate(zip(on["events"], off["events"])):
+        if a != b:
+            return f"event {i}: {a} with values, {b} without"
+    sizes = {k: (len(on[k]) if k == "events" else on[k]) for k in on}
+    return f"{sizes} with values, {len(off['events'])} events without" if on != off else ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    args = parser.parse_args()
+    python = os.environ.get("VS_TORCH_PYTHON")
+    if not python:
+        print("skipped: VS_TORCH_PYTHON names no Python with torch")
+        sys.exit(77)
+    failed = 0
+    for name in args.names:
+        with tempfile.TemporaryDirectory() as folder:
+            on, error = run(args.build, python, name, "1MiB", folder)
+            off, error_off = run(args.build, python, name, "off", folder) if on else (None, "")
+        what = error or error_off or difference(on, off)
+        failed += bool(what)
+        print("FAILED" if what else "ok", name, what or f"{len(on['events'])} events", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
