@@ -34,6 +34,7 @@ def start(torch, limit):
     _on = True
     alias.start(torch)
     _register(torch, shadow.Shadow(torch, key, limit))
+    _pass_higher_order(torch, key)
     _include(torch)
     _follow_threads(torch)
     _stay_out_of_fake_kernels(torch)
@@ -98,6 +99,14 @@ def _register(torch, handler):
             _libraries.append(library)
         library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
                      with_keyset=True)
+
+
+def _pass_higher_order(torch, key):
+    """Operators that take functions (flex_attention, cond) have no kernel for the key; what they
+    call is seen. Those that are made later copy the list of keys."""
+    torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
+    for operator in torch._ops._higher_order_ops.values():
+        operator.fallthrough(key)
 
 
 def _is_view(schema):
