@@ -15,6 +15,7 @@
 #define CELL_MAX 512
 #define LISTED_MAX 6 /* items of a list in one line */
 #define INDENT 2
+#define SIZE_COLUMN 12 /* of a size in a row below a line */
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 
@@ -189,7 +190,7 @@ static bool is_for_all(const struct fit_lines *lines, size_t line)
 }
 
 /* Further lines are indented as far as the first INDENT letters of the title, of one word, are
- * wide. */
+ * wide. Rows that follow the first newline are printed as they are. */
 static void print_line(const struct fit_lines *lines, size_t line, const char *title,
                        const struct vs_style *style)
 {
@@ -205,8 +206,14 @@ static void print_line(const struct fit_lines *lines, size_t line, const char *t
         print_names(lines, line, out);
     }
     fputs(lines->texts[line], out);
-    if (fclose(out) == 0)
+    if (fclose(out) == 0) {
+        char *rows = strchr(text, '\n');
+        if (rows)
+            *rows++ = 0;
         vs_text_wrapped(style, lead, text);
+        if (rows)
+            fprintf(style->out, "%s\n", rows);
+    }
     free(text);
 }
 
@@ -246,21 +253,26 @@ static void each_run(const struct vs_fit_set *set, const char *title, const stru
         print_lines(&lines, title, style);
 }
 
-static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE *out)
+static void put_holder(uint64_t bytes, const char *where, FILE *out)
 {
     char size[VS_SIZE_TEXT_MAX];
+    fprintf(out, "\n%*s  %s", SIZE_COLUMN, size_text(size, bytes), where);
+}
+
+/* A row for each, the largest first. */
+static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE *out)
+{
     const char *unknown = tensors ? "PyTorch's own threads" : "unknown";
     uint64_t rest = holders->total_bytes;
     for (size_t i = 0; i < holders->count; i++) {
         const struct vs_fit_holder *one = &holders->items[i];
         if (i && one->bytes * 100 < holders->total_bytes)
             break;
-        fprintf(out, "%s%s %s", i ? ", " : "", *one->where ? one->where : unknown,
-                size_text(size, one->bytes));
+        put_holder(one->bytes, *one->where ? one->where : unknown, out);
         rest -= one->bytes;
     }
     if (rest * 100 >= holders->total_bytes && rest)
-        fprintf(out, ", others %s", size_text(size, rest));
+        put_holder(rest, "others", out);
 }
 
 /* With --vary the peak of the largest value that fits is enough. */
@@ -272,7 +284,7 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
     const char *place = run->worst_device->peak_place;
     if (set->vary)
         fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
-    fprintf(out, "%s%s: ", *place ? " at " : "", place);
+    fprintf(out, "%s%s", *place ? " at " : "", place);
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
 }
 
@@ -286,7 +298,7 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
     fprintf(out, ": %s requested, ", size_text(size, failure->requested));
     fprintf(out, "%s of %s free", size_text(size, failure->free_bytes),
             size_text(of, device->total_bytes));
-    fputs(failure->holders.count ? "; held by " : "", out);
+    fputs(failure->holders.count ? "; memory was held by" : "", out);
     put_holders(&failure->holders, device->tensors, out);
 }
 
