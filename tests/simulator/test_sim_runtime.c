@@ -472,9 +472,8 @@ static void channel_descriptors_are_checked(void **state)
 
 static void what_is_not_simulated_says_so(void **state)
 {
-    cudaTextureObject_t texture;
     (void)state;
-    FAILS(cudaCreateTextureObject(&texture, NULL, NULL, NULL), cudaErrorNotSupported);
+    FAILS(cudaCtxResetPersistingL2Cache(), cudaErrorNotSupported);
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
     assert_string_equal(cudaGetErrorName(cudaErrorNotSupported), "cudaErrorNotSupported");
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
