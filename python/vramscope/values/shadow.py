@@ -6,7 +6,7 @@ CUDA operation runs as itself, with all its allocations; then the results go int
 outputs. An operation with a large tensor is not computed: its small outputs get plain content
 (assumed.py) and count as not known. Nothing here keeps a reference to a tensor after the call.
 """
-from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans
+from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, threads
 from .known import ASSUMED, KNOWN, UNKNOWN, Table
 
 _TOTAL = 32  # times the limit: the most bytes of one operation that are computed
@@ -33,6 +33,7 @@ class Shadow:
         cpu.start(torch)
         blame.start(torch)
         owners.start(torch)
+        threads.start(torch)
 
     # ---- which tensors ----
 
@@ -268,7 +269,7 @@ class Shadow:
             device = kwargs.get("device")
             if device is None or device.type != "cuda":
                 return plan.redispatch(keys, *args, **kwargs)
-        result = WAYS[plan.kind](self, plan, keys, args, kwargs, tensors)
+        result = threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
         if type(result) in self.plain:
             tensors.append(result)
         elif result is not None:
