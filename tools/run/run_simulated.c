@@ -2,8 +2,10 @@
  *
  * The environment of a program on the simulated GPU. Its libraries come first by LD_LIBRARY_PATH
  * and, where a program names another path, by an auditor of the dynamic loader. PYTHONPATH starts
- * the Python part in every interpreter, also those that other processes of the program start. All
- * of it is inherited by children, and nothing is written to the user's files. */
+ * the Python part in every interpreter, also those that other processes of the program start.
+ * PyTorch keeps no kernels that the simulated NVRTC "compiled": on a real GPU it would find them in
+ * its cache under the same name, and they contain no code. All of it is inherited by children, and
+ * nothing is written to the user's files. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdio.h>
@@ -57,7 +59,8 @@ int vs_run_prepare_simulated(struct vs_run *run)
     if (strchr(audit, ':'))
         return vs_run_fail("the path %s contains a colon, which LD_AUDIT does not allow; install "
                            "vramscope elsewhere", audit);
-    bool failed = vs_run_prepend("LD_LIBRARY_PATH", simulator) || append_auditor(audit);
+    bool failed = vs_run_prepend("LD_LIBRARY_PATH", simulator) || append_auditor(audit) ||
+                  setenv("USE_PYTORCH_KERNEL_CACHE", "0", 1);
     if (!vs_path_python_startup(startup, sizeof startup))
         failed = failed || vs_run_prepend("PYTHONPATH", startup);
     return failed ? vs_run_fail("%s", "out of memory") : 0;

@@ -81,8 +81,18 @@ static void another_auditor_keeps_its_place(void **state)
 static void a_run_on_the_real_gpu_has_no_auditor(void **state)
 {
     (void)state;
-    bash("\"$V\" run -q -o no.vst -- bash -c 'echo ${LD_AUDIT-unset} ${PYTHONPATH-unset}'");
-    assert_string_equal(out, "unset unset\n");
+    bash("\"$V\" run -q -o no.vst -- bash -c 'echo ${LD_AUDIT-unset} ${PYTHONPATH-unset} '"
+         "'${USE_PYTORCH_KERNEL_CACHE-unset}'");
+    assert_string_equal(out, "unset unset unset\n");
+}
+
+/* Kernels of the simulated NVRTC contain no code, and PyTorch would load them on a real GPU. */
+static void pytorch_keeps_no_kernels(void **state)
+{
+    (void)state;
+    bash(RUN "bash -c 'echo $USE_PYTORCH_KERNEL_CACHE'; USE_PYTORCH_KERNEL_CACHE=1 " RUN
+             "bash -c 'echo $USE_PYTORCH_KERNEL_CACHE'");
+    assert_out("0\n0\n");
 }
 
 static void children_get_ours_too(void **state)
@@ -124,6 +134,7 @@ int main(void)
         cmocka_unit_test(a_damaged_file_gives_the_loaders_own_error),
         cmocka_unit_test(another_auditor_keeps_its_place),
         cmocka_unit_test(a_run_on_the_real_gpu_has_no_auditor),
+        cmocka_unit_test(pytorch_keeps_no_kernels),
         cmocka_unit_test(children_get_ours_too),
         cmocka_unit_test(a_clean_environment_is_explained),
         cmocka_unit_test(python_starts_with_our_folder_where_there_is_one),
