@@ -241,24 +241,6 @@ static void both_majors_load_with_their_symbol_versions(void **state)
     unsetenv("VRAMSCOPE_SIMULATE_LIBRARIES");
 }
 
-static void every_function_of_the_table_is_exported(void **state)
-{
-    static const char *const names[] = {
-#define NAME(releases, kind, result, name, parameters) #name,
-        VS_CUBLASLT_FUNCTIONS(NAME)
-#undef NAME
-    };
-    (void)state;
-    for (int major = 12; major <= 13; major++) {
-        char soname[32];
-        snprintf(soname, sizeof soname, "libcublasLt.so.%d", major);
-        void *library = lib_open(soname);
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (!dlvsym(library, names[i], soname))
-                fail_msg("%s lacks %s", soname, names[i]);
-    }
-}
-
 static int begin(void **state)
 {
     (void)state;
@@ -277,7 +259,6 @@ int main(void)
         cmocka_unit_test(products_check_their_operands_and_take_time),
         cmocka_unit_test(destroyed_objects_are_recognised),
         cmocka_unit_test(a_handle_of_cublas_will_do),
-        cmocka_unit_test(every_function_of_the_table_is_exported),
         cmocka_unit_test(both_majors_load_with_their_symbol_versions),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -13,9 +13,10 @@
 #define VS_LIBRARY_WEAK __attribute__((weak, visibility("default")))
 #define VS_LIBRARY_FALLBACK(releases, kind, result, name, parameters)                              \
     VS_LIBRARY_FALLBACK_##kind(name)
+/* All of the register that returns it: some of cuFile's statuses are structures with a second member. */
 #define VS_LIBRARY_FALLBACK_STATUS(name)                                                           \
-    VS_LIBRARY_WEAK int name(void);                                                                \
-    int name(void) { return vs_library_unsupported(#name, NULL); }
+    VS_LIBRARY_WEAK uint64_t name(void);                                                           \
+    uint64_t name(void) { return (uint32_t)vs_library_unsupported(#name, NULL); }
 #define VS_LIBRARY_FALLBACK_OF(type, name)                                                         \
     VS_LIBRARY_WEAK type name(void);                                                               \
     type name(void)                                                                                \
