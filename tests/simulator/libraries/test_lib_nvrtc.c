@@ -103,6 +103,33 @@ static void each_release_of_the_linker_has_its_symbols(void **state)
     }
 }
 
+static void architectures_are(const char *version, const int *expected, int count)
+{
+    int found[32] = {0}, n = 0;
+    setenv("VRAMSCOPE_SIMULATE_LIBRARIES", version, 1);
+    OK(nvrtcGetNumSupportedArchs(&n));
+    assert_int_equal(n, count);
+    OK(nvrtcGetSupportedArchs(found));
+    unsetenv("VRAMSCOPE_SIMULATE_LIBRARIES");
+    for (int i = 0; i < count; i++)
+        assert_int_equal(found[i], expected[i]);
+    assert_int_equal(found[count], 0);
+}
+
+/* NVRTC 12.9 answered those of 12.4, so that a framework compiled for Hopper on Blackwell. */
+static void each_release_has_its_architectures(void **state)
+{
+    static const int old[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90},
+                     newer[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121},
+                     newest[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+    (void)state;
+    architectures_are("nvrtc=12.4.127", old, sizeof old / sizeof *old);
+    architectures_are("nvrtc=12.9.0", newer, sizeof newer / sizeof *newer);
+    architectures_are("nvrtc=13.2.0", newest, sizeof newest / sizeof *newest);
+    FAILS(nvrtcGetSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
+    FAILS(nvrtcGetNumSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -114,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ptx_has_an_entry_for_each_kernel),
         cmocka_unit_test(a_cubin_loads),
+        cmocka_unit_test(each_release_has_its_architectures),
         cmocka_unit_test(each_release_of_the_linker_has_its_symbols),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

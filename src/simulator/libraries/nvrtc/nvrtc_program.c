@@ -286,39 +286,63 @@ int nvrtcGetProgramLog(struct _nvrtcProgram *program, char *log)
 
 /* ---- the compiler itself ---- */
 
+static struct vs_library_version own_version(void)
+{
+    int cuda = vs_library_cuda_major();
+    return vs_library_version((struct vs_library_version){cuda, cuda == 12 ? 9 : 0, 0});
+}
+
 int nvrtcVersion(int *major, int *minor)
 {
     if (!major || !minor)
         return NVRTC_ERROR_INVALID_INPUT;
-    int cuda = vs_library_cuda_major();
-    struct vs_library_version v =
-        vs_library_version((struct vs_library_version){cuda, cuda == 12 ? 9 : 0, 0});
+    struct vs_library_version v = own_version();
     *major = v.major;
     *minor = v.minor;
     return NVRTC_SUCCESS;
 }
 
-/* The architectures that NVRTC of this release can compile for (its manual). */
-static const int archs_12[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
-static const int archs_13[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+/* The architectures that NVRTC can compile for, and the releases of CUDA that have them (its
+ * manuals): 1208 is 12.8. */
+static const struct nvrtc_arch {
+    int arch, first, last;
+} archs[] = {
+    {50, 0, 1299},     {52, 0, 1299},     {53, 0, 1299},     {60, 0, 1299},     {61, 0, 1299},
+    {62, 0, 1299},     {70, 0, 1299},     {72, 0, 1299},     {75, 0, 9999},     {80, 0, 9999},
+    {86, 0, 9999},     {87, 0, 9999},     {88, 1300, 9999},  {89, 0, 9999},     {90, 0, 9999},
+    {100, 1208, 9999}, {101, 1208, 1299}, {103, 1209, 9999}, {110, 1300, 9999}, {120, 1208, 9999},
+    {121, 1209, 9999},
+};
+
+/* Returns how many there are; *found*: NULL, or room for all. */
+static int supported_archs(int *found)
+{
+    struct vs_library_version v = own_version();
+    int count = 0;
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        int release = v.major * 100 + v.minor;
+        if (release < archs[i].first || release > archs[i].last)
+            continue;
+        if (found)
+            found[count] = archs[i].arch;
+        count++;
+    }
+    return count;
+}
 
 int nvrtcGetNumSupportedArchs(int *count)
 {
     if (!count)
         return NVRTC_ERROR_INVALID_INPUT;
-    *count = vs_library_cuda_major() == 12 ? (int)(sizeof archs_12 / sizeof *archs_12)
-                                           : (int)(sizeof archs_13 / sizeof *archs_13);
+    *count = supported_archs(NULL);
     return NVRTC_SUCCESS;
 }
 
-int nvrtcGetSupportedArchs(int *archs)
+int nvrtcGetSupportedArchs(int *found)
 {
-    if (!archs)
+    if (!found)
         return NVRTC_ERROR_INVALID_INPUT;
-    if (vs_library_cuda_major() == 12)
-        memcpy(archs, archs_12, sizeof archs_12);
-    else
-        memcpy(archs, archs_13, sizeof archs_13);
+    supported_archs(found);
     return NVRTC_SUCCESS;
 }
 
