@@ -89,6 +89,21 @@ static CUresult set_attributes(struct vs_sim_launch_op *op, struct vs_sim_stream
     return e ? e : vs_sim_launch_fits(op);
 }
 
+/* torch.cuda._sleep(cycles), with which programs keep a stream busy: its kernel, in an unnamed
+ * namespace of at::cuda, waits for the number of clock cycles in its argument. Returns 0 for another
+ * kernel. */
+static uint64_t spin_ns(const struct vs_sim_function *f, void **params)
+{
+    static const char begin[] = "_ZN2at4cuda", end[] = "11spin_kernelEl";
+    size_t length = strlen(f->name);
+    int64_t cycles = 0;
+    if (params && length >= sizeof begin + sizeof end && !strncmp(f->name, begin, strlen(begin)) &&
+        !strcmp(f->name + length - strlen(end), end))
+        memcpy(&cycles, params[0], sizeof cycles);
+    double ns = (double)cycles * 1e6 / vs_sim_spec.preset->clock_khz;
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
 static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
                        void **params, void **extra)
 {
@@ -107,7 +122,7 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
-    op->u.launch.model_ns = shape->model_ns;
+    op->u.launch.model_ns = shape->model_ns ? shape->model_ns : spin_ns(f, params);
     if (!e)
         e = set_attributes(&op->u.launch, stream, shape);
     if (!e && op->u.launch.host)

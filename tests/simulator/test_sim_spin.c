@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernel of torch.cuda._sleep takes as many clock cycles as its argument says. Programs keep a
+ * stream busy with it; it took 5 us whatever its argument. */
+#include "sim_test.h"
+
+#define CYCLES INT64_C(40000000) /* some 20 ms */
+#define SLEEP "_ZN2at4cuda40_GLOBAL__N__b51f33dc_8_Sleep_cu_088d913f11spin_kernelEl"
+
+/* Simulated duration of *name* behind a kernel that keeps the stream busy while work is queued. */
+static double duration_ms(const char *name, int64_t cycles)
+{
+    CUevent begin, end;
+    float ms;
+    void *params[] = {&cycles};
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    for (int i = 0; i < 8; i++)
+        OK(cuLaunchKernel(sim_function("busy"), 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuEventRecord(begin, NULL));
+    OK(cuLaunchKernel(sim_function(name), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuEventRecord(end, NULL));
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime(&ms, begin, end));
+    OK(cuEventDestroy(begin));
+    OK(cuEventDestroy(end));
+    return ms;
+}
+
+static void it_takes_its_cycles(void **state)
+{
+    int khz;
+    (void)state;
+    OK(cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 0));
+    double expected = (double)CYCLES / khz, found = duration_ms(SLEEP, CYCLES);
+    if (found < expected * 0.999 || found > expected * 1.01)
+        fail_msg("%g ms instead of %g ms", found, expected);
+}
+
+static void others_do_not(void **state)
+{
+    (void)state;
+    assert_true(duration_ms("_ZN2at4cuda11spin_kernelEi", CYCLES) < 1);
+    assert_true(duration_ms("spin_kernel", CYCLES) < 1);
+    assert_true(duration_ms(SLEEP, 0) < 1);
+    assert_true(duration_ms(SLEEP, -1) < 1);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "h100-80g", 1);
+    sim_start();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_takes_its_cycles),
+        cmocka_unit_test(others_do_not),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
