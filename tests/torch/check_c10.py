@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own allocator library on the simulated GPU.
 
-Takes libc10, libc10_cuda and their headers from a torch wheel (given, or downloaded by pip
-without its dependencies), builds c10_program.cpp with them in a scratch folder, runs it alone
-and under `vramscope run --simulate`, and compares the allocator's memory_stats with the
-recording, at the device's level and at the framework's. Exit 77: no wheel was requested. Needs
-Python's pip, a C++20 compiler, the CUDA headers.
+Takes libc10, libc10_cuda and their headers from an environment with torch for CUDA 13
+(environments.py), builds c10_program.cpp with them in a scratch folder, runs it alone and under
+`vramscope run --simulate`, and compares the allocator's memory_stats with the recording, at the
+device's level and at the framework's. Exit 77: no environment. Needs a C++20 compiler and the
+CUDA headers.
 """
 import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
-import zipfile
 
-SKIPPED = 77
+import environments
+
 DEVICE = "a100-40g,capacity=8GiB"
-NEEDED = ("torch/lib/libc10.so", "torch/lib/libc10_cuda.so", "torch/include/c10/",
-          "torch/include/torch/headeronly/", "torch/version.py")
+LIBRARIES = ("libc10.so", "libc10_cuda.so")
 
 
 def arguments():
@@ -28,29 +28,24 @@ def arguments():
     parser.add_argument("--scratch", required=True, help="where to unpack and build")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cuda-include", nargs="+", default=["/usr/local/cuda/include"])
-    parser.add_argument("--wheel", default="", help="a torch wheel with CUDA 13")
-    parser.add_argument("--fetch", action="store_true", help="fetch one with pip (0.5 GB)")
     return parser.parse_args()
 
 
-def find_wheel(args, scratch):
-    if args.wheel:
-        return pathlib.Path(args.wheel)
-    found = sorted(scratch.glob("torch-*.whl"))
-    if not found and args.fetch:
-        subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "-d", str(scratch),
-                        "torch"], check=True)
-        found = sorted(scratch.glob("torch-*.whl"))
-    return found[-1] if found else None
+def unpack(scratch):
+    """Puts the libraries and the headers into the scratch folder; returns torch's release, or None.
 
-
-def unpack(wheel, scratch):
-    marker = scratch / "unpacked"
-    if marker.exists() and marker.read_text() == wheel.name:
-        return
-    with zipfile.ZipFile(wheel) as z:
-        z.extractall(scratch, [n for n in z.namelist() if n.startswith(NEEDED)])
-    marker.write_text(wheel.name)
+    Copies of the libraries do not find NVIDIA's beside them, if those are installed: the runtime
+    here is the simulated one."""
+    environment = environments.of_cuda(13)
+    if not environment:
+        return None
+    torch = environment.site / "torch"
+    shutil.rmtree(scratch / "torch", ignore_errors=True)
+    (scratch / "torch/lib").mkdir(parents=True)
+    for name in LIBRARIES:
+        shutil.copy(torch / "lib" / name, scratch / "torch/lib")
+    (scratch / "torch/include").symlink_to(torch / "include")
+    return environment.release
 
 
 def compile_program(args, scratch, simulator):
@@ -114,8 +109,8 @@ def compare(name, family, stats, report):
     compare_framework(c, stats, device["framework"])
     if family == "device":
         compare_segments(c, stats, device["families"]["device"])
-    else:  # memory mapped in pieces is not recorded at the device's level yet
-        c.same("families", {}, device["families"])
+    else:
+        compare_mapped(c, stats, device["families"]["vmm"])
     return c
 
 
@@ -143,6 +138,13 @@ def compare_segments(c, stats, memory):
     c.same("refusals", stats["num_ooms"] + stats["num_alloc_retries"], memory["failures"])
 
 
+def compare_mapped(c, stats, memory):
+    """Expandable segments: physical memory, mapped in pieces."""
+    reserved = stats["reserved_bytes"]
+    c.same("peak of mapped memory", reserved["peak"], memory["peak_bytes"])
+    c.same("live mapped memory", reserved["current"], memory["live_bytes"])
+
+
 def compare_async(c, stats, memory):
     """Here memory_stats are the pool's own figures, which round each block up to 512 bytes; torch
     reports no others for this backend."""
@@ -165,13 +167,10 @@ def main():
     args = arguments()
     scratch = pathlib.Path(args.scratch)
     scratch.mkdir(parents=True, exist_ok=True)
-    wheel = find_wheel(args, scratch)
-    if not wheel:
-        print("skipped: not asked for; configure with -DVS_TORCH=ON (fetches torch, 0.5 GB) or "
-              "-DVS_TORCH_WHEEL=FILE")
-        return SKIPPED
+    release = unpack(scratch)
+    if not release:
+        return environments.skip("an environment with torch for CUDA 13")
     simulator = pathlib.Path(args.build) / "lib/vramscope/simulator"
-    unpack(wheel, scratch)
     program = compile_program(args, scratch, simulator)
     compile_nvml(args, scratch)
     wrong = 0
@@ -185,7 +184,7 @@ def main():
         wrong += c.wrong
         print(f"{name}: {c.count - c.wrong} of {c.count} agree; {stats['backend']}, "
               f"peak allocated {stats['allocated_bytes']['peak']}")
-    print(f"torch wheel: {wheel.name}")
+    print(f"torch {release}")
     return 1 if wrong else 0
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares our allocator with PyTorch's own library, step by step.
 
-Builds c10_differential.cpp with the libc10_cuda of a torch wheel and our static libraries, and
+Builds c10_differential.cpp with the libc10_cuda of torch and our static libraries, and
 runs it on the simulated GPU with many option strings, with much and with little memory, and with
-private pools. Exit 77: no wheel was requested.
+private pools. Exit 77: no environment with torch.
 """
 import os
 import pathlib
@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import check_c10
+import environments
 
 STEPS = 6000
 SEEDS = (1, 2, 3)
@@ -62,17 +63,15 @@ def main():
     args = check_c10.arguments()
     scratch = pathlib.Path(args.scratch)
     scratch.mkdir(parents=True, exist_ok=True)
-    wheel = check_c10.find_wheel(args, scratch)
-    if not wheel:
-        print("skipped: not asked for; configure with -DVS_TORCH=ON or -DVS_TORCH_WHEEL=FILE")
-        return check_c10.SKIPPED
+    release = check_c10.unpack(scratch)
+    if not release:
+        return environments.skip("an environment with torch for CUDA 13")
     simulator = pathlib.Path(args.build) / "lib/vramscope/simulator"
-    check_c10.unpack(wheel, scratch)
     check_c10.compile_nvml(args, scratch)
     program = compile_program(args, scratch, simulator)
     runs = [run(program, simulator, scratch, options, mode, seed)
             for options in OPTIONS for mode in MODES for seed in SEEDS]
-    print(f"{sum(runs)} of {len(runs)} runs of {STEPS} steps equal; {wheel.name}")
+    print(f"{sum(runs)} of {len(runs)} runs of {STEPS} steps equal; torch {release}")
     return 0 if all(runs) else 1
 
 

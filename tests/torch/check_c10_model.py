@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the allocator's reference model with PyTorch's own allocator library.
 
-Takes libc10 and libc10_cuda from a torch wheel as check_c10.py does, puts PyTorch's allocator
+Takes libc10 and libc10_cuda as check_c10.py does, puts PyTorch's allocator
 behind the functions of allocator.h (c10_subject.cpp), and runs the same random steps through it
 and through the model: equal addresses, blocks, statistics, events and device memory after each
-step. Exit 77: no wheel was requested. test_allocator_differential compares src/allocator with
+step. Exit 77: no environment with torch. test_allocator_differential compares src/allocator with
 the same model.
 """
 import os
@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import check_c10
+import environments
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CONFIGURATIONS = ("the_default_configuration", "max_split_size", "divisions",
@@ -51,11 +52,8 @@ def main():
     args = check_c10.arguments()
     scratch = pathlib.Path(args.scratch)
     scratch.mkdir(parents=True, exist_ok=True)
-    wheel = check_c10.find_wheel(args, scratch)
-    if not wheel:
-        print("skipped: no torch wheel (VS_TORCH=ON fetches one, VS_TORCH_WHEEL names one)")
-        return check_c10.SKIPPED
-    check_c10.unpack(wheel, scratch)
+    if not check_c10.unpack(scratch):
+        return environments.skip("an environment with torch for CUDA 13")
     check_c10.compile_nvml(args, scratch)
     simulator = pathlib.Path(args.build) / "lib/vramscope/simulator"
     program = compile_all(args, scratch, simulator)
