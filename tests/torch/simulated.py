@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting a program on the simulated GPU, as a user does: with `vramscope run --simulate`.
+
+VS_TORCH_LAUNCHER replaces that command by another one that takes the program and its arguments
+and finds the device in VRAMSCOPE_SIMULATE, to try another set of libraries.
+"""
+import os
+import shlex
+import signal
+import subprocess
+
+
+def empty_notes(folder):
+    """The file of notes of a run: the libraries write to one that exists."""
+    path = os.path.join(os.path.abspath(folder), "notes.tsv")
+    with open(path, "w", encoding="utf-8"):
+        return path
+
+
+def command(build, device, program, folder, options=()):
+    """(command, environment) of *program* on *device*; traces and notes are left in *folder*."""
+    program = [str(word) for word in program]
+    env = dict(os.environ)
+    env["VRAMSCOPE_SIMULATE_NOTES"] = empty_notes(folder)
+    env.setdefault("OMP_NUM_THREADS", "1")
+    launcher = env.get("VS_TORCH_LAUNCHER")
+    if launcher:
+        env["VRAMSCOPE_SIMULATE"] = device
+        return [*shlex.split(launcher), *program], env
+    return [os.path.join(str(build), "bin/vramscope"), "run", "-q", "--simulate", device, "-o",
+            os.path.join(os.path.abspath(folder), "trace.%p.vst"), *options, "--", *program], env
+
+
+def run(command_words, env, folder, timeout_s):
+    """(exit status, or None after the time limit; output). Ends all processes of the program."""
+    process = subprocess.Popen(command_words, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        out, _ = process.communicate(timeout=timeout_s)
+        return process.returncode, out
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, _ = process.communicate()
+        return None, out
