@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch out of memory on the simulated GPU: PyTorch's own error, and what `vramscope oom` says.
+
+    check_oom.py --build DIR
+
+The program below keeps one tensor a line. The recording's verdict must name the lines that hold
+the memory and the line that asks for more. Exit 77: no environment with torch.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import environments
+import simulated
+
+PROGRAM = '''import torch
+
+def layers():
+    return [torch.empty(3 << 30, dtype=torch.uint8, device="cuda") for _ in range(4)]
+
+def embedding():
+    return torch.empty(6 << 30, dtype=torch.uint8, device="cuda")
+
+kept = [layers(), embedding()]
+torch.empty(8 << 30, dtype=torch.uint8, device="cuda")
+'''
+# line of PROGRAM: bytes held there
+HOLDERS = {4: "12.0 GiB", 7: "6.0 GiB"}
+ASKS = 10
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    args = p.parse_args()
+    args.build = os.path.abspath(args.build)
+    environment = environments.of_cuda(13)
+    if not environment:
+        return environments.skip("an environment with torch for CUDA 13")
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "hungry.py")
+        with open(program, "w", encoding="utf-8") as f:
+            f.write(PROGRAM)
+        command, env = simulated.command(args.build, "rtx4090-24g", [environment.python, program], folder)
+        status, out = simulated.run(command, env, folder, 600)
+        assert status == 1, (status, out)
+        for part in ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB.",
+                     "GPU 0 has a total capacity of 23.65 GiB", "18.00 GiB is allocated by PyTorch"):
+            assert part in out, f"PyTorch's error lacks '{part}':\n{out}"
+        trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
+        told = subprocess.run([os.path.join(args.build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False).stdout
+        print(told)
+        for line, size in HOLDERS.items():
+            named = [text for text in told.splitlines() if f"hungry.py:{line}" in text]
+            assert any(size in text for text in named), f"no line of the verdict says that hungry.py:{line} holds {size}"
+        assert f"hungry.py:{ASKS}" in told, f"the verdict does not name hungry.py:{ASKS}, which asks for 8 GiB"
+        assert "8.0 GiB" in told, "the verdict does not say the size"
+    print(f"torch {environment.release}: the error is PyTorch's own, and the verdict names the lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
