@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes that only a real GPU knows, as rows for the simulated GPU's table (sizes.tsv).
+
+`tests/gpu/run --calibrate FILE` runs calibrate_problems.py twice with the same python: on the real
+GPU, which gives the bytes of each problem, and on the simulated one of the same architecture, which
+gives the name under which the stand-in library looks them up. A problem makes a row if its bytes and
+its name are unambiguous. Rows: library, versions, architecture, what, key, bytes, kind, source.
+"""
+import datetime
+import json
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROBLEMS = os.path.join(HERE, "calibrate_problems.py")
+# The simulated device of an architecture: the names of the libraries' rows do not depend on its size.
+SIMULATED = {"sm_75": "t4-16g", "sm_80": "a100-80g", "sm_89": "rtx4090-24g", "sm_90": "h100-80g",
+             "sm_100": "b200-192g"}
+NAME = re.compile(r"(\S+) ?(.*)")
+# What lies outside PyTorch's allocator; all other names are workspaces.
+OUTSIDE = ("handle", "communicator", "context", "module")
+
+
+def read(path):
+    """(versions, {problem: line}) of an output of calibrate_problems.py."""
+    with open(path, encoding="utf-8") as f:
+        lines = [json.loads(line) for line in f if line.strip()]
+    versions = next((line["versions"] for line in lines if "versions" in line), None)
+    if not versions:
+        raise ValueError(f"{path} does not begin with the versions; calibrate_problems.py did not start")
+    return versions, {line["problem"]: line for line in lines if "problem" in line}
+
+
+def bytes_of(line):
+    """The one size that the library asked for; None if several allocations could be it."""
+    sizes = [n for n in line["sizes"] if n > 0]
+    if not sizes:
+        return 0
+    return sizes[0] if len(sizes) == 1 else None
+
+
+def names_of(line, kind):
+    """The names that the stand-ins looked up for a problem of this kind, without repetition."""
+    names = [tuple(n) for n in line["names"] if (NAME.match(n[1]).group(1) in OUTSIDE) == (kind == "outside")]
+    return sorted(set(names))
+
+
+def version_range(library, versions):
+    """cuDNN says its version; rows of the other libraries are for the torch release's."""
+    if library != "cudnn" or not versions.get("cudnn"):
+        return "*"
+    n = versions["cudnn"]  # 91002: 9.10.2
+    text = f"{n // 10000}.{n % 10000 // 100}.{n % 100}"
+    return f"{text}-{text}"
+
+
+def pair(real, simulated):
+    """(rows, reasons why problems gave none), from two outputs as *read* returns them."""
+    versions, measured = real
+    _, named = simulated
+    source = (f"{versions['device']}, torch {versions['torch']}, {datetime.date.today().isoformat()}, "
+              "tests/gpu/run --calibrate").replace("\t", " ")
+    rows, left_out, seen, differing = [], [], {}, set()
+    for problem, line in measured.items():
+        other = named.get(problem)
+        why = None
+        if "error" in line:
+            why = f"the real GPU: {line['error']}"
+        elif other is None or "error" in other:
+            why = f"the simulated GPU: {(other or {}).get('error', 'not run')}"
+        elif not names_of(other, line["kind"]):
+            why = "its stand-in looks no size up (measured already, or exact)"
+        elif len(names_of(other, line["kind"])) > 1:
+            why = f"{len(names_of(other, line['kind']))} sizes are looked up for it"
+        elif bytes_of(line) is None:
+            why = f"{len(line['sizes'])} allocations could be the workspace"
+        if why:
+            left_out.append(f"{problem}: {why}")
+            continue
+        library, name = names_of(other, line["kind"])[0]
+        what, key = NAME.match(name).groups()
+        library = library.lower()  # as the table names it
+        row = (library, version_range(library, versions), versions["architecture"], what, key or "*",
+               str(bytes_of(line)), "measured", source)
+        if seen.setdefault(row[:5], row) != row:
+            left_out.append(f"{problem}: {row[5]} bytes, and another problem of the same name {seen[row[:5]][5]}: "
+                            f"{what} {key} gets no row")
+            differing.add(row[:5])
+        elif row not in rows:
+            rows.append(row)
+    return [row for row in rows if row[:5] not in differing], left_out
+
+
+def write(path, rows):
+    """Adds the rows to a table, or begins one; rows for the same problem are replaced."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            old = f.read().splitlines()
+    except FileNotFoundError:
+        old = ["# library\tversions\tarchitecture\twhat\tkey\tbytes\tkind\tsource"]
+    new = {row[:5] for row in rows}
+    kept = [line for line in old if line.startswith("#") or tuple(line.split("\t")[:5]) not in new
+            or line.split("\t")[6:7] != ["measured"]]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(kept + ["\t".join(row) for row in rows]) + "\n")
+
+
+def calibrate(run, python, vramscope, path, scratch):
+    """Both runs and the table. *run*: tests/gpu/run's. Returns the lines of the report."""
+    real, simulated = (os.path.join(scratch, f"calibrate.{kind}.json") for kind in ("real", "simulated"))
+    ran = run([python, PROBLEMS, real], {}, timeout=3600, cwd=scratch)
+    if ran.status:
+        raise SystemExit(f"tests/gpu/run: the problems ended with {ran.why()}\n    --calibrate needs a python3 with "
+                         "PyTorch for CUDA (pip install torch)")
+    architecture = read(real)[0]["architecture"]
+    if architecture not in SIMULATED:
+        raise SystemExit(f"tests/gpu/run: no simulated GPU has the architecture {architecture}; "
+                         f"there are {', '.join(SIMULATED)}")
+    command = [vramscope, "run", "-q", "--simulate", f"{SIMULATED[architecture]},data=small", "-o",
+               os.path.join(scratch, "calibrate.%p.vst"), "--values=off", "--", python, PROBLEMS, simulated]
+    notes = os.path.join(scratch, "calibrate.notes")
+    with open(notes, "w", encoding="utf-8"):
+        pass  # the libraries write to a file that exists
+    ran = run(command, {"VRAMSCOPE_SIMULATE_NOTES": notes}, timeout=3600, cwd=scratch)
+    if ran.status:
+        raise SystemExit(f"tests/gpu/run: the problems on the simulated GPU ended with {ran.why()}")
+    rows, left_out = pair(read(real), read(simulated))
+    write(path, rows)
+    return [f"{len(rows)} sizes measured and written to {path}", *left_out]
