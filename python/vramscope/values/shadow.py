@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The handler of every operation: runs it, and computes its values if its tensors are small.
 
-First the CPU computes, on aliases of the inputs and on copies of what is changed in place; then the
-CUDA operation runs as itself, with all its allocations; then the results go into the memory of its
+The CPU computes on aliases of the inputs, and on copies of what is changed in place; the CUDA
+operation runs as itself, with all its allocations; then the results go into the memory of its
 outputs. An operation with a large tensor is not computed: its small outputs get plain content
 (assumed.py) and count as not known. Nothing here keeps a reference to a tensor after the call.
 """
@@ -186,7 +186,39 @@ class Shadow:
         return result
 
     def both(self, plan, keys, args, kwargs, tensors):
-        """Runs it on the CPU and on the device."""
+        """Runs it on the CPU and on the device. An operation that writes into its inputs, draws
+        random numbers or is made of others runs on the CPU first; of any other the results must be
+        small to be computed: a product of two small matrices may be large."""
+        if plan.written or plan.parts or plan.random:
+            return self.before(plan, keys, args, kwargs, tensors)
+        with self.exclude(self.own):
+            result = plan.redispatch(keys, *args, **kwargs)
+            try:
+                with self.no_autograd():
+                    if self.is_small(self.flat(result)):
+                        self.after(plan, args, kwargs, tensors, result)
+                    else:
+                        self.not_computed(plan, args, kwargs, result)
+            except Exception as error:
+                notes.failure(plan.name, error)
+        return result
+
+    def after(self, plan, args, kwargs, tensors, result):
+        """Computes the values of *result*, which the device has returned."""
+        copies = []
+        try:
+            driver.settle(self.torch, self.device_of(tensors))
+            state = self.input_state(plan, args, kwargs, tensors)
+            results = self.compute(plan, args, kwargs, copies)
+        except Exception as error:
+            notes.failure(plan.name, error)
+            plan.failed += 1
+            self.not_computed(plan, args, kwargs, result)
+        else:
+            self.finish(plan, result, results, copies, state)
+
+    def before(self, plan, keys, args, kwargs, tensors):
+        """Computes the values, then runs the operation on the device."""
         state, results, copies = KNOWN, None, []
         with self.exclude(self.own):
             try:
