@@ -752,9 +752,11 @@ struct together {
                                                         unsigned line, const char *function)
 {
     runner &r = runner::mine();
-    if (!r.running())
-        __assert_fail(what, file, line, function);
     std::string name = function ? function : "";
+    if (!r.running()) { /* in host code: as the C library does, whose function NDEBUG hides */
+        std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, name.c_str(), what);
+        std::abort();
+    }
     static const char tag[] = "[abi:vramscope]"; /* of __device__, below */
     for (std::size_t at; (at = name.find(tag)) != std::string::npos;)
         name.erase(at, sizeof tag - 1);

@@ -146,7 +146,7 @@ NVML(nvmlDeviceGetTemperature, (nvmlDevice_t device, unsigned sensor, unsigned *
 
 NVML(nvmlDeviceGetTemperatureV, (nvmlDevice_t device, nvmlTemperature_t *answer))
 {
-    unsigned celsius;
+    unsigned celsius = 0;
     if (answer && answer->version != NVML_TEMPERATURE_V1)
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     nvmlReturn_t r = temperature(device, answer ? answer->sensorType : 0, answer ? &celsius : NULL);

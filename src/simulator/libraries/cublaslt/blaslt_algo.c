@@ -98,6 +98,9 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmu
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (requested <= 0 || !results || !returned || !vs_lt_live(wanted, VS_LT_PREFERENCE))
         return CUBLAS_STATUS_INVALID_VALUE;
+    struct vs_lt_algo asked; /* with a search limited to it: of the first result */
+    memcpy(&asked, &results[0].algo, sizeof asked);
+    bool limited = wanted->search_mode == CUBLASLT_SEARCH_LIMITED_BY_ALGO_ID && algo_live(&results[0].algo);
     *returned = 0;
     int e = vs_lt_supported(&p);
     if (!e && !preference_fits(wanted, &p))
@@ -106,8 +109,7 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmu
         return e;
     for (int id = ALGO_WHOLE; id < ALGO_COUNT && *returned < requested; id++) {
         struct vs_lt_algo algo = algo_for(id, &p);
-        if (wanted->search_mode == CUBLASLT_SEARCH_LIMITED_BY_ALGO_ID &&
-            algo_live(&results[0].algo) && ((struct vs_lt_algo *)&results[0].algo)->id != id)
+        if (limited && asked.id != id)
             continue;
         bool reduced = algo.reduction && !(wanted->reduction_mask & algo.reduction);
         if (!reduced && vs_lt_workspace(&algo, &p) <= wanted->workspace_max &&

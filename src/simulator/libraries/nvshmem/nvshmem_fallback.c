@@ -32,6 +32,7 @@ void nvshmem_info_get_version(int *major, int *minor)
 
 VS_LIBRARY_FALLBACK_STATUS(nvshmemid_hostlib_init_attr)
 VS_LIBRARY_FALLBACK_NOTHING(nvshmemid_hostlib_finalize)
+VS_LIBRARY_FALLBACK_NOTHING(nvshmem_init)
 VS_LIBRARY_FALLBACK_STATUS(nvshmemx_get_uniqueid)
 VS_LIBRARY_FALLBACK_STATUS(nvshmemx_set_attr_uniqueid_args)
 VS_LIBRARY_FALLBACK_STATUS(nvshmemx_cumodule_init)
