@@ -11,9 +11,7 @@ from pathlib import Path
 
 # pattern of functions -> their name in the text
 NAMED = {
-    r"cu(da)?(Tex|Surf)(Object|Ref)|cuda(Get|Create|Destroy)(Texture|Surface)Object"
-    r"|cuModuleGet(Tex|Surf)Ref|TexRef|Texture1DLinear|TextureObject|SurfaceObject":
-        "textures and surfaces",
+    r"(Tex|Surf)Ref|Texture1DLinear": "texture references",
     r"Multicast": "multicast",
     r"MemMapArrayAsync": "`cuMemMapArrayAsync`",
     r"ExternalSemaphore|NvSciSync": "external semaphores",

@@ -234,11 +234,9 @@ static void what_is_not_simulated_says_so(void **state)
 {
     CUgraphConditionalHandle condition;
     CUmemGenericAllocationHandle handle;
-    CUtexObject texture;
     (void)state;
     FAILS(cuGraphConditionalHandleCreate(&condition, NULL, NULL, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastCreate(&handle, NULL), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 static void errors_have_names_and_texts(void **state)

@@ -20,15 +20,34 @@ struct vs_sim_answer {
     char content[ANSWER_BYTES_MAX];
 };
 
-static _Thread_local struct vs_sim_answer answers[ANSWERS_MAX]; /* in the order of their use */
+/* In the order of their use; allocated by the first answer, since thread-local memory is taken from
+ * the stacks of all threads. */
+static _Thread_local struct vs_sim_answer *answers;
 static _Thread_local unsigned answer_count;
+static pthread_key_t at_exit;
+static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
+
+static void make_at_exit(void) { pthread_key_create(&at_exit, free); }
+
+static bool have_answers(void)
+{
+    if (answers)
+        return true;
+    pthread_once(&at_exit_once, make_at_exit);
+    answers = calloc(ANSWERS_MAX, sizeof *answers);
+    if (answers && pthread_setspecific(at_exit, answers)) {
+        free(answers);
+        answers = NULL;
+    }
+    return answers != NULL;
+}
 
 /* vramscopeSimAnswer: the next copy of *count* bytes that this thread requests from a device to the
  * host delivers *bytes*, which are copied. Several answers of one size serve successive copies.
- * Returns 0 if they are too many or too long. */
+ * Returns 0 if they are too many or too long, or without memory. */
 VS_SIM_EXPORT int vramscopeSimAnswer(const void *bytes, size_t count)
 {
-    if (answer_count == ANSWERS_MAX || !bytes || !count || count > ANSWER_BYTES_MAX)
+    if (answer_count == ANSWERS_MAX || !bytes || !count || count > ANSWER_BYTES_MAX || !have_answers())
         return 0;
     answers[answer_count].bytes = count;
     memcpy(answers[answer_count++].content, bytes, count);

@@ -108,6 +108,7 @@ static void bad_arguments_have_their_errors(void **state)
     OK(cuFileBufRegister(device, 16, 0).err);
     FAILS(cuFileBufRegister(device, 16, 0).err, CU_FILE_MEMORY_ALREADY_REGISTERED);
     OK(cuFileBufDeregister(device).err);
+    cuFileHandleDeregister(handle);
     FAILS(cuFileBufDeregister(device).err, CU_FILE_MEMORY_NOT_REGISTERED);
     FAILS(cuFileBatchIOSetUp(&handle, 4).err, CU_FILE_PLATFORM_NOT_SUPPORTED);
     FAILS(cuFileDriverClose().err, CU_FILE_DRIVER_NOT_INITIALIZED);

@@ -93,6 +93,7 @@ static void each_release_of_the_linker_has_its_symbols(void **state)
         int (*add)(void *, int, const void *, size_t, const char *) = symbol(library, "AddData", releases[i]);
         int (*complete)(void *) = symbol(library, "Complete", releases[i]);
         int (*get)(void *, void *) = symbol(library, "GetLinkedCubin", releases[i]);
+        int (*destroy)(void **) = symbol(library, "Destroy", releases[i]);
         assert_int_not_equal(create(&link, 0, NULL), 0); /* no architecture */
         OK(create(&link, 1, &option));
         assert_int_not_equal(complete(link), 0); /* nothing to link */
@@ -100,6 +101,7 @@ static void each_release_of_the_linker_has_its_symbols(void **state)
         OK(complete(link));
         OK(get(link, cubin));
         find(cubin, "kernel", CUDA_SUCCESS);
+        OK(destroy(&link));
     }
 }
 

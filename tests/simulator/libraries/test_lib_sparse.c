@@ -153,6 +153,9 @@ static void products_check_their_shapes(void **state)
     OK(cusparseDestroyDnMat(narrow));
     FAILS(cusparseCreateDnMat(&narrow, 4, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL), INVALID);
     OK(cudaDeviceSynchronize());
+    OK(cusparseDestroyDnMat(b));
+    OK(cusparseDestroyDnMat(c));
+    OK(cusparseDestroySpMat(a));
 }
 
 static void half_of_a_structured_matrix_is_kept(void **state)
