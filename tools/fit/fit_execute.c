@@ -239,27 +239,39 @@ static bool names_exception(const char *line)
            (name > 9 && strncmp(line + name - 9, "Exception", 9) == 0);
 }
 
+/* What a library of the simulated GPU says about a call that it refused: the cause of the exception
+ * that follows. "does not support" is listed below the table. */
+static bool names_cause(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    return strncmp(line, "vramscope: ", 11) == 0 && !memmem(line, length, "does not support", 16);
+}
+
 /* The last lines of the program's standard error. A launcher writes a lot after its workers'
- * exceptions: the last of those is put before. */
+ * exceptions: the last of those is put before, and before it the first message of ours. */
 static char *read_errors(const char *path, struct vs_fit_run *run)
 {
     char *all = read_end(path), *text = NULL, *start;
-    const char *exception = NULL;
+    const char *exception = NULL, *cause = NULL;
     int lines = 1;
     if (!all)
         return NULL;
     for (start = all + strlen(all); start > all; start--)
         if (start[-1] == '\n' && lines++ == ERROR_LINES)
             break;
-    for (const char *line = all; line < start; line += strcspn(line, "\n") + 1)
+    for (const char *line = all; line < start; line += strcspn(line, "\n") + 1) {
         if (names_exception(line))
             exception = line;
+        if (names_cause(line) && !cause)
+            cause = line;
+    }
     for (const char *line = start; *line; line += strcspn(line, "\n"), line += *line == '\n')
         if (names_exception(line))
             exception = NULL; /* it is shown anyway */
     run->wants_devices = strstr(all, "invalid device ordinal") != NULL;
-    int length = exception ? (int)strcspn(exception, "\n") : 0;
-    if (asprintf(&text, "%.*s%s%s", length, exception ? exception : "", exception ? "\n…\n" : "", start) < 0)
+    int length = exception ? (int)strcspn(exception, "\n") : 0, first = cause ? (int)strcspn(cause, "\n") : 0;
+    if (asprintf(&text, "%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", length,
+                 exception ? exception : "", exception ? "\n…\n" : "", start) < 0)
         text = NULL;
     free(all);
     return text;
@@ -286,8 +298,9 @@ static void add_hint(struct vs_fit_run *run)
                "h100-80g,devices=4";
     else if (run->started && !run->trace_count && (run->status < 125 || run->status > 127) &&
              lacks_driver(errors))
-        hint = "a program that links NVIDIA's CUDA runtime statically (nvcc's default) cannot use "
-               "the simulated GPU; build it with nvcc -cudart shared";
+        hint = "the program did not use a GPU. If it should have: one that links NVIDIA's CUDA "
+               "runtime statically (nvcc's default) cannot use the simulated GPU; build it with "
+               "nvcc -cudart shared";
     if (!hint || asprintf(&text, "%s%svramscope fit: %s", errors, *errors ? "\n" : "", hint) < 0)
         return;
     free(run->errors);

@@ -209,8 +209,9 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
         fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
               "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);
     if (*simulated && (status || seen->idle))
-        fputs("vramscope: a program that links NVIDIA's CUDA runtime statically (nvcc's default) "
-              "cannot use the simulated GPU; if this one does: build it with nvcc -cudart shared\n",
+        fputs("vramscope: if the program should have used the GPU: one that links NVIDIA's CUDA runtime "
+              "statically (nvcc's default) cannot use the simulated one; build it with nvcc -cudart "
+              "shared\n",
               stderr);
 }
 

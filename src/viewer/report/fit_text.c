@@ -13,6 +13,7 @@
 
 #define COLUMNS 7
 #define CELL_MAX 512
+#define ASSUMED_MAX 3 /* assumed sizes that are shown */
 #define LISTED_MAX 6 /* items of a list in one line */
 #define INDENT 2
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
@@ -45,13 +46,14 @@ static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
 /* Which process the row shows; without a launcher all have the same rank. */
 static void process_text(char out[128], const struct vs_fit_run *run, const char *after)
 {
+    const char *shown = run->answer == VS_FIT_NO ? "" : "shown: "; /* not a failure */
     bool ranked = false;
     for (size_t i = 1; i < run->trace_count; i++)
         ranked |= strcmp(run->traces[i]->rank, run->traces[0]->rank) != 0;
     if (ranked)
-        snprintf(out, 128, "rank %s of %zu processes%s", run->worst->rank, run->trace_count, after);
+        snprintf(out, 128, "%srank %s of %zu processes%s", shown, run->worst->rank, run->trace_count, after);
     else
-        snprintf(out, 128, "one of %zu processes%s", run->trace_count, after);
+        snprintf(out, 128, "%sone of %zu processes%s", shown, run->trace_count, after);
 }
 
 static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
@@ -325,24 +327,53 @@ static void put_more(const struct vs_fit_note_list *list, FILE *out)
         fprintf(out, ", %zu more", list->count - LISTED_MAX);
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    const struct vs_fit_note *x = *(const struct vs_fit_note *const *)a;
+    const struct vs_fit_note *y = *(const struct vs_fit_note *const *)b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x > y) - (x < y);
+}
+
+static void put_assumed(const struct vs_fit_note *note, FILE *out)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    fprintf(out, "%s of %s %s", note->name, note->library, size_text(size, note->bytes));
+    if (note->count > 1)
+        fprintf(out, " (%llu times)", (unsigned long long)note->count);
+}
+
+/* The largest; how many there are, if not all are shown. */
+static void put_largest(const struct vs_fit_note_list *list, FILE *out)
+{
+    const struct vs_fit_note **sorted = calloc(list->count + 1, sizeof *sorted);
+    if (!sorted)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = &list->items[i];
+    qsort(sorted, list->count, sizeof *sorted, by_bytes);
+    size_t shown = list->count < ASSUMED_MAX ? list->count : ASSUMED_MAX;
+    while (shown > 1 && !sorted[shown - 1]->bytes)
+        shown--; /* an assumption of 0 B matters as one of many */
+    if (shown < list->count)
+        fprintf(out, "%zu sizes, the largest ", list->count);
+    for (size_t i = 0; i < shown; i++) {
+        fputs(i ? ", " : "", out);
+        put_assumed(sorted[i], out);
+    }
+    free(sorted);
+}
+
 static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
+    uint64_t outside = run->worst_device ? run->worst_device->outside : 0;
     char size[VS_SIZE_TEXT_MAX];
     (void)set;
-    if (list->count || (run->worst_device && run->worst_device->outside))
+    if (list->count || outside)
         fputs(": ", out);
-    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++) {
-        const struct vs_fit_note *note = &list->items[i];
-        fprintf(out, "%s%s of %s %s", i ? ", " : "", note->name, note->library,
-                size_text(size, note->bytes));
-        if (note->count > 1)
-            fprintf(out, " (%llu times)", (unsigned long long)note->count);
-    }
-    put_more(list, out);
-    if (run->worst_device && run->worst_device->outside)
-        fprintf(out, "%scontext %s", list->count ? "; " : "",
-                size_text(size, run->worst_device->outside));
+    put_largest(list, out);
+    if (outside)
+        fprintf(out, "%scontext %s", list->count ? "; " : "", size_text(size, outside));
 }
 
 static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
