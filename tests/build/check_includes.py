@@ -67,7 +67,8 @@ ROOMS = {
                      "oom.h policy_need.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/state "
-                     "analysis/report analysis/processes", "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
+                     "analysis/report analysis/processes",
+                     "fit_answer.h fit_holders.h fit_line.h fit_notes.h fit_trace.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes analysis/fit "
                       "viewer/common",
@@ -111,7 +112,7 @@ ROOMS = {
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
                   "viewer/common viewer/report tools/common", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
-    "tools/verbs": ("base trace/read trace/symbols analysis/report viewer/common viewer/report viewer/export "
+    "tools/verbs": ("base trace/read trace/symbols analysis/fit analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),
     "public": ("", "*"),

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "analysis/fit/fit_line.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
 #include "viewer/report/oom_text.h"
@@ -142,6 +143,7 @@ static int oom_main(int argc, char **argv)
     if (!vs_tool_report(argv[0], path, args.partial, "--partial", 0, &reader, &report))
         return VS_EXIT_UNUSABLE;
     struct vs_oom *oom = NULL;
+    struct vs_arena memory = {0}; /* of the line */
     enum vs_err err = VS_OK;
     if (report->failure_total || args.nth)
         err = vs_oom_build(reader, report, args.nth, &oom);
@@ -152,8 +154,11 @@ static int oom_main(int argc, char **argv)
         code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
     else if (!all_known(oom, report))
         code = refuse(argv[0], path, report);
+    else if (oom && vs_fit_line_of_event(reader, oom->failure.event, &memory, &oom->line))
+        code = vs_tool_fail(argv[0], "%s: cannot read the trace again", path);
     else
         print(oom, report, &args);
+    vs_arena_free_all(&memory);
     vs_oom_free(oom);
     vs_report_free(report);
     vs_reader_close(reader);

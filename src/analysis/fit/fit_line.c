@@ -153,3 +153,24 @@ const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbo
     return native && !python ? native_text(reader, symbols, memory, stack)
                              : vs_summary_copy(memory, "");
 }
+
+enum vs_err vs_fit_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
+                                 const char **line)
+{
+    struct vs_fit_mark mark = {0};
+    struct vs_symbols *symbols;
+    struct vs_event found = {0};
+    enum vs_err err = vs_reader_rewind(reader);
+    for (uint64_t n = 0; !err && n < event && (err = vs_reader_next(reader, &found)) == VS_OK; n++)
+        vs_fit_mark_event(&mark, reader, &found);
+    if (!err)
+        err = vs_symbols_open(reader, &symbols);
+    if (err)
+        return err;
+    uint64_t stack = found.kind == VS_EVENT_framework_oom ? found.framework_oom.stack
+                     : found.kind == VS_EVENT_alloc_failed ? found.alloc_failed.stack
+                                                           : 0;
+    *line = vs_fit_line(reader, symbols, memory, stack, mark.name, true, false);
+    vs_symbols_close(symbols);
+    return *line ? VS_OK : VS_ERR_NOMEM;
+}

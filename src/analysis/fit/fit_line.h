@@ -35,6 +35,12 @@ const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbo
                         struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
                         bool native);
 
+/* vs_fit_line_of_event: the Python line, with its source, of the failed allocation that is event
+ * number *event* (from 1) of a trace; "" if there is none. Reads the trace up to it.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_fit_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
+                                 const char **line) VS_MUST_CHECK;
+
 /* vs_fit_is_library: whether the Python file at *path* is not the user's. */
 bool vs_fit_is_library(const char *path);
 

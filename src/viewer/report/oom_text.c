@@ -37,6 +37,11 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
     vs_text_wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
+    if (oom->line && *oom->line) {
+        fprintf(style->out, "  line     ");
+        vs_text_put(style->out, oom->line);
+        fputc('\n', style->out);
+    }
     fprintf(style->out, "  program  ");
     vs_text_put(style->out, report->program);
     fprintf(style->out, ", %s%s\n", vs_report_ending(ending, report),
