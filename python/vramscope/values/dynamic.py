@@ -31,7 +31,7 @@ def run(self, plan, keys, args, kwargs, tensors):
     if plan.indices and not _has_mask(plan, args):
         return self.ordinary(plan, keys, args, kwargs, tensors)
     if self.capturing():
-        return plan.redispatch(keys, *args, **kwargs)
+        return self.device(plan, keys, args, kwargs)
     results, copies, state = None, [], ASSUMED
     small = self.is_small(tensors)
     with self.exclude(self.own), self.no_autograd():
@@ -40,15 +40,14 @@ def run(self, plan, keys, args, kwargs, tensors):
             if small:
                 state = self.input_state(plan, args, kwargs, tensors)
                 results = self.compute(plan, args, kwargs, copies)
-            if plan.name in _COUNTED:
-                _answer(self, args, results)
         except Exception as error:
             notes.failure(plan.name, error)
             results, copies = None, []
+        answer(plan, args, results)
     if state != KNOWN:
         blame.decided(plan.name, f"the shape of {plan.name}")
     try:
-        result = plan.redispatch(keys, *args, **kwargs)
+        result = self.device(plan, keys, args, kwargs)
     finally:
         _thread.answers = False
         driver.drop_answers()
@@ -66,9 +65,12 @@ def run(self, plan, keys, args, kwargs, tensors):
     return result
 
 
-def _answer(self, args, results):
-    """Has the driver answer the count that the operation reads back."""
-    first = self.flat(results)
+def answer(plan, args, results):
+    """Has the driver answer the count that the operation reads back: without results, the largest
+    possible. What is in the device's memory may be any number."""
+    if plan.name not in _COUNTED:
+        return
+    first = cpu.flat(results)
     count = first[0].shape[0] if first else args[0].numel()
     _thread.answers = driver.present
     driver.answer(struct.pack("<i", count))
@@ -102,7 +104,7 @@ def read(self, plan, keys, args, kwargs, tensors):
     if plan.name == "equal":
         return _equal(self, plan, keys, args, kwargs, tensors)
     with self.exclude(self.own):
-        number = plan.redispatch(keys, *args, **kwargs)
+        number = self.device(plan, keys, args, kwargs)
         try:
             with self.no_autograd():
                 source = args[0]
@@ -119,7 +121,7 @@ def read(self, plan, keys, args, kwargs, tensors):
 
 def _equal(self, plan, keys, args, kwargs, tensors):
     with self.exclude(self.own):
-        plan.redispatch(keys, *args, **kwargs)
+        self.device(plan, keys, args, kwargs)
         with self.no_autograd():
             state = self.state_of(tensors)
             if state != KNOWN:
@@ -132,7 +134,7 @@ def _equal(self, plan, keys, args, kwargs, tensors):
 def collective(self, plan, keys, args, kwargs, tensors):
     """The library moves the data; small results are known if what went in was."""
     state = self.state_of([t for t in tensors if self.has_values(t)])
-    result = plan.redispatch(keys, *args, **kwargs)
+    result = self.device(plan, keys, args, kwargs)
     for t in tensors:
         if self.has_values(t):
             self.table.put(t, state if state != UNKNOWN else ASSUMED)

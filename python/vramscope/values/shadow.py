@@ -6,10 +6,20 @@ operation runs as itself, with all its allocations; then the results go into the
 outputs. An operation with a large tensor is not computed: its small outputs get plain content
 (assumed.py) and count as not known. Nothing here keeps a reference to a tensor after the call.
 """
+import threading
+
 from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, threads
 from .known import ASSUMED, KNOWN, UNKNOWN, Table
 
 _TOTAL = 32  # times the limit: the most bytes of one operation that are computed
+
+
+class Call:
+    """What became of one operation on the device."""
+    __slots__ = ("done", "result", "error")
+
+    def __init__(self):
+        self.done, self.result, self.error = False, None, None
 
 
 class Shadow:
@@ -29,6 +39,7 @@ class Shadow:
         self.python = C.DispatchKey.Python
         self.modes = C._len_torch_dispatch_stack
         self.over_python = self.below.has(self.python)
+        self.calls = threading.local()
         numbers.start(torch)
         cpu.start(torch)
         blame.start(torch)
@@ -177,7 +188,7 @@ class Shadow:
     def skip(self, plan, keys, args, kwargs):
         """Runs it and computes nothing."""
         with self.exclude(self.own):
-            result = plan.redispatch(keys, *args, **kwargs)
+            result = self.device(plan, keys, args, kwargs)
             try:
                 with self.no_autograd():
                     self.not_computed(plan, args, kwargs, result)
@@ -192,7 +203,7 @@ class Shadow:
         if plan.written or plan.parts or plan.random:
             return self.before(plan, keys, args, kwargs, tensors)
         with self.exclude(self.own):
-            result = plan.redispatch(keys, *args, **kwargs)
+            result = self.device(plan, keys, args, kwargs)
             try:
                 with self.no_autograd():
                     if self.is_small(self.flat(result)):
@@ -231,9 +242,9 @@ class Shadow:
                 plan.failed += 1
                 copies = None
             if not plan.parts:
-                result = plan.redispatch(keys, *args, **kwargs)
+                result = self.device(plan, keys, args, kwargs)
         if plan.parts:
-            result = plan.redispatch(keys, *args, **kwargs)
+            result = self.device(plan, keys, args, kwargs)
         with self.exclude(self.own):
             try:
                 with self.no_autograd():
@@ -256,7 +267,7 @@ class Shadow:
         a kernel."""
         target, source = args[0], args[1]
         with self.exclude(self.own):
-            result = plan.redispatch(keys, *args, **kwargs)
+            result = self.device(plan, keys, args, kwargs)
             try:
                 with self.no_autograd():
                     self.copied(target, source)
@@ -284,14 +295,55 @@ class Shadow:
                 blame.read("copy to the host")
         notes.computed += 1
 
+    def device(self, plan, keys, args, kwargs):
+        """Runs the operation on the device, and leaves what became of it to run."""
+        call = self.calls.stack[-1]
+        try:
+            call.result = plan.redispatch(keys, *args, **kwargs)
+        except BaseException as error:
+            call.error = error
+            raise
+        call.done = True
+        return call.result
+
     def run(self, plan, keys, args, kwargs):
-        """Runs one operation. *keys*: as the dispatcher computed them."""
+        """Runs one operation. *keys*: as the dispatcher computed them. Raises what the operation
+        raises on the device, and nothing else: after an error of this package the program gets the
+        device's result."""
+        keys = keys & self.below
+        call = Call()
+        try:
+            stack = self.calls.stack
+        except AttributeError:
+            stack = self.calls.stack = []
+        stack.append(call)
+        try:
+            return self.handle(plan, keys, args, kwargs)
+        except Exception as error:
+            if call.error is not None:
+                raise call.error
+            if isinstance(error, self.torch.OutOfMemoryError):
+                raise  # memory for a result whose shape the host computed
+            notes.failure(plan.name, error)
+        finally:
+            stack.pop()
+        return call.result if call.done else self.bare(plan, keys, args, kwargs)
+
+    def bare(self, plan, keys, args, kwargs):
+        """The operation alone, after an error before it."""
+        try:
+            dynamic.answer(plan, args, None)
+            return plan.redispatch(keys, *numbers.replaced(args, plan.tensors), **kwargs)
+        finally:
+            driver.drop_answers()
+
+    def handle(self, plan, keys, args, kwargs):
+        """Runs one operation in its way."""
         if plan.tensors:
             args = numbers.replaced(args, plan.tensors)
-        keys = keys & self.below
         tensors = []
         if self.over_python and (keys.has(self.python) or self.modes()):
-            return plan.redispatch(keys, *args, **kwargs)
+            return self.device(plan, keys, args, kwargs)
         if not self.collect(args, tensors) or not self.collect(kwargs.values(), tensors):
             return self.unseen(plan, keys, args, kwargs)
         for t in tensors:
@@ -300,7 +352,7 @@ class Shadow:
         else:
             device = kwargs.get("device")
             if device is None or device.type != "cuda":
-                return plan.redispatch(keys, *args, **kwargs)
+                return self.device(plan, keys, args, kwargs)
         result = threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
         if type(result) in self.plain:
             tensors.append(result)
@@ -312,11 +364,12 @@ class Shadow:
     def unseen(self, plan, keys, args, kwargs):
         """Sparse tensors and subclasses: what the operation is made of is seen, and what its
         kernels write into plain tensors is not known."""
-        result = plan.redispatch(keys, *args, **kwargs)
+        result = self.device(plan, keys, args, kwargs)
         if plan.written:
             for place in plan.written:
                 self.doubt(args, kwargs, place)
-        elif type(result) in self.plain and result.is_cuda:
+        elif (type(result) in self.plain and result.is_cuda
+              and result.layout is self.torch.strided):
             self.table.forget(result)
         return result
 
@@ -329,14 +382,15 @@ class Shadow:
                 self.table.doubt(t)
 
     def fresh(self, plan, keys, args, kwargs, tensors):
-        result = plan.redispatch(keys, *args, **kwargs)
+        result = self.device(plan, keys, args, kwargs)
         if self.has_values(tensors[0]):
             self.table.put(tensors[0], KNOWN)
         return result
 
     def created(self, plan, keys, args, kwargs, tensors):
-        result = plan.redispatch(keys, *args, **kwargs)
-        self.table.forget(result)
+        result = self.device(plan, keys, args, kwargs)
+        if result.layout is self.torch.strided:
+            self.table.forget(result)
         return result
 
     def ordinary(self, plan, keys, args, kwargs, tensors):
