@@ -12,6 +12,7 @@ COPY = 5        # dtype and device may differ
 EMPTY = 7       # new memory without content
 FRESH = 6       # torch.tensor has filled it from the host, unseen: it excludes the key
 
+BACKENDS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
 COLLECTIVE_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 
 # Shapes that depend on data, where the tag of the operation does not say it.
@@ -27,7 +28,8 @@ PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_
           "_nested_tensor_size", "_lazy_clone", "lift", "copy_sparse_to_sparse_",
           "_use_cudnn_ctc_loss", "_cudnn_get_conv_benchmark_empty_cache", "split_with_sizes_copy",
           "_efficientzerotensor", "_assert_async", "_to_sparse", "_to_sparse_csr", "_to_sparse_csc",
-          "_to_sparse_bsr", "_to_sparse_bsc", "_cslt_compress"}
+          "_to_sparse_bsr", "_to_sparse_bsc", "_cslt_compress", "_sparse_coo_tensor_with_dims",
+          "_sparse_coo_tensor_with_dims_and_tensors", "_sparse_compressed_tensor_with_dims"}
 
 # They write all of their first argument without reading it.
 OVERWRITES = {"zero_", "fill_", "random_", "uniform_", "normal_", "bernoulli_", "exponential_",
@@ -42,7 +44,7 @@ SEEN_INSIDE = ("linalg_", "_linalg_", "cholesky", "lu_", "_lu_", "geqrf", "ormqr
 
 
 class Plan:
-    __slots__ = ("handler", "place", "name", "kind", "redispatch", "random", "generator", "written",
+    __slots__ = ("handler", "place", "name", "kind", "redispatch", "operation", "random", "generator", "written",
                  "overwrites", "tensors", "indices", "parts", "failed")
 
     def __init__(self, handler, namespace, base, overload):
@@ -89,4 +91,5 @@ class Plan:
             self.kind = FRESH
         else:
             self.kind = COMPUTE
+        self.operation = op
         self.redispatch = op._handle.redispatch_boxed

@@ -8,7 +8,7 @@ outputs. An operation with a large tensor is not computed: its small outputs get
 """
 import threading
 
-from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, threads
+from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, sparse, threads
 from .known import ASSUMED, KNOWN, UNKNOWN, Table
 
 _TOTAL = 32  # times the limit: the most bytes of one operation that are computed
@@ -362,8 +362,11 @@ class Shadow:
         return result
 
     def unseen(self, plan, keys, args, kwargs):
-        """Sparse tensors and subclasses: what the operation is made of is seen, and what its
-        kernels write into plain tensors is not known."""
+        """Sparse tensors and subclasses. Of a subclass, what the operation is made of is seen, and
+        what its kernels write into plain tensors is not known."""
+        handled, result = sparse.run(self, plan, keys, args, kwargs)
+        if handled:
+            return result
         result = self.device(plan, keys, args, kwargs)
         if plan.written:
             for place in plan.written:

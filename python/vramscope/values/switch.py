@@ -33,7 +33,8 @@ def start(torch, limit):
     from . import shadow
     _on = True
     alias.start(torch)
-    _register(torch, shadow.Shadow(torch, key, limit))
+    handler = shadow.Shadow(torch, key, limit)
+    _register(torch, handler)
     _pass_higher_order(torch, key)
     _include(torch)
     _follow_threads(torch)
@@ -88,7 +89,7 @@ def _register(torch, handler):
         base, _, overload = name.partition(".")
         if namespace == "aten":
             if base not in plans.SEEN_WHOLE or overload:
-                if (base in plans.PASSED or not has_kernel(full, "CUDA")
+                if (base in plans.PASSED or not any(has_kernel(full, k) for k in plans.BACKENDS)
                         or _is_view(C._get_schema(full.partition(".")[0], overload))):
                     continue
         elif namespace not in plans.COLLECTIVE_NAMESPACES or not has_kernel(full, "CUDA"):
