@@ -16,6 +16,11 @@ from . import alias
 _COUNTED = {"nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive",
             "unique_dim_consecutive"}  # they read back the number of rows of their first result
 
+_RECEIVING = {"broadcast_", "recv_", "recv_any_source_"}  # the content is another process's
+_OUTPUT_FIRST = {"allgather_", "_allgather_base_", "allgather_coalesced_", "gather_", "scatter_",
+                 "allgather_into_tensor_coalesced_", "reduce_scatter_", "_reduce_scatter_base_",
+                 "reduce_scatter_tensor_coalesced_", "alltoall_", "alltoall_base_"}
+
 _thread = threading.local()  # .answers: this thread is inside an operation that has answers
 
 
@@ -131,9 +136,19 @@ def _equal(self, plan, keys, args, kwargs, tensors):
             return cpu.run(plan, [self.to_cpu(a, False, []) for a in args], {}, args, kwargs)
 
 
+def _sent(self, plan, args, tensors):
+    """The tensors of this process that a collective reads."""
+    if plan.name in _RECEIVING:
+        return []
+    if plan.name in _OUTPUT_FIRST:
+        tensors = []
+        self.collect(args[1:], tensors)
+    return [t for t in tensors if self.has_values(t)]
+
+
 def collective(self, plan, keys, args, kwargs, tensors):
     """The library moves the data; small results are known if what went in was."""
-    state = self.state_of([t for t in tensors if self.has_values(t)])
+    state = self.state_of(_sent(self, plan, args, tensors))
     result = self.device(plan, keys, args, kwargs)
     for t in tensors:
         if self.has_values(t):
