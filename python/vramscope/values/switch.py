@@ -13,7 +13,7 @@ use CUDA.
 import os
 import threading
 
-from . import alias, driver, notes, plans
+from . import alias, driver, notes, plans, shared
 
 KEY = "Fake"
 
@@ -35,6 +35,7 @@ def start(torch, limit):
     alias.start(torch)
     handler = shadow.Shadow(torch, key, limit)
     _register(torch, handler)
+    shared.start(torch, handler)
     _pass_higher_order(torch, key)
     _include(torch)
     _follow_threads(torch)
