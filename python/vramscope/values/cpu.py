@@ -6,7 +6,7 @@ take arguments which the CPU refuses, have an equivalent below. Random operation
 generator of this package, seeded from the state of the device's generator, so that the program's
 CPU generator stays as it is and a repeated draw gives the same numbers.
 """
-from . import attention, synced
+from . import attention, cells, synced
 
 DEVICE = None
 
@@ -113,5 +113,6 @@ EQUIVALENTS = {
     "cudnn_batch_norm": _batch_norm,
     "cudnn_batch_norm_backward": _batch_norm_backward,
     **attention.EQUIVALENTS,
+    **cells.EQUIVALENTS,
     **synced.EQUIVALENTS,
 }
