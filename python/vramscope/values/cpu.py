@@ -105,7 +105,20 @@ def _batch_norm_backward(x, grad, weight, mean, variance, saved_mean, saved_vari
         [True, True, True])
 
 
+def _rms_norm_backward(grad, x, shape, rstd, weight, wanted):
+    grad, normal = grad.to(rstd.dtype), x.to(rstd.dtype) * rstd
+    inner = list(range(x.dim() - len(shape), x.dim()))
+    to_normal = grad if weight is None else grad * weight
+    to_x = (to_normal - normal * (to_normal * normal).mean(inner, keepdim=True)) * rstd
+    to_weight = None
+    if wanted[1] and weight is not None:
+        to_weight = (grad * normal).flatten(0, inner[0] - 1).sum(0) if inner[0] else grad * normal
+        to_weight = to_weight.to(weight.dtype)
+    return to_x.to(x.dtype) if wanted[0] else None, to_weight
+
+
 EQUIVALENTS = {
+    "_fused_rms_norm_backward": _rms_norm_backward,
     "_softmax": _softmax,
     "_log_softmax": _log_softmax,
     "_softmax_backward_data": _softmax_backward,
