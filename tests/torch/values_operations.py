@@ -13,7 +13,9 @@ import sys
 import torch
 from torch.nn import functional as F
 
-DIFFERENT = {}  # name: why its values are not the CPU's
+DIFFERENT = {  # name: (before which release of torch, why its values are not the CPU's)
+    "nested to padded": ((2, 15), "the padded result reads as not computed"),
+}
 
 
 def like(x, *shape):
@@ -279,15 +281,17 @@ def compare(function, inputs):
 
 def table():
     torch.manual_seed(0)
+    release = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    different = {name for name, (before, _) in DIFFERENT.items() if release < before}
     inputs = torch.randn(6, 8), torch.randint(0, 9, (40,)), torch.rand(6, 8) > 0.5
     count = unexpected = 0
     for name, function in ((n, f) for group in GROUPS for n, f in group.items()):
         count += 1
         what = compare(function, inputs)
-        if bool(what) != (name in DIFFERENT):
+        if bool(what) != (name in different):
             unexpected += 1
             print(f"{name}: {what or 'has the values of the CPU now'}", flush=True)
-    print(f"{count} operations, {len(DIFFERENT)} known to differ, {unexpected} unexpected")
+    print(f"{count} operations, {len(different)} known to differ, {unexpected} unexpected")
     return unexpected
 
 

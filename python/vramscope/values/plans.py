@@ -26,9 +26,12 @@ PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_
           "empty_like", "new_empty", "new_empty_strided", "_empty_affine_quantized",
           "is_same_size", "is_set_to", "_fused_sdp_choice", "_cudnn_init_dropout_state",
           "_nested_tensor_size", "_lazy_clone", "lift", "copy_sparse_to_sparse_",
-          "_use_cudnn_ctc_loss", "_cudnn_get_conv_benchmark_empty_cache", "_efficientzerotensor", "_assert_async", "_to_sparse", "_to_sparse_csr", "_to_sparse_csc",
-          "_to_sparse_bsr", "_to_sparse_bsc", "_cslt_compress", "_sparse_coo_tensor_with_dims",
-          "_sparse_coo_tensor_with_dims_and_tensors", "_sparse_compressed_tensor_with_dims"}
+          "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss", "_cudnn_get_conv_benchmark_empty_cache",
+          "_efficientzerotensor", "_assert_async", "_to_sparse", "_to_sparse_csr", "_to_sparse_csc",
+          "_to_sparse_bsr", "_to_sparse_bsc", "_cslt_compress", "_nested_tensor_from_mask",
+          "_nested_from_padded", "_nested_from_padded_and_nested_example",
+          "_sparse_coo_tensor_with_dims", "_sparse_coo_tensor_with_dims_and_tensors",
+          "_sparse_compressed_tensor_with_dims"}
 
 # They write all of their first argument without reading it.
 OVERWRITES = {"zero_", "fill_", "random_", "uniform_", "normal_", "bernoulli_", "exponential_",
