@@ -193,6 +193,64 @@ def fully_sharded(rank, world):
     check(local.shape == (64 // world, 64), f"shard of shape {tuple(local.shape)}")
 
 
+LOSSES = """
+import math, os, sys, torch
+import torch.distributed as dist
+from torch import nn
+dist.init_process_group("nccl")
+rank, world = int(os.environ["LOCAL_RANK"]), dist.get_world_size()
+torch.cuda.set_device(rank)
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)).cuda()
+alone = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+alone.load_state_dict(net.state_dict())
+if sys.argv[1] == "ddp":
+    net = nn.parallel.DistributedDataParallel(net, device_ids=[rank])
+else:
+    try:
+        from torch.distributed.fsdp import fully_shard
+    except ImportError:
+        from torch.distributed._composable.fsdp import fully_shard
+    fully_shard(net[0]), fully_shard(net[2]), fully_shard(net)
+x, y = torch.randn(8, 16), torch.randint(0, 4, (8,))
+mine = slice(rank * 8 // world, (rank + 1) * 8 // world)
+ours = [torch.optim.SGD(m.parameters(), lr=0.5) for m in (net, alone)]
+for step in range(4):
+    for o in ours:
+        o.zero_grad()
+    loss = nn.functional.cross_entropy(net(x[mine].cuda()), y[mine].cuda())
+    expected = nn.functional.cross_entropy(alone(x), y)
+    loss.backward(), expected.backward()
+    for o in ours:
+        o.step()
+    mean = loss.detach().clone()
+    dist.all_reduce(mean, dist.ReduceOp.AVG)
+    assert math.isfinite(loss.item()), loss
+    assert abs(mean.item() - expected.item()) < 1e-3, (step, mean.item(), expected.item())
+dist.destroy_process_group()
+"""
+
+
+def losses(kind, world):
+    """The mean loss of the ranks is that of one process on the CPU, in every step."""
+    import subprocess
+    import sys
+    with open("losses.py", "w", encoding="utf-8") as f:
+        f.write(LOSSES)
+    subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone",
+                    f"--nproc-per-node={world}", "losses.py", kind], check=True, timeout=220)
+
+
+@feature("losses of DistributedDataParallel, 2 ranks", device=TWO, timeout=240)
+def ddp_losses():
+    losses("ddp", 2)
+
+
+@feature("losses of FSDP2, 4 ranks", device=FOUR, timeout=300)
+def fsdp2_losses():
+    losses("fsdp2", 4)
+
+
 @feature("FSDP2, 4 ranks", device=FOUR, timeout=300)
 def fsdp2():
     ranks(fully_sharded, 4)

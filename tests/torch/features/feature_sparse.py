@@ -89,3 +89,14 @@ def sparse_embedding():
 def sparse_softmax():
     same(lambda m: torch.sparse.softmax(m.to_sparse(), 1).to_dense(), matrix())
     same(lambda m: torch.sparse.sum(m.to_sparse(), 0).to_dense(), matrix())
+
+
+@feature("sparse tensors: equal indices, types, in place, to the CPU")
+def sparse_conversions():
+    indices = torch.randint(0, 9, (1, 40))
+    same(lambda i: torch.sparse_coo_tensor(i, torch.ones(40, device=i.device), (9,)).coalesce()
+         .values(), indices)
+    same(lambda m: m.to_sparse().double().to_dense(), matrix())
+    same(lambda m: torch.ones_like(m).add_(m.to_sparse()), matrix())
+    m = matrix()
+    check(torch.equal(m.cuda().to_sparse().cpu().to_dense(), m), "copied to the CPU")
