@@ -15,11 +15,15 @@ FRESH = 6       # torch.tensor has filled it from the host, unseen: it excludes 
 BACKENDS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
 COLLECTIVE_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 
+# PyTorch's own: what the operations in them are made of is seen.
+PYTORCH_NAMESPACES = {"aten", "c10d", "fsdp", "inductor", "prims", "quantization", "quantized", "symm_mem",
+                      "_c10d_functional", "_c10d_functional_autograd", "_inductor_test"}
+
 # Shapes that depend on data, where the tag of the operation does not say it.
 _DYNAMIC = {"aten::repeat_interleave.Tensor", "aten::bincount", "aten::_unique2", "aten::_unique",
             "aten::unique_dim", "aten::unique_consecutive", "aten::unique_dim_consecutive",
             "aten::nonzero", "aten::masked_select", "aten::masked_select.out",
-            "aten::nonzero.out", "aten::histc"}
+            "aten::nonzero.out", "aten::histc", "torchvision::nms"}
 
 # Operations that are no computation, or that must not run twice.
 PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_pin_memory",

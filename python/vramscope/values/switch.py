@@ -35,6 +35,7 @@ def start(torch, limit):
     alias.start(torch)
     handler = shadow.Shadow(torch, key, limit)
     _register(torch, handler)
+    _follow_extensions(torch, handler)
     shared.start(torch, handler)
     _pass_higher_order(torch, key)
     _include(torch)
@@ -93,7 +94,10 @@ def _register(torch, handler):
                 if (base in plans.PASSED or not any(has_kernel(full, k) for k in plans.BACKENDS)
                         or _is_view(C._get_schema(full.partition(".")[0], overload))):
                     continue
-        elif namespace not in plans.COLLECTIVE_NAMESPACES or not has_kernel(full, "CUDA"):
+        elif namespace in plans.COLLECTIVE_NAMESPACES:
+            if not has_kernel(full, "CUDA"):
+                continue
+        elif not _is_extension(C, full):
             continue
         library = libraries.get(namespace)
         if library is None:
@@ -101,6 +105,40 @@ def _register(torch, handler):
             _libraries.append(library)
         library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
                      with_keyset=True)
+
+
+def _is_extension(C, full):
+    """Is it an operation of a library of its own (torchvision's nms, roi_align), with a kernel on
+    the CPU as well as on CUDA?"""
+    has_kernel = C._dispatch_has_kernel_for_dispatch_key
+    return (full.partition("::")[0] not in plans.PYTORCH_NAMESPACES and has_kernel(full, "CUDA")
+            and has_kernel(full, "CPU"))
+
+
+def _follow_extensions(torch, handler):
+    """Operations of libraries that the program loads later."""
+    C = torch._C
+    seen = set(C._dispatch_get_all_op_names())
+    operators = type(torch.ops)
+    load = operators.load_library
+
+    def load_library(self, path):
+        load(self, path)
+        libraries = {}
+        for full in sorted(set(C._dispatch_get_all_op_names()) - seen):
+            seen.add(full)
+            namespace, _, name = full.partition("::")
+            base, _, overload = name.partition(".")
+            if not _is_extension(C, full):
+                continue
+            library = libraries.get(namespace)
+            if library is None:
+                library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
+                _libraries.append(library)
+            library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
+                         with_keyset=True)
+
+    operators.load_library = load_library
 
 
 def _pass_higher_order(torch, key):
