@@ -146,10 +146,20 @@ def _sent(self, plan, args, tensors):
     return [t for t in tensors if self.has_values(t)]
 
 
+def moving():
+    """The state of a buffer that is made now: the library fills those that a collective makes, and
+    the operation copies from them."""
+    return getattr(_thread, "moving", UNKNOWN)
+
+
 def collective(self, plan, keys, args, kwargs, tensors):
     """The library moves the data; small results are known if what went in was."""
     state = self.state_of(_sent(self, plan, args, tensors))
-    result = self.device(plan, keys, args, kwargs)
+    outer, _thread.moving = getattr(_thread, "moving", UNKNOWN), state
+    try:
+        result = self.device(plan, keys, args, kwargs)
+    finally:
+        _thread.moving = outer
     for t in tensors:
         if self.has_values(t):
             self.table.put(t, state if state != UNKNOWN else ASSUMED)

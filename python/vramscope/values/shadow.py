@@ -392,7 +392,10 @@ class Shadow:
 
     def created(self, plan, keys, args, kwargs, tensors):
         result = self.device(plan, keys, args, kwargs)
-        if result.layout is self.torch.strided:
+        state = dynamic.moving()
+        if state and self.has_values(result):
+            self.table.fresh(result, state)
+        elif result.layout is self.torch.strided:
             self.table.forget(result)
         return result
 
