@@ -39,7 +39,7 @@ PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_
 
 # They write all of their first argument without reading it.
 OVERWRITES = {"zero_", "fill_", "random_", "uniform_", "normal_", "bernoulli_", "exponential_",
-              "geometric_", "cauchy_", "log_normal_"}
+              "geometric_", "cauchy_", "log_normal_", "_foreach_copy_", "_foreach_zero_"}
 
 # Composite operations that are seen all the same: they move data themselves, or their parts have no
 # kernel on the CPU.
