@@ -86,6 +86,9 @@ static void the_largest_value_is_found_by_halves(void **state)
     assert_fits(FIT SMALL "--all --vary --mib=256,64,1024 -- $P hold", 0);
     assert_prints(out, "--mib 64 ");
     assert_true(strstr(out, "--mib 64 ") < strstr(out, "--mib 256"));
+    assert_fits(FIT "--json " SMALL LARGE "--vary --mib=64,128,256,512,1024,2048 -- $P hold | python3 -c "
+                "'import json, sys; print(json.load(sys.stdin)[\"largest\"])'", 0);
+    assert_non_null(strstr(out, "'value': '512'"));
     assert_fits(FIT SMALL "--vary --mib=1024,2048 -- $P hold", 1);
     assert_prints(out, "largest that fits: none of these values\n");
 }

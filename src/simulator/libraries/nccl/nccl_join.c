@@ -118,9 +118,9 @@ static int check_devices(struct vs_nccl_member *m)
         if (r != m->rank && !strncmp(ranks[r].bus, ranks[m->rank].bus, sizeof ranks[r].bus))
             return vs_nccl_stop_with(m, ncclInvalidUsage,
                                      "Duplicate GPU detected : rank %d and rank %d both on CUDA device "
-                                     "%.16s; simulate more devices, as in "
-                                     "VRAMSCOPE_SIMULATE=h100-80g,devices=%d", m->rank, r, ranks[r].bus,
-                                     m->count);
+                                     "%.16s; simulate more devices: add devices=%d to "
+                                     "the simulated GPU, as in h100-80g,devices=%d", m->rank, r, ranks[r].bus,
+                                     m->count, m->count);
     return ncclSuccess;
 }
 
