@@ -51,14 +51,14 @@ def main():
                      "GPU 0 has a total capacity of 23.65 GiB", "18.00 GiB is allocated by PyTorch"):
             assert part in out, f"PyTorch's error lacks '{part}':\n{out}"
         trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
-        told = subprocess.run([os.path.join(args.build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
+        printed = subprocess.run([os.path.join(args.build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False).stdout
-        print(told)
+        print(printed)
         for line, size in HOLDERS.items():
-            named = [text for text in told.splitlines() if f"hungry.py:{line}" in text]
+            named = [text for text in printed.splitlines() if f"hungry.py:{line}" in text]
             assert any(size in text for text in named), f"no line of the verdict says that hungry.py:{line} holds {size}"
-        assert f"hungry.py:{ASKS}" in told, f"the verdict does not name hungry.py:{ASKS}, which asks for 8 GiB"
-        assert "8.0 GiB" in told, "the verdict does not say the size"
+        assert f"hungry.py:{ASKS}" in printed, f"the verdict does not name hungry.py:{ASKS}, which asks for 8 GiB"
+        assert "8.0 GiB" in printed, "the verdict does not say the size"
     print(f"torch {environment.release}: the error is PyTorch's own, and the verdict names the lines")
     return 0
 

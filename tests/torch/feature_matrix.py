@@ -78,13 +78,13 @@ def alone(args, environment, case, own, folder, result):
         os.unlink(result)
     command, env = simulated.command(args.build, case["device"], [environment.python, RUNNER, case["name"], result],
                                      folder)
-    return simulated.run(command, dict(env, **own), folder, case["timeout"] * args.patience)
+    return simulated.run(command, dict(env, **own), folder, case["timeout"] * args.time_factor)
 
 
 def run_case(args, environment, servers, case):
     """Runs one case in a scratch folder of its own."""
     folder = tempfile.mkdtemp(prefix="vs-feature-", dir=args.scratch)
-    result, limit = os.path.join(folder, "result.json"), case["timeout"] * args.patience
+    result, limit = os.path.join(folder, "result.json"), case["timeout"] * args.time_factor
     own = dict(case["env"], TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"),
                TRITON_CACHE_DIR=os.path.join(folder, "triton"))
     began = time.monotonic()
@@ -263,7 +263,7 @@ def main():
     p.add_argument("--scratch", default=tempfile.gettempdir(), help="folder of the cases' own folders")
     p.add_argument("--table", help="the table to compare with or to write")
     p.add_argument("--jobs", type=int, default=2)
-    p.add_argument("--patience", type=float, default=1, help="factor of the cases' time limits")
+    p.add_argument("--time-factor", type=float, default=1, help="factor of the cases' time limits")
     p.add_argument("--only", help="cases whose group and name match this expression")
     p.add_argument("--keep", action="store_true", help="keep the cases' folders, with their output")
     args = p.parse_args()

@@ -273,7 +273,7 @@ uint64_t vs_nccl_post(struct vs_nccl_member *m, const void *data, size_t bytes)
     struct vs_nccl_rank *own = &m->segment->ranks[m->rank];
     uint64_t number = ++m->posted;
     memcpy(own->control[number & 1], data, bytes);
-    atomic_store(&own->told, number); /* pairs with vs_nccl_collect */
+    atomic_store(&own->posted, number); /* pairs with vs_nccl_collect */
     for (int r = 0; r < m->count; r++)
         vs_nccl_bell_ring(&m->segment->ranks[r]);
     return number;
@@ -288,7 +288,7 @@ int vs_nccl_collect(struct vs_nccl_member *m, uint64_t number, void *all, size_t
         uint32_t seen = atomic_load(&ranks[m->rank].bell);
         bool missing = false;
         for (int r = 0; r < m->count; r++) {
-            needed[r] = atomic_load(&ranks[r].told) < number;
+            needed[r] = atomic_load(&ranks[r].posted) < number;
             missing |= needed[r];
         }
         if (!missing)

@@ -246,7 +246,7 @@ static struct vs_nccl_segment *ask(int s, int count, int rank, char *text, size_
         return NULL;
     int memory = receive_memory(s, &reply);
     if (reply.magic == MAGIC && !reply.accepted && reply.count != (uint32_t)count)
-        snprintf(text, text_bytes, "this rank was told that there are %d ranks, another one %u",
+        snprintf(text, text_bytes, "this rank was started for %d ranks, another one for %u",
                  count, reply.count);
     else if (reply.magic == MAGIC && !reply.accepted)
         snprintf(text, text_bytes, "rank %d has joined already: two processes use its number", rank);

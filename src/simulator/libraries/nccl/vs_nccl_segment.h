@@ -33,7 +33,7 @@ struct vs_nccl_rank {
     _Atomic uint32_t sleepers; /* threads of the rank that wait for it */
     _Atomic uint32_t joined;   /* 1 once pid, started and bus are written */
     _Atomic uint32_t left;     /* enum vs_nccl_left */
-    _Atomic uint64_t told;     /* exchanges of control data that this rank has posted */
+    _Atomic uint64_t posted;     /* exchanges of control data that this rank has posted */
     int32_t pid;
     uint64_t started;          /* of the process, in clock ticks after boot */
     char bus[16];              /* PCI address of its device */
