@@ -2,7 +2,7 @@
 """Where the tests of label `torch` find PyTorch: folders with a Python environment each.
 
     environments.py list            the environments that are found
-    environments.py fetch [NAME…]   makes the environments of RELEASES, in build/torch
+    environments.py fetch [RELEASE…]   makes the environments of RELEASES, in build/torch
 
 An environment is a folder with bin/python, into which torch was installed without NVIDIA's
 libraries: the simulated GPU has its own. VS_TORCH_ENVS names the folder of the environments
@@ -131,6 +131,9 @@ def missing_of(python):
 def main():
     verb, names = (sys.argv[1:2] or ["list"])[0], sys.argv[2:]
     if verb == "fetch":
+        unknown = [n for n in names if n not in RELEASES]
+        if unknown:
+            raise SystemExit(f"no environment is described for torch {unknown[0]}; releases: {', '.join(RELEASES)}")
         for release in names or RELEASES:
             if not of_release(release):
                 make(release)
