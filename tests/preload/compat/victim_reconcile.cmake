@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # victim_reconcile: libraries that allocate, under the names of those that do. NCCL brings
-# a runtime of its own, cuBLAS uses the program's.
+# a runtime of its own, cuBLAS uses the program's. The releases are those that the simulated GPU
+# does not replace.
 foreach(library nccl cublas)
   add_library(compat_${library} SHARED reconcile_library.c)
   target_compile_definitions(compat_${library} PRIVATE
@@ -12,8 +13,8 @@ foreach(library nccl cublas)
 endforeach()
 target_link_libraries(compat_nccl PRIVATE vs_cuda_headers sim_cudart_static)
 target_link_libraries(compat_cublas PRIVATE vs_cuda_headers sim_cudart)
-set_target_properties(compat_nccl PROPERTIES OUTPUT_NAME libnccl.so.2)
-set_target_properties(compat_cublas PROPERTIES OUTPUT_NAME libcublas.so.13)
+set_target_properties(compat_nccl PROPERTIES OUTPUT_NAME libnccl.so.1)
+set_target_properties(compat_cublas PROPERTIES OUTPUT_NAME libcublas.so.11)
 foreach(runtime shared static)
   add_dependencies(victim_reconcile_${runtime} compat_nccl compat_cublas)
 endforeach()
