@@ -463,9 +463,25 @@ static void what_is_not_supported_says_so(void **state)
     assert_int_equal(lib_notes("unsupported", "cudnnCreateAttnDescriptor"), 1);
 }
 
+/* As autograd's threads: the program's runtime has made no context current there. */
+static void a_thread_without_a_context_gets_the_primary_one(void **state)
+{
+    struct cudnnContext *late;
+    CUcontext before, after;
+    (void)state;
+    OK(cuCtxGetCurrent(&before));
+    OK(cuCtxSetCurrent(NULL));
+    OK(cudnnCreate(&late));
+    OK(cuCtxGetCurrent(&after));
+    assert_non_null(after);
+    OK(cudnnDestroy(late));
+    OK(cuCtxSetCurrent(before));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_without_a_context_gets_the_primary_one),
         cmocka_unit_test(tensors_keep_their_dimensions_and_strides),
         cmocka_unit_test(a_wrong_argument_has_a_message),
         cmocka_unit_test(convolutions_assume_their_workspace_and_name_it),

@@ -40,10 +40,8 @@ int cudnnGraphVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
 int cudnnCreate(struct cudnnContext **handle)
 {
     DNN_NEED_POINTER(handle);
-    const struct vs_library_driver *d = vs_library_driver();
-    CUcontext context = NULL;
-    if (!d || d->cuCtxGetCurrent(&context) || !context)
-        return dnn_fail(CUDNN_STATUS_NOT_INITIALIZED, "cudnnCreate: this thread has no CUDA context");
+    if (!vs_library_use_device())
+        return dnn_fail(CUDNN_STATUS_NOT_INITIALIZED, "cudnnCreate: no CUDA device can be used");
     return dnn_create(handle, DNN_HANDLE, sizeof **handle, "cudnnCreate");
 }
 
