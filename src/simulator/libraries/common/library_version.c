@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <library_types.h>
+
 #include "simulator/libraries/common/vs_library_base.h"
 
 struct vs_library_version vs_library_version(struct vs_library_version newest)
@@ -21,4 +23,12 @@ struct vs_library_version vs_library_version(struct vs_library_version newest)
         text += text != NULL;
     }
     return newest;
+}
+
+bool vs_library_property(struct vs_library_version version, int type, int *value)
+{
+    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
+        return false;
+    *value = type == MAJOR_VERSION ? version.major : type == MINOR_VERSION ? version.minor : version.patch;
+    return true;
 }

@@ -44,6 +44,15 @@ struct vs_library_version {
  * ("cudnn=9.20.0,nccl=2.29.3") if it names the library, else *newest*. */
 struct vs_library_version vs_library_version(struct vs_library_version newest);
 
+/* vs_library_property: stores the part of a version that a libraryPropertyType names. Returns false
+ * for another *type*, or *value* NULL. */
+bool vs_library_property(struct vs_library_version version, int type, int *value);
+
+/* vs_library_cubin: writes an image without code for architecture *arch* (90: sm_90) into *to*, in
+ * which the simulated driver finds kernels of every name. vs_library_cubin_bytes: its size. */
+size_t vs_library_cubin_bytes(void);
+void vs_library_cubin(int arch, void *to);
+
 /* ---- types of elements (library_type.c) ---- */
 
 /* vs_library_bits: size of an element of cudaDataType *type* in bits; 0 if it is none. */

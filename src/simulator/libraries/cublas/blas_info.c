@@ -28,11 +28,7 @@ int cublasGetVersion_v2(struct cublasContext *h, int *value)
 
 int cublasGetProperty(int property, int *value)
 {
-    struct vs_library_version v = version();
-    if (!value || property < MAJOR_VERSION || property > PATCH_LEVEL)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    *value = property == MAJOR_VERSION ? v.major : property == MINOR_VERSION ? v.minor : v.patch;
-    return CUBLAS_STATUS_SUCCESS;
+    return vs_library_property(version(), property, value) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 size_t cublasGetCudartVersion(void)

@@ -64,11 +64,7 @@ size_t cublasLtGetCudartVersion(void)
 
 int cublasLtGetProperty(int property, int *value)
 {
-    struct vs_library_version v = version();
-    if (!value || property < MAJOR_VERSION || property > PATCH_LEVEL)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    *value = property == MAJOR_VERSION ? v.major : property == MINOR_VERSION ? v.minor : v.patch;
-    return CUBLAS_STATUS_SUCCESS;
+    return vs_library_property(version(), property, value) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 const char *cublasLtGetStatusName(int status)

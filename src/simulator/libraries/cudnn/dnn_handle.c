@@ -26,9 +26,7 @@ size_t cudnnGetMaxDeviceVersion(void)
 int cudnnGetProperty(int type, int *value)
 {
     DNN_NEED_POINTER(value);
-    struct vs_library_version v = vs_library_own_version();
-    DNN_NEED(type >= MAJOR_VERSION && type <= PATCH_LEVEL, "cudnnGetProperty: no property %d", type);
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
+    DNN_NEED(vs_library_property(vs_library_own_version(), type, value), "cudnnGetProperty: no property %d", type);
     return CUDNN_STATUS_SUCCESS;
 }
 

@@ -73,9 +73,5 @@ int cufftGetVersion(int *version)
 
 int cufftGetProperty(int type, int *value)
 {
-    struct vs_library_version v = vs_library_version(NEWEST);
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return CUFFT_INVALID_VALUE;
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
-    return CUFFT_SUCCESS;
+    return vs_library_property(vs_library_version(NEWEST), type, value) ? CUFFT_SUCCESS : CUFFT_INVALID_VALUE;
 }

@@ -219,9 +219,5 @@ int curandGetVersion(int *version)
 
 int curandGetProperty(int type, int *value)
 {
-    struct vs_library_version v = vs_library_version(NEWEST);
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return CURAND_STATUS_OUT_OF_RANGE;
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
-    return CURAND_STATUS_SUCCESS;
+    return vs_library_property(vs_library_version(NEWEST), type, value) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }

@@ -95,11 +95,7 @@ int cusolverGetVersion(int *version)
 
 int cusolverGetProperty(int type, int *value)
 {
-    struct vs_library_version v = vs_library_version(NEWEST);
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return CUSOLVER_STATUS_INVALID_VALUE;
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
-    return CUSOLVER_STATUS_SUCCESS;
+    return vs_library_property(vs_library_version(NEWEST), type, value) ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_INVALID_VALUE;
 }
 
 /* ---- parameters of the 64-bit functions ---- */

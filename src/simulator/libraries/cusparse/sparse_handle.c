@@ -165,11 +165,7 @@ int cusparseGetVersion(struct cusparseContext *handle, int *version)
 
 int cusparseGetProperty(int type, int *value)
 {
-    struct vs_library_version v = vs_library_version(NEWEST);
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
-    return CUSPARSE_STATUS_SUCCESS;
+    return vs_library_property(vs_library_version(NEWEST), type, value) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 
 static const char *const status_names[][2] = {

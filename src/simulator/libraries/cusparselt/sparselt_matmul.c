@@ -98,11 +98,7 @@ int cusparseLtGetVersion(const cusparseLtHandle_t *handle, int *version)
 
 int cusparseLtGetProperty(int type, int *value)
 {
-    struct vs_library_version v = vs_library_version(NEWEST);
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return INVALID_VALUE;
-    *value = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
-    return SUCCESS;
+    return vs_library_property(vs_library_version(NEWEST), type, value) ? SUCCESS : INVALID_VALUE;
 }
 
 /* ---- matrices ---- */

@@ -3,7 +3,6 @@
  * nvJitLink: links device code while a program runs. Every minor release has symbols of its own
  * name (nvJitLink.h adds the release to each). The linked image is a header for the architecture of
  * the options, in which the simulated driver finds every kernel's name. */
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "simulator/libraries/nvjitlink/vs_nvjitlink_api.h"
 
 #define LINK 1
-#define EM_CUDA 190
 
 struct nvJitLink {
     int arch;
@@ -77,7 +75,7 @@ static int cubin_size(struct nvJitLink *handle, unsigned long *bytes)
 {
     if (!vs_library_object(handle, LINK) || !handle->linked || !bytes)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    *bytes = sizeof(Elf64_Ehdr);
+    *bytes = vs_library_cubin_bytes();
     return NVJITLINK_SUCCESS;
 }
 
@@ -85,14 +83,7 @@ static int cubin(struct nvJitLink *handle, void *to)
 {
     if (!vs_library_object(handle, LINK) || !handle->linked || !to)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-                                     EV_CURRENT},
-                         .e_type = ET_EXEC,
-                         .e_machine = EM_CUDA,
-                         .e_version = EV_CURRENT,
-                         .e_flags = (Elf64_Word)(handle->arch | handle->arch << 16), /* code, PTX */
-                         .e_ehsize = sizeof header};
-    memcpy(to, &header, sizeof header);
+    vs_library_cubin(handle->arch, to);
     return NVJITLINK_SUCCESS;
 }
 

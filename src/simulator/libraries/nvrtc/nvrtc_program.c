@@ -5,7 +5,6 @@
  * one entry for each __global__ function of the source and each name expression; as a cubin, a
  * header for the architecture of the options, in which every name is found. */
 #include <ctype.h>
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 VS_NVRTC_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define PROGRAM 1
-#define EM_CUDA 190
 #define DEFAULT_ARCH 75
 #define LOG "" /* no warnings: nothing is compiled */
 
@@ -244,7 +242,7 @@ int nvrtcGetCUBINSize(struct _nvrtcProgram *program, unsigned long *bytes)
 {
     int status = need_compiled(program, bytes);
     if (!status)
-        *bytes = program->real ? sizeof(Elf64_Ehdr) : 0; /* none for a virtual architecture */
+        *bytes = program->real ? vs_library_cubin_bytes() : 0; /* none for a virtual architecture */
     return status;
 }
 
@@ -253,14 +251,7 @@ int nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin)
     int status = need_compiled(program, cubin);
     if (status || !program->real)
         return status;
-    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-                                     EV_CURRENT},
-                         .e_type = ET_EXEC,
-                         .e_machine = EM_CUDA,
-                         .e_version = EV_CURRENT,
-                         .e_flags = (Elf64_Word)(program->arch | program->arch << 16), /* code, PTX */
-                         .e_ehsize = sizeof header};
-    memcpy(cubin, &header, sizeof header);
+    vs_library_cubin(program->arch, cubin);
     return NVRTC_SUCCESS;
 }
 
