@@ -44,6 +44,12 @@ int vs_solver_pivots(struct cusolverDnContext *handle, void *pivots, int64_t cou
     return status_of(e);
 }
 
+double vs_solver_lu(int64_t m, int64_t n)
+{
+    double rows = (double)m, columns = (double)n, k = rows < columns ? rows : columns;
+    return 2 * rows * columns * k - (rows + columns) * k * k + 2 * k * k * k / 3;
+}
+
 int64_t vs_solver_workspace(const char *name, int64_t elements, unsigned element_bytes)
 {
     char why[160];

@@ -75,9 +75,7 @@ static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements,
         (void)a, (void)work;                                                                       \
         if (lda < most(1, m))                                                                      \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        double k = D(least(m, n));                                                                 \
-        int s = RUN(cusolverDn##T##getrf, T, least(m, n), D(m) * n * k * 2 - (D(m) + n) * k * k +  \
-                    2 * k * k * k / 3, 2 * D(m) * n, info, 1);                                     \
+        int s = RUN(cusolverDn##T##getrf, T, least(m, n), vs_solver_lu(m, n), 2 * D(m) * n, info, 1); \
         return s ? s : vs_solver_pivots(handle, pivots, least(m, n), sizeof(int));                 \
     }                                                                                              \
     int cusolverDn##T##getrs(HANDLE, int trans, int n, int nrhs, const TYPE_##T *a, int lda,       \

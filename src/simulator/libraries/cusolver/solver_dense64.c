@@ -86,8 +86,8 @@ int cusolverDnXgetrf(HANDLE, PARAMS, int64_t m, int64_t n, int type, void *a, in
     (void)params, (void)a, (void)compute, (void)device, (void)device_bytes, (void)host, (void)host_bytes;
     if (lda < m)
         return CUSOLVER_STATUS_INVALID_VALUE;
-    int s = run(handle, "cusolverDnXgetrf", type, least(m, n), 2 * area(m, n) * (double)least(m, n) / 3 * 2,
-                2 * area(m, n), info, 1);
+    int s = run(handle, "cusolverDnXgetrf", type, least(m, n), vs_solver_lu(m, n), 2 * area(m, n),
+                info, 1);
     return s ? s : vs_solver_pivots(handle, pivots, least(m, n), sizeof *pivots);
 }
 

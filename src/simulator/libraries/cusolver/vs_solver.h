@@ -36,6 +36,9 @@ int vs_solver_run(struct cusolverDnContext *handle, const struct vs_solver_call 
  * order. */
 int vs_solver_pivots(struct cusolverDnContext *handle, void *pivots, int64_t count, unsigned bytes);
 
+/* vs_solver_lu: operations of the LU factorisation of an *m* by *n* matrix of real numbers. */
+double vs_solver_lu(int64_t m, int64_t n);
+
 /* vs_solver_workspace: the number of elements of a workspace that only the real library knows:
  * *elements* is assumed and noted under *name*. Returns it, or -1 where it does not fit an int. */
 int64_t vs_solver_workspace(const char *name, int64_t elements, unsigned element_bytes);
