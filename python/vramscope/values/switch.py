@@ -99,12 +99,18 @@ def _register(torch, handler):
                 continue
         elif not _is_extension(C, full):
             continue
-        library = libraries.get(namespace)
-        if library is None:
-            library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
-            _libraries.append(library)
-        library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
-                     with_keyset=True)
+        _handle(torch, handler, libraries, full)
+
+
+def _handle(torch, handler, libraries, full):
+    """*handler* gets the operation *full*. *libraries*: those made so far, by namespace."""
+    namespace, _, name = full.partition("::")
+    base, _, overload = name.partition(".")
+    library = libraries.get(namespace)
+    if library is None:
+        library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
+        _libraries.append(library)
+    library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY, with_keyset=True)
 
 
 def _is_extension(C, full):
@@ -127,16 +133,8 @@ def _follow_extensions(torch, handler):
         libraries = {}
         for full in sorted(set(C._dispatch_get_all_op_names()) - seen):
             seen.add(full)
-            namespace, _, name = full.partition("::")
-            base, _, overload = name.partition(".")
-            if not _is_extension(C, full):
-                continue
-            library = libraries.get(namespace)
-            if library is None:
-                library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
-                _libraries.append(library)
-            library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY,
-                         with_keyset=True)
+            if _is_extension(C, full):
+                _handle(torch, handler, libraries, full)
 
     operators.load_library = load_library
 
