@@ -5,6 +5,8 @@
 #ifndef VS_SIMULATED_H
 #define VS_SIMULATED_H
 
+#include <stdint.h>
+
 #include "base/vs_err.h"
 
 #define VS_SIMULATED_WHY_MAX 4352
@@ -13,6 +15,11 @@
  * (VS_SIMULATED_WHY_MAX bytes) receives a sentence: VS_ERR_ARG with the accepted values,
  * VS_ERR_NOT_FOUND when this installation has no simulated GPU or it cannot be loaded. */
 enum vs_err vs_simulated_check(const char *spec, char *why) VS_MUST_CHECK;
+
+/* vs_simulated_memory: the bytes of a device that *spec* describes: all of it, and the part that a
+ * program cannot use (its context, other processes). *why* and errors as of vs_simulated_check. */
+enum vs_err vs_simulated_memory(const char *spec, uint64_t *total_bytes, uint64_t *taken_bytes,
+                                char *why) VS_MUST_CHECK;
 
 /* vs_simulated_names: writes the names of the devices, "t4-16g, rtx4090-24g", to *names*
  * (VS_SIMULATED_WHY_MAX bytes); why there are none where the driver cannot be asked. */

@@ -83,3 +83,17 @@ VS_SIM_EXPORT int vramscopeSimCheckSpec(const char *text, char *why, size_t byte
     snprintf(why, bytes, "%s", reason);
     return 1;
 }
+
+/* The memory of a device that *text* describes, and what a process with a context finds taken:
+ * the context and other processes. false: see vramscopeSimCheckSpec. */
+bool vramscopeSimSpecMemory(const char *text, uint64_t *total, uint64_t *taken);
+VS_SIM_EXPORT bool vramscopeSimSpecMemory(const char *text, uint64_t *total, uint64_t *taken)
+{
+    struct vs_sim_spec spec;
+    char reason[VS_SIM_WHY_MAX];
+    if (vs_sim_spec_parse(text, &spec, reason))
+        return false;
+    *total = spec.capacity_bytes;
+    *taken = spec.context_bytes + spec.others_bytes;
+    return true;
+}
