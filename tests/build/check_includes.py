@@ -69,10 +69,11 @@ ROOMS = {
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/state "
                      "analysis/report analysis/processes",
                      "fit_answer.h fit_holders.h fit_line.h fit_notes.h fit_trace.h"),
+    "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes analysis/fit "
-                      "viewer/common",
-                      "budget_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
+                      "analysis/estimate viewer/common",
+                      "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
@@ -112,6 +113,8 @@ ROOMS = {
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
                   "viewer/common viewer/report tools/common", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
+    "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
+                       "tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/fit analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),

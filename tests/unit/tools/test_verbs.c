@@ -596,7 +596,7 @@ static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
     static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "export", "plan",
-                                        "recover", "doctor", "options"};
+                                        "estimate", "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
@@ -664,6 +664,83 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     assert_int_equal(lines_in(o.err), 1);
     remove_file(&b, "trace.vsplan");
     vs_builder_remove(&b);
+}
+
+/* A run of a program that allocates *batch* blocks of 1 GiB above 2 GiB. */
+static void batch_trace(struct vs_builder *b, unsigned batch, bool refused)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Test GPU", 64 * GIB);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 2 * GIB, 2 * GIB);
+    for (unsigned i = 0; i < batch; i++)
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(10000 * (i + 1)), GIB, GIB);
+    if (refused)
+        vs_builder_failed(b, 0, VS_FAMILY_DEVICE, 64 * GIB, GIB, 64 * GIB);
+    vs_builder_close(b, VS_END_EXIT, 0);
+}
+
+static void estimate_finds_the_largest_batch_from_runs(void **state)
+{
+    (void)state;
+    struct vs_builder two, four, refused;
+    struct outcome o;
+    batch_trace(&two, 2, false);
+    batch_trace(&four, 4, false);
+    batch_trace(&refused, 8, true);
+    run(&o, two.dir, "estimate --capacity 20GiB --find batch batch=2:%s batch=4:%s", two.path, four.path);
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "peak allocated = 2.0 GiB + 1.0 GiB x batch");
+    assert_contains(o.out, "largest batch: 17\n"); /* 400 MiB for the context */
+    run(&o, two.dir, "estimate --capacity 20GiB --at batch=18 batch=2:%s batch=4:%s --json", two.path, four.path);
+    assert_int_equal(o.code, 1);
+    struct json_object *json = json_tokener_parse(o.out);
+    assert_non_null(json);
+    assert_int_equal(json_object_get_int64(json_object_object_get(json, "needed_bytes")), 20 * GIB);
+    json_object_put(json);
+    run(&o, two.dir, "estimate batch=2:%s batch=8:%s", two.path, refused.path);
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "ran out of memory, so its peak is unknown");
+    run(&o, two.dir, "estimate batch=2:%s seq=4:%s", two.path, four.path);
+    assert_int_equal(o.code, 2);
+    run(&o, two.dir, "estimate batch=2:%s batch=2:%s", two.path, two.path);
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "at least two traces with different arguments");
+    run(&o, two.dir, "estimate %s", two.path);
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "batch=4:");
+    run(&o, two.dir, "estimate batch=2:missing.vst batch=4:%s", four.path);
+    assert_int_equal(o.code, 2);
+    assert_int_equal(lines_in(o.err), 1);
+    vs_builder_remove(&two);
+    vs_builder_remove(&four);
+    vs_builder_remove(&refused);
+}
+
+static void estimate_describes_a_model(void **state)
+{
+    (void)state;
+    struct outcome o;
+    static const char llama[] = "--params 8.03B --dtype bf16 --layers 32 --width 4096 --heads 32 --kv-heads 8 "
+                                "--ffn 14336 --mlp swiglu --vocab 128256 --batch 1 --seq 2048 --checkpointing full";
+    run(&o, scratch, "estimate %s --capacity 80GiB", llama);
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "8.03 billion parameters in 16 bits, AdamW, batch 1 x 2048 tokens");
+    assert_contains(o.out, "74.79 GiB");
+    assert_contains(o.out, "peak in the optimizer step");
+    run(&o, scratch, "estimate %s --capacity 24GiB --find batch", llama);
+    assert_int_equal(o.code, 1);
+    assert_contains(o.out, "short");
+    assert_contains(o.out, "no batch fits");
+    static const char *const wrong[] = {
+        "", "--params 0", "--params 8X", "--params 8B --dtype int8", "--params 8B --dtype bf16 --amp",
+        "--params 8B --zero 3", "--params 8B --zero 4", "--layers 12", "--params 8B --find batch --capacity 8GiB",
+        "--layers 2 --width 100 --heads 3", "--params 8B --at batch=3", "--params 8B --find batch",
+        "--params 8B --capacity 12", "--params 8B --gpu nothing", "--params nan", "--params -3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        run(&o, scratch, "estimate %s", wrong[i]);
+        if (o.code != 2 || lines_in(o.err) != 1)
+            fail_msg("estimate %s: exit code %d: %s", wrong[i], o.code, o.err);
+    }
 }
 
 static void plan_prints_what_the_policies_need(void **state)
@@ -914,6 +991,8 @@ int main(void)
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
+        cmocka_unit_test(estimate_finds_the_largest_batch_from_runs),
+        cmocka_unit_test(estimate_describes_a_model),
         cmocka_unit_test(options_print_value_source_and_variable),
     };
     if (!mkdtemp(scratch))

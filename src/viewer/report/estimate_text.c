@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The answer stands first where a GPU was named: a table of parts of the peak, then
+ * a row for each GPU, then the assumptions. */
+#include "viewer/report/estimate_text.h"
+
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/common/json_writer.h"
+
+static const char *const part_names[VS_PART_COUNT] = {
+    "parameters", "gradients", "optimizer state", "activations", "logits and loss", "temporaries"};
+static const char *const part_keys[VS_PART_COUNT] = {
+    "parameters_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "loss_bytes",
+    "temporaries_bytes"};
+static const char *const moment_names[VS_MOMENT_COUNT] = {"forward", "backward", "optimizer"};
+
+uint64_t vs_estimate_need(const struct vs_estimate_answer *a)
+{
+    if (!a->run_count)
+        return a->estimate.total[a->estimate.peak];
+    double bytes = a->has_at ? vs_scaling_at(&a->scaling.reserved, a->at) : 0;
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+static size_t name_index(const struct vs_estimate_answer *a)
+{
+    return a->scaling.names > 1 && strcmp(a->find, a->names[1]) == 0;
+}
+
+uint64_t vs_estimate_largest(const struct vs_estimate_answer *a, const struct vs_estimate_gpu *gpu,
+                             bool allocated)
+{
+    uint64_t usable = vs_estimate_usable(gpu);
+    if (!a->run_count)
+        return vs_model_largest(&a->model, strcmp(a->find, "seq") == 0, usable);
+    return vs_scaling_largest(allocated ? &a->scaling.allocated : &a->scaling.reserved, a->at,
+                              name_index(a), (double)usable);
+}
+
+static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
+{
+    if (bytes < VS_GIB)
+        return vs_size_format(out, bytes);
+    snprintf(out, VS_SIZE_TEXT_MAX, "%.2f GiB", (double)bytes / (double)VS_GIB);
+    return out;
+}
+
+static void count_text(char out[32], uint64_t count)
+{
+    if (count >= 1000000000)
+        snprintf(out, 32, "%.2f billion", (double)count / 1e9);
+    else if (count >= 1000000)
+        snprintf(out, 32, "%.1f million", (double)count / 1e6);
+    else
+        vs_count_format(out, count);
+}
+
+static const char *dtype_text(const struct vs_model *m)
+{
+    if (m->half)
+        return m->master ? "16 bits with fp32 master weights" : "16 bits";
+    return m->autocast ? "fp32 with 16-bit autocast" : "fp32";
+}
+
+static const char *optimizer_text(const struct vs_model *m)
+{
+    static const char *const names[] = {[VS_OPTIMIZER_ADAMW] = "AdamW",
+                                        [VS_OPTIMIZER_ADAM8BIT] = "8-bit AdamW",
+                                        [VS_OPTIMIZER_MOMENTUM] = "SGD with momentum",
+                                        [VS_OPTIMIZER_SGD] = "SGD"};
+    return names[m->optimizer];
+}
+
+static void print_headline(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    const struct vs_model *m = &a->model;
+    char text[512], count[32], trainable[48] = "", shape[96] = "", shared[64] = "";
+    count_text(count, a->estimate.parameters);
+    if (!m->inference && a->estimate.trainable != a->estimate.parameters) {
+        char some[32];
+        count_text(some, a->estimate.trainable);
+        snprintf(trainable, sizeof trainable, " (%s trained)", some);
+    }
+    if (a->estimate.has_activations)
+        snprintf(shape, sizeof shape, ", batch %llu x %llu tokens", (unsigned long long)m->batch,
+                 (unsigned long long)m->sequence);
+    if (m->gpus > 1)
+        snprintf(shared, sizeof shared, ", one of %llu GPUs, ZeRO stage %u", (unsigned long long)m->gpus,
+                 m->zero);
+    snprintf(text, sizeof text, "%s parameters%s in %s, %s%s%s", count, trainable, dtype_text(m),
+             m->inference ? "inference" : optimizer_text(m), shape, shared);
+    vs_text_wrapped(style, "", text);
+}
+
+static void print_cell(FILE *out, uint64_t bytes)
+{
+    char text[VS_SIZE_TEXT_MAX];
+    if (bytes)
+        fprintf(out, "%13s", size_text(text, bytes));
+    else
+        fprintf(out, "%12s–", ""); /* the dash has one column and three bytes */
+}
+
+static void print_parts(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    const struct vs_estimate *e = &a->estimate;
+    int moments = a->model.inference ? 1 : VS_MOMENT_COUNT;
+    fprintf(style->out, "\n%-17s", "");
+    for (int m = 0; m < moments; m++)
+        fprintf(style->out, "%13s", a->model.inference ? "inference" : moment_names[m]);
+    fputc('\n', style->out);
+    for (int p = 0; p < VS_PART_COUNT; p++) {
+        bool any = false;
+        for (int m = 0; m < moments; m++)
+            any |= e->bytes[m][p] > 0;
+        if (!any)
+            continue;
+        fprintf(style->out, "%-17s", a->model.inference && p == VS_PART_ACTIVATIONS ? "KV cache"
+                                     : a->model.inference && p == VS_PART_LOSS      ? "logits"
+                                                                                    : part_names[p]);
+        for (int m = 0; m < moments; m++)
+            print_cell(style->out, e->bytes[m][p]);
+        fputc('\n', style->out);
+    }
+    fprintf(style->out, "%-17s", "total");
+    for (int m = 0; m < moments; m++) {
+        bool peak = m == (int)e->peak;
+        fputs(vs_paint(style, peak ? VS_BOLD : VS_PLAIN), style->out);
+        print_cell(style->out, e->total[m]);
+        fputs(peak ? vs_unpaint(style) : "", style->out);
+    }
+    if (!a->model.inference)
+        fprintf(style->out, "\npeak in the %s", e->peak == VS_MOMENT_FORWARD    ? "forward pass"
+                                              : e->peak == VS_MOMENT_BACKWARD ? "backward pass"
+                                                                              : "optimizer step");
+    fputc('\n', style->out);
+}
+
+static int gpu_width(const struct vs_estimate_answer *a)
+{
+    size_t width = 3;
+    for (size_t i = 0; i < a->gpu_count; i++)
+        if (strlen(a->gpus[i].name) > width)
+            width = strlen(a->gpus[i].name);
+    return (int)width;
+}
+
+static void print_largest(const struct vs_estimate_answer *a, const struct vs_estimate_gpu *gpu, FILE *out)
+{
+    unsigned long long safe = vs_estimate_largest(a, gpu, false);
+    unsigned long long most = a->run_count ? vs_estimate_largest(a, gpu, true) : safe;
+    if (!safe && !most)
+        fprintf(out, "  no %s fits", a->find);
+    else if (most > safe)
+        fprintf(out, "  largest %s: %llu (%llu if little is cached)", a->find, safe, most);
+    else
+        fprintf(out, "  largest %s: %llu", a->find, safe);
+}
+
+static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    FILE *out = style->out;
+    int width = gpu_width(a);
+    uint64_t need = vs_estimate_need(a);
+    char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX], three[VS_SIZE_TEXT_MAX];
+    if (!a->gpu_count)
+        return;
+    fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
+            need ? "usable" : "", "usable");
+    for (size_t i = 0; i < a->gpu_count; i++) {
+        uint64_t usable = vs_estimate_usable(&a->gpus[i]);
+        bool fits = need <= usable;
+        fprintf(out, "%-*s", width, a->gpus[i].name);
+        if (need)
+            fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD), fits ? "yes" : "no",
+                    vs_unpaint(style), size_text(one, need));
+        fprintf(out, "  %11s", size_text(two, usable));
+        if (need)
+            fprintf(out, "  %s %s", size_text(three, fits ? usable - need : need - usable),
+                    fits ? "left" : "short");
+        if (a->find)
+            print_largest(a, &a->gpus[i], out);
+        fputc('\n', out);
+    }
+}
+
+static void print_assumptions(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    const struct vs_model *m = &a->model;
+    char text[640];
+    fputc('\n', style->out);
+    if (!a->estimate.has_activations)
+        vs_text_wrapped(style, "", m->inference
+            ? "KV cache not included: give --layers, --width, --batch and --seq."
+            : "Activations are not included: give --layers, --width, --vocab, --batch and --seq.");
+    if (m->parameters && a->estimate.shape_parameters &&
+        (a->estimate.shape_parameters > m->parameters * 1.2 || a->estimate.shape_parameters * 1.2 < m->parameters)) {
+        char shape[32], given[32];
+        count_text(shape, a->estimate.shape_parameters);
+        count_text(given, m->parameters);
+        snprintf(text, sizeof text, "The shape has %s parameters, --params says %s: one of them is wrong, "
+                 "or the model is not a plain transformer.", shape, given);
+        vs_text_wrapped(style, "", text);
+    }
+    snprintf(text, sizeof text, "PyTorch in eager mode, %s attention%s%s%s. Not included: memory that "
+             "the allocator caches (2 to 10 %% of the peak), NCCL's buffers, gradient buckets, a "
+             "framework's own copies.",
+             m->math_attention ? "unfused" : "flash", m->dropout ? ", dropout" : "",
+             m->checkpointing == VS_CHECKPOINT_FULL        ? ", every layer checkpointed"
+             : m->checkpointing == VS_CHECKPOINT_SELECTIVE ? ", attention checkpointed" : "",
+             !m->inference && m->optimizer == VS_OPTIMIZER_ADAMW
+                 ? m->fused ? ", fused optimizer" : ", optimizer not fused (--fused saves its temporaries)"
+                 : "");
+    vs_text_wrapped(style, "assumed: ", text);
+    vs_text_wrapped(style, "", "`vramscope fit` runs the program itself and gives exact figures.");
+}
+
+static void print_curve(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    const struct vs_scaling_curve *curve = &a->scaling.allocated;
+    char text[512];
+    int n = snprintf(text, sizeof text, "peak allocated = ");
+    for (size_t i = 0; i < curve->terms && n < (int)sizeof text; i++) {
+        char size[VS_SIZE_TEXT_MAX];
+        double c = curve->coefficients[i];
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", c < 0 ? i ? " - " : "-" : i ? " + " : "",
+                      vs_size_format(size, (uint64_t)(c < 0 ? -c : c)));
+        for (size_t k = 0; k < a->scaling.names && n < (int)sizeof text; k++)
+            if (curve->powers[i][k])
+                n += snprintf(text + n, sizeof text - (size_t)n, " x %s%s", a->names[k],
+                              curve->powers[i][k] > 1 ? "^2" : "");
+    }
+    if (n < (int)sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, " (within %.2f %% of the runs)", 100 * curve->error);
+    vs_text_wrapped(style, "", text);
+    if (a->scaling.reserved_ratio > 1)
+        fprintf(style->out, "reserved: up to %.1f %% more\n", 100 * (a->scaling.reserved_ratio - 1));
+}
+
+static void print_runs(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX];
+    for (size_t k = 0; k < a->scaling.names; k++)
+        fprintf(style->out, "%8s", a->names[k]);
+    fprintf(style->out, "  %14s  %11s  peak in\n", "peak allocated", "reserved");
+    for (size_t i = 0; i < a->run_count; i++) {
+        for (size_t k = 0; k < a->scaling.names; k++)
+            fprintf(style->out, "%8.0f", a->runs[i].x[k]);
+        fprintf(style->out, "  %14s  %11s  ", size_text(one, (uint64_t)a->runs[i].allocated),
+                size_text(two, (uint64_t)a->runs[i].reserved));
+        vs_text_put(style->out, *a->runs[i].place ? a->runs[i].place : "(no phases)");
+        fputs(a->runs[i].used ? "\n" : "  (not used)\n", style->out);
+    }
+    fputc('\n', style->out);
+    print_curve(a, style);
+}
+
+static void print_cautions(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    fputc('\n', style->out);
+    if (a->scaling.places_differ)
+        vs_text_wrapped(style, "", "Runs whose peak is in another phase than that of the largest run were "
+                        "not used: their peak grows differently.");
+    if (a->scaling.places_mixed)
+        vs_text_wrapped(style, "", "The runs have their peaks in different phases: the figures are too low "
+                        "for larger values. Add a run with a larger value.");
+    if (a->scaling.used == 2)
+        vs_text_wrapped(style, "", "Two runs give a straight line; a third one would show whether it is one.");
+    vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and reserved exceeds allocated "
+                    "by as much as in the worst of the runs used.");
+}
+
+void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style *style)
+{
+    if (a->run_count) {
+        print_runs(a, style);
+        print_gpus(a, style);
+        print_cautions(a, style);
+        return;
+    }
+    print_headline(a, style);
+    print_parts(a, style);
+    print_gpus(a, style);
+    print_assumptions(a, style);
+}
+
+static void put_model(struct vs_json *json, const struct vs_estimate_answer *a)
+{
+    const struct vs_estimate *e = &a->estimate;
+    vs_json_uint(json, "parameters", e->parameters);
+    vs_json_uint(json, "trainable", e->trainable);
+    vs_json_uint(json, "parameters_by_shape", e->shape_parameters);
+    vs_json_bool(json, "has_activations", e->has_activations);
+    vs_json_string(json, "peak", moment_names[e->peak]);
+    vs_json_begin_array(json, "moments");
+    for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", moment_names[m]);
+        for (int p = 0; p < VS_PART_COUNT; p++)
+            vs_json_uint(json, part_keys[p], e->bytes[m][p]);
+        vs_json_uint(json, "total_bytes", e->total[m]);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void put_curve(struct vs_json *json, const char *key, const struct vs_scaling_curve *curve)
+{
+    vs_json_begin_object(json, key);
+    vs_json_ratio(json, "error", curve->error);
+    vs_json_begin_array(json, "terms");
+    for (size_t i = 0; i < curve->terms; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_ratio(json, "bytes", curve->coefficients[i]);
+        vs_json_begin_array(json, "powers");
+        for (size_t k = 0; k < VS_SCALING_NAMES_MAX; k++)
+            vs_json_uint(json, NULL, curve->powers[i][k]);
+        vs_json_end_array(json);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
+{
+    vs_json_begin_array(json, "arguments");
+    for (size_t k = 0; k < a->scaling.names; k++)
+        vs_json_string(json, NULL, a->names[k]);
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "runs");
+    for (size_t i = 0; i < a->run_count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "trace", a->paths[i]);
+        vs_json_begin_array(json, "values");
+        for (size_t k = 0; k < a->scaling.names; k++)
+            vs_json_ratio(json, NULL, a->runs[i].x[k]);
+        vs_json_end_array(json);
+        vs_json_uint(json, "allocated_bytes", (uint64_t)a->runs[i].allocated);
+        vs_json_uint(json, "reserved_bytes", (uint64_t)a->runs[i].reserved);
+        vs_json_string(json, "place", a->runs[i].place);
+        vs_json_bool(json, "used", a->runs[i].used);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    put_curve(json, "allocated", &a->scaling.allocated);
+    vs_json_ratio(json, "reserved_ratio", a->scaling.reserved_ratio);
+}
+
+void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    uint64_t need = vs_estimate_need(a);
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.estimate/1");
+    if (a->run_count)
+        put_runs(&json, a);
+    else
+        put_model(&json, a);
+    vs_json_uint(&json, "needed_bytes", need);
+    vs_json_string(&json, "find", a->find);
+    vs_json_begin_array(&json, "gpus");
+    for (size_t i = 0; i < a->gpu_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "name", a->gpus[i].name);
+        vs_json_uint(&json, "total_bytes", a->gpus[i].total_bytes);
+        vs_json_uint(&json, "usable_bytes", vs_estimate_usable(&a->gpus[i]));
+        if (need)
+            vs_json_bool(&json, "fits", need <= vs_estimate_usable(&a->gpus[i]));
+        if (a->find)
+            vs_json_uint(&json, "largest", vs_estimate_largest(a, &a->gpus[i], false));
+        if (a->find && a->run_count)
+            vs_json_uint(&json, "largest_allocated", vs_estimate_largest(a, &a->gpus[i], true));
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of a model from its description, against peaks of PyTorch 2.15 that
+ * tests/torch/programs/transformer.py printed (docs/estimate.md), and growth from runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/estimate/model_memory.h"
+#include "analysis/estimate/peak_scaling.h"
+
+#define GIB 1073741824.0
+
+static const struct vs_model base = {.layers = 8, .width = 1024, .heads = 16, .vocab = 32000,
+                                     .batch = 8, .sequence = 1024};
+
+/* The three peaks in bytes; each within *percent*. */
+static void expect(const struct vs_model *model, double forward, double backward, double optimizer,
+                   double percent)
+{
+    const double peaks[VS_MOMENT_COUNT] = {forward, backward, optimizer};
+    struct vs_estimate e;
+    vs_model_memory(model, &e);
+    for (int m = 0; m < VS_MOMENT_COUNT; m++)
+        assert_float_equal((double)e.total[m] / peaks[m], 1.0, percent / 100);
+}
+
+static void single_precision(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    expect(&m, 8461583872, 9510094336, 3326845952, 0.2);
+    m.layers = 4;
+    expect(&m, 5707298304, 6755808768, 2319885312, 0.2);
+}
+
+static void sixteen_bits(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    m.half = true;
+    expect(&m, 5805331968, 6329554432, 1662407680, 0.2);
+    m.dropout = true;
+    expect(&m, 5939549696, 6463772160, 1662407680, 0.2);
+    m.math_attention = true;
+    expect(&m, 11312444928, 11836667392, 1662407680, 0.2);
+}
+
+static void autocast_copies_the_input_of_each_matrix(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    m.autocast = true;
+    expect(&m, 7625344512, 8149566976, 3326845952, 0.2);
+}
+
+static void gated_mlps_and_grouped_heads(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    m.half = m.gated = true;
+    m.ffn = 2816;
+    m.kv_heads = 4;
+    expect(&m, 5959859712, 6484082176, 1589881856, 2.5);
+}
+
+static void checkpointed_layers_keep_their_inputs(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    m.half = true;
+    m.checkpointing = VS_CHECKPOINT_FULL;
+    expect(&m, 3787339264, 4311561728, 1663456256, 0.2);
+}
+
+static void large_models_peak_at_the_end_of_a_step(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    struct vs_estimate e;
+    m.layers = 24;
+    m.width = 2048;
+    m.batch = 1;
+    m.sequence = 512;
+    m.half = true;
+    expect(&m, 9016829440, 10724349440, 13402813440, 0.5);
+    vs_model_memory(&m, &e);
+    assert_int_equal(e.peak, VS_MOMENT_OPTIMIZER);
+    m.fused = true;
+    expect(&m, 9016954368, 10724474368, 10722376704, 0.5);
+    vs_model_memory(&m, &e);
+    assert_int_equal(e.peak, VS_MOMENT_BACKWARD);
+    m.half = m.fused = false;
+    m.optimizer = VS_OPTIMIZER_MOMENTUM;
+    expect(&m, 12464948736, 16074987008, 16070792192, 0.5);
+}
+
+static void zero_divides_by_stage(void **state)
+{
+    (void)state;
+    struct vs_model m = {.parameters = 8000000000, .half = true, .gpus = 8, .fused = true};
+    struct vs_estimate e;
+    const double expected[] = {8.0, 8.0, 8.0 / 8, 8.0 / 8}; /* gradients by stage, in GB of 2 bytes */
+    for (unsigned stage = 0; stage <= 3; stage++) {
+        m.zero = stage;
+        vs_model_memory(&m, &e);
+        const uint64_t *parts = e.bytes[VS_MOMENT_OPTIMIZER];
+        assert_float_equal((double)parts[VS_PART_GRADIENTS], expected[stage] * 2e9, 1);
+        assert_float_equal((double)parts[VS_PART_OPTIMIZER], stage >= 1 ? 4e9 : 32e9, 1);
+        assert_float_equal((double)parts[VS_PART_PARAMETERS], stage == 3 ? 2e9 : 16e9, 1);
+    }
+}
+
+static void the_shape_gives_the_parameters(void **state)
+{
+    (void)state;
+    struct vs_model llama = {.layers = 32, .width = 4096, .heads = 32, .kv_heads = 8, .ffn = 14336,
+                             .vocab = 128256, .gated = true};
+    assert_int_equal(vs_model_shape_parameters(&llama), 8030261248); /* Llama 3 8B */
+    llama.tied = true;
+    assert_int_equal(vs_model_shape_parameters(&llama), 8030261248 - 128256ull * 4096);
+}
+
+static void lora_trains_a_part(void **state)
+{
+    (void)state;
+    struct vs_model m = {.parameters = 1000000, .trainable = 1000, .fused = true};
+    struct vs_estimate e;
+    vs_model_memory(&m, &e);
+    assert_int_equal(e.total[VS_MOMENT_OPTIMIZER], 4000000 + 4000 + 8000);
+    assert_false(e.has_activations);
+}
+
+static void absurd_sizes_saturate(void **state)
+{
+    (void)state;
+    struct vs_model m = {.parameters = UINT64_MAX, .layers = UINT64_MAX, .width = UINT64_MAX,
+                         .vocab = UINT64_MAX, .batch = UINT64_MAX, .sequence = UINT64_MAX};
+    struct vs_estimate e;
+    vs_model_memory(&m, &e);
+    assert_int_equal(e.total[e.peak], UINT64_MAX);
+    assert_int_equal(vs_model_largest(&m, false, UINT64_MAX - 1), 0);
+}
+
+static void the_largest_batch_just_fits(void **state)
+{
+    (void)state;
+    struct vs_model m = base;
+    struct vs_estimate e;
+    uint64_t capacity = (uint64_t)(24 * GIB);
+    m.half = true;
+    uint64_t best = vs_model_largest(&m, false, capacity);
+    m.batch = best;
+    vs_model_memory(&m, &e);
+    assert_true(e.total[e.peak] <= capacity);
+    m.batch = best + 1;
+    vs_model_memory(&m, &e);
+    assert_true(e.total[e.peak] > capacity);
+    assert_int_equal(vs_model_largest(&m, false, 1000), 0);
+}
+
+static struct vs_scaling_run batch_run(double batch, double allocated, double reserved, const char *place)
+{
+    return (struct vs_scaling_run){.x = {batch, 1}, .allocated = allocated, .reserved = reserved, .place = place};
+}
+
+static void runs_of_another_phase_are_left_out(void **state)
+{
+    (void)state;
+    struct vs_scaling s;
+    struct vs_scaling_run runs[] = {
+        batch_run(1, 5 * GIB, 5.2 * GIB, "optimizer"), batch_run(2, 5 * GIB, 5.2 * GIB, "optimizer"),
+        batch_run(4, 6 * GIB, 6.6 * GIB, "forward"), batch_run(8, 10 * GIB, 10.5 * GIB, "backward")};
+    assert_int_equal(vs_scaling_fit(runs, 4, 1, &s), 0);
+    assert_true(s.places_differ);
+    assert_int_equal(s.used, 2);
+    assert_float_equal(vs_scaling_at(&s.allocated, (double[]){16, 1}) / GIB, 18, 1e-6);
+    assert_float_equal(s.reserved_ratio, 1.1, 1e-9);
+    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){8, 1}, 0, 22 * GIB), 20);
+    assert_int_equal(vs_scaling_largest(&s.reserved, (double[]){8, 1}, 0, 22 * GIB), 18);
+}
+
+static void a_square_is_found_when_a_line_misses(void **state)
+{
+    (void)state;
+    struct vs_scaling s;
+    struct vs_scaling_run runs[4];
+    for (int i = 0; i < 4; i++) {
+        double length = 512 * (i + 1);
+        runs[i] = batch_run(length, 1e9 + 2e5 * length + 300 * length * length, 1e9, "");
+    }
+    assert_int_equal(vs_scaling_fit(runs, 4, 1, &s), 0);
+    assert_int_equal(s.allocated.terms, 3);
+    assert_float_equal(s.allocated.coefficients[2], 300, 1e-3);
+    assert_float_equal(s.allocated.error, 0, 1e-6);
+}
+
+static void two_arguments_multiply(void **state)
+{
+    (void)state;
+    struct vs_scaling s;
+    struct vs_scaling_run runs[3] = {{.place = ""}, {.place = ""}, {.place = ""}};
+    const double x[3][2] = {{1, 512}, {2, 512}, {2, 1024}};
+    for (int i = 0; i < 3; i++) {
+        runs[i].x[0] = x[i][0];
+        runs[i].x[1] = x[i][1];
+        runs[i].allocated = runs[i].reserved = 1e9 + 1e6 * x[i][0] * x[i][1];
+    }
+    assert_int_equal(vs_scaling_fit(runs, 3, 2, &s), 0);
+    assert_float_equal(vs_scaling_at(&s.allocated, (double[]){4, 2048}), 1e9 + 1e6 * 8192, 1);
+    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){2, 1024}, 0, 5e9), 3);
+}
+
+static void one_point_is_not_a_line(void **state)
+{
+    (void)state;
+    struct vs_scaling s;
+    struct vs_scaling_run runs[] = {batch_run(4, GIB, GIB, ""), batch_run(4, GIB, GIB, "")};
+    assert_int_not_equal(vs_scaling_fit(runs, 2, 1, &s), 0);
+    assert_int_not_equal(vs_scaling_fit(runs, 1, 1, &s), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_precision),
+        cmocka_unit_test(sixteen_bits),
+        cmocka_unit_test(autocast_copies_the_input_of_each_matrix),
+        cmocka_unit_test(gated_mlps_and_grouped_heads),
+        cmocka_unit_test(checkpointed_layers_keep_their_inputs),
+        cmocka_unit_test(large_models_peak_at_the_end_of_a_step),
+        cmocka_unit_test(zero_divides_by_stage),
+        cmocka_unit_test(the_shape_gives_the_parameters),
+        cmocka_unit_test(lora_trains_a_part),
+        cmocka_unit_test(absurd_sizes_saturate),
+        cmocka_unit_test(the_largest_batch_just_fits),
+        cmocka_unit_test(runs_of_another_phase_are_left_out),
+        cmocka_unit_test(a_square_is_found_when_a_line_misses),
+        cmocka_unit_test(two_arguments_multiply),
+        cmocka_unit_test(one_point_is_not_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
