@@ -127,7 +127,7 @@ static int parse_word(struct vs_estimate_job *job, enum flag flag)
         [DTYPE] = dtypes, [OPTIMIZER] = optimizers, [MLP] = mlps, [ATTENTION] = attentions,
         [CHECKPOINTING] = checkpoints};
     struct vs_model *m = &job->answer.model;
-    int index;
+    int index = 0;
     int status = choose(job, options[flag].name, optarg, words[flag], &index);
     if (status)
         return status;
