@@ -12,18 +12,31 @@
 
 enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
 
+/* The note of the same fact, or NULL. Of one place in a program, values may differ. */
+static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64_t bytes, bool use,
+                                     char *fields[FIELDS])
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct vs_fit_note *note = &list->items[i];
+        if (note->bytes == bytes && strcmp(note->library, fields[LIBRARY]) == 0 &&
+            strcmp(note->name, fields[NAME]) == 0 && (use || strcmp(note->text, fields[TEXT]) == 0))
+            return note;
+    }
+    return NULL;
+}
+
 static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
                             char *fields[FIELDS])
 {
     struct vs_fit_note_list *list = &notes->lists[kind];
-    uint64_t bytes = strtoull(fields[BYTES], NULL, 10);
-    for (size_t i = 0; i < list->count; i++) {
-        struct vs_fit_note *note = &list->items[i];
-        if (note->bytes == bytes && strcmp(note->library, fields[LIBRARY]) == 0 &&
-            strcmp(note->name, fields[NAME]) == 0 && strcmp(note->text, fields[TEXT]) == 0) {
-            note->count++;
-            return VS_OK;
-        }
+    bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ;
+    uint64_t number = strtoull(fields[BYTES], NULL, 10);
+    uint64_t bytes = use ? 0 : number, count = use && number ? number : 1;
+    struct vs_fit_note *known = find_note(list, bytes, use, fields);
+    if (known) {
+        known->count += count;
+        known->varied |= strcmp(known->text, fields[TEXT]) != 0;
+        return VS_OK;
     }
     enum vs_err err = vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
     if (err)
@@ -31,7 +44,7 @@ static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind ki
     struct vs_fit_note note = {.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
                                .name = vs_summary_copy(&notes->memory, fields[NAME]),
                                .text = vs_summary_copy(&notes->memory, fields[TEXT]),
-                               .bytes = bytes, .count = 1};
+                               .bytes = bytes, .count = count};
     if (!note.library || !note.name || !note.text)
         return VS_ERR_NOMEM;
     list->items[list->count++] = note;
@@ -41,9 +54,10 @@ static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind ki
 /* "computed=12 skipped=3 failed=0" */
 static void add_values(struct vs_fit_notes *notes, const char *text)
 {
-    static const char *const names[] = {"computed=", "skipped=", "failed="};
-    uint64_t *const counts[] = {&notes->computed, &notes->skipped, &notes->failed};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const names[] = {"computed=", "skipped=", "failed=", "read=", "decided="};
+    uint64_t *const counts[] = {&notes->computed, &notes->skipped, &notes->failed, &notes->read,
+                                &notes->decided};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *found = strstr(text, names[i]);
         if (found)
             *counts[i] += strtoull(found + strlen(names[i]), NULL, 10);
@@ -52,7 +66,7 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
 
 static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
 {
-    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided"};
+    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read"};
     char *fields[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         fields[i] = line;

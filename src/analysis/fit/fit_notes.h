@@ -3,10 +3,12 @@
  * What a simulated run assumed or could not do: the lines that its processes appended to the file
  * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
- * with KIND assumed, unsupported, values or decided; other lines are ignored. */
+ * with KIND assumed, unsupported, values, decided or read; other lines are ignored. Of decided and
+ * read, BYTES is how often it happened (0 counts as once). */
 #ifndef VS_FIT_NOTES_H
 #define VS_FIT_NOTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,13 +18,15 @@
 enum vs_fit_note_kind {
     VS_FIT_ASSUMED,     /* a size without a measured entry: NAME the operation, BYTES the size */
     VS_FIT_UNSUPPORTED, /* the function NAME answered "not supported" */
-    VS_FIT_DECIDED,     /* a value that was not computed decided something: TEXT where and what */
+    VS_FIT_DECIDED,     /* a value that was not computed decided something: NAME where, TEXT the value */
+    VS_FIT_READ,        /* one was read, and nothing was seen to depend on it; the same */
     VS_FIT_NOTE_KINDS
 };
 
 struct vs_fit_note {
     const char *library, *name, *text;
     uint64_t bytes, count;
+    bool varied; /* decided, read: *text* is the first of several values */
 };
 
 struct vs_fit_note_list {
@@ -34,6 +38,7 @@ struct vs_fit_note_list {
 struct vs_fit_notes {
     struct vs_fit_note_list lists[VS_FIT_NOTE_KINDS];
     uint64_t computed, skipped, failed; /* operations on values, over all processes */
+    uint64_t read, decided;             /* uses of values that were not computed, likewise */
     struct vs_arena memory;             /* owns the strings */
 };
 

@@ -83,6 +83,7 @@ static void put_notes(struct vs_json *json, const char *key, const struct vs_fit
         vs_json_uint(json, "bytes", list->items[i].bytes);
         vs_json_uint(json, "count", list->items[i].count);
         vs_json_string(json, "text", list->items[i].text);
+        vs_json_bool(json, "varied", list->items[i].varied);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -105,10 +106,13 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     put_notes(json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
     put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
     put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
+    put_notes(json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
     vs_json_begin_object(json, "values");
     vs_json_uint(json, "computed", run->notes.computed);
     vs_json_uint(json, "skipped", run->notes.skipped);
     vs_json_uint(json, "failed", run->notes.failed);
+    vs_json_uint(json, "read", run->notes.read);
+    vs_json_uint(json, "decided", run->notes.decided);
     vs_json_end_object(json);
     vs_json_string(json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
     vs_json_end_object(json);

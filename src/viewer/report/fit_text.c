@@ -16,6 +16,7 @@
 #define ASSUMED_MAX 3 /* assumed sizes that are shown */
 #define LISTED_MAX 6 /* items of a list in one line */
 #define INDENT 2
+#define USE_INDENT 4 /* of a row for a line of the program */
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
@@ -385,13 +386,30 @@ static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_r
     put_more(list, out);
 }
 
+/* A row for each place of the program: "train.py:31: `if loss > 3`: read as False, 6 times". */
+static void put_uses(const struct vs_fit_note_list *list, FILE *out)
+{
+    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++) {
+        const struct vs_fit_note *note = &list->items[i];
+        fprintf(out, "\n%*s%s: %s", USE_INDENT, "", note->name, note->text);
+        if (note->count > 1)
+            fprintf(out, "%s, %llu times", note->varied ? " the first time" : "",
+                    (unsigned long long)note->count);
+    }
+    if (list->count > LISTED_MAX)
+        fprintf(out, "\n%*s%zu more lines; --json lists all", USE_INDENT, "", list->count - LISTED_MAX);
+}
+
 static void decided_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_DECIDED];
     (void)set;
-    for (size_t i = 0; i < list->count && i < LISTED_MAX; i++)
-        fprintf(out, "%s%s", i ? ", " : ": ", list->items[i].text);
-    put_more(list, out);
+    put_uses(&run->notes.lists[VS_FIT_DECIDED], out);
+}
+
+static void read_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    (void)set;
+    put_uses(&run->notes.lists[VS_FIT_READ], out);
 }
 
 static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
@@ -431,6 +449,7 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
     each_run(set, "assumed", style, assumed_line);
     each_run(set, "not supported", style, unsupported_line);
     each_run(set, "decided by values that were not computed", style, decided_line);
+    each_run(set, "read, but not computed", style, read_line);
     if (set->kept)
         fprintf(style->out, "traces: %s (vramscope oom TRACE explains a failure)\n", set->kept);
     print_errors(set, style);

@@ -136,8 +136,11 @@ static int notes(int mib)
     dprintf(fd, "assumed\t%d\tcuDNN\tworkspace of conv1\t67108864\tnot measured\n", getpid());
     dprintf(fd, "assumed\t%d\tcuDNN\tworkspace of conv1\t67108864\tnot measured\n", getpid());
     dprintf(fd, "unsupported\t%d\tcuSPARSE\tcusparseSpSM_solve\t0\t\n", getpid());
-    dprintf(fd, "decided\t%d\t\tnonzero\t0\ttrain.py:71: the shape of nonzero\n", getpid());
-    dprintf(fd, "values\t%d\t\t\t0\tcomputed=12 skipped=3 failed=1\n", getpid());
+    dprintf(fd, "decided\t%d\tvalues\ttrain.py:31: `if bad`\t1\tread as False\n", getpid());
+    dprintf(fd, "decided\t%d\tvalues\ttrain.py:31: `if bad`\t5\tread as False\n", getpid());
+    dprintf(fd, "read\t%d\tvalues\ttrain.py:40: `x.item()`\t2\tread as 0\n", getpid());
+    dprintf(fd, "read\t%d\tvalues\ttrain.py:40: `x.item()`\t1\tread as 1\n", getpid());
+    dprintf(fd, "values\t%d\t\t\t0\tcomputed=12 skipped=3 failed=1 read=3 decided=6\n", getpid());
     dprintf(fd, "not a note\n");
     return hold(mib);
 }

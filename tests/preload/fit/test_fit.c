@@ -212,7 +212,10 @@ static void what_was_assumed_is_printed(void **state)
     assert_fits(FIT SMALL "-- $P notes", 0);
     assert_prints(out, "assumed: workspace of conv1 of cuDNN 64.0 MiB (2 times); context 400.0 MiB\n");
     assert_prints(out, "not supported: cusparseSpSM_solve of cuSPARSE\n");
-    assert_prints(out, "decided by values that were not computed: train.py:71: the shape of nonzero\n");
+    assert_prints(out, "decided by values that were not computed\n"
+                       "    train.py:31: `if bad`: read as False, 6 times\n"
+                       "read, but not computed\n"
+                       "    train.py:40: `x.item()`: read as 0 the first time, 3 times\n");
 }
 
 static void json_has_bytes(void **state)
@@ -228,7 +231,7 @@ static void json_has_bytes(void **state)
                              "16777216 67108864 step 3 / backward\n1073741824 654311424 None\n");
     assert_fits(FIT "--json " SMALL "-- $P notes | python3 -c 'import json, sys; r = json.load(sys.stdin)[\"runs\"][0]\n"
                 "print(r[\"values\"], r[\"assumed\"][0][\"bytes\"], r[\"assumed\"][0][\"count\"], r[\"value\"])'", 0);
-    assert_string_equal(out, "{'computed': 12, 'skipped': 3, 'failed': 1} 67108864 2 None\n");
+    assert_string_equal(out, "{'computed': 12, 'skipped': 3, 'failed': 1, 'read': 3, 'decided': 6} 67108864 2 None\n");
 }
 
 static void wrong_usage_is_answered_before_any_run(void **state)

@@ -229,14 +229,23 @@ static void equal_notes_are_counted_and_other_lines_ignored(void **state)
     dprintf(fd, "assumed\t1\tcuDNN\tconv\t64\tno entry\nassumed\t2\tcuDNN\tconv\t64\tno entry\n"
                 "assumed\t1\tcuDNN\tconv\t65\tno entry\nunsupported\t1\tcuFFT\tf\t0\t\n"
                 "values\t1\t\t\t0\tcomputed=2 skipped=1 failed=0\nvalues\t2\t\t\t0\tcomputed=3 skipped=0\n"
-                "assumed\t1\tcut off\n\n\t\t\t\t\t\nfuture\t1\tx\ty\t0\tz\ndecided\t1\t\tx\t0\ta.py:1: if");
+                "assumed\t1\tcut off\n\n\t\t\t\t\t\nfuture\t1\tx\ty\t0\tz\n"
+                "decided\t1\t\ta.py:1: if\t3\tTrue\ndecided\t2\t\ta.py:1: if\t0\tTrue\n"
+                "read\t1\t\ta.py:2: x\t1\t0\nread\t1\t\ta.py:2: x\t4\t0.5");
     close(fd);
     assert_int_equal(vs_fit_notes_read(path, &notes), VS_OK);
     assert_int_equal(notes.lists[VS_FIT_ASSUMED].count, 2);
     assert_int_equal(notes.lists[VS_FIT_ASSUMED].items[0].count, 2);
     assert_int_equal(notes.lists[VS_FIT_ASSUMED].items[0].bytes, 64);
     assert_int_equal(notes.lists[VS_FIT_UNSUPPORTED].count, 1);
-    assert_string_equal(notes.lists[VS_FIT_DECIDED].items[0].text, "a.py:1: if");
+    assert_int_equal(notes.lists[VS_FIT_DECIDED].count, 1);
+    assert_string_equal(notes.lists[VS_FIT_DECIDED].items[0].name, "a.py:1: if");
+    assert_int_equal(notes.lists[VS_FIT_DECIDED].items[0].count, 4);
+    assert_false(notes.lists[VS_FIT_DECIDED].items[0].varied);
+    assert_int_equal(notes.lists[VS_FIT_READ].count, 1);
+    assert_string_equal(notes.lists[VS_FIT_READ].items[0].text, "0");
+    assert_int_equal(notes.lists[VS_FIT_READ].items[0].count, 5);
+    assert_true(notes.lists[VS_FIT_READ].items[0].varied);
     assert_int_equal(notes.computed, 5);
     assert_int_equal(notes.skipped, 1);
     vs_fit_notes_free(&notes);
