@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a value that is not known was used: read, or to decide something.
+"""Reports each use of a value that was not computed: the line, the expression, the value read.
 
-A line is named by the innermost frame that lies outside Python's and installed packages' folders.
-A value that is read and printed does no harm; one in a condition, or that gives a shape, decides
-what the program does next. Which it is follows from the source around the innermost frame.
+The line is that of the innermost frame outside Python's and installed packages' folders. If the
+condition itself is in a package, as in GradScaler.step, its file and line follow.
 """
-import ast
-import linecache
 import os
 import sys
 import sysconfig
 
-from . import notes
+from . import notes, source
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
+_PRINTS = ("_tensor_str.py",)  # torch reads values to print them
+_PASSES = (os.path.join("torch", "_tensor.py"), os.path.join("torch", "overrides.py"))
 _installed = ()
-_spans = {}  # by file: line ranges of conditions
 
 
 def start(torch):
@@ -43,75 +41,62 @@ def _place(frame):
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def users_line():
-    """file:line of the program's own code, or of the outermost frame if there is none of it."""
-    last = None
+def _use():
+    """(what, site): READS or DECIDES, and its line with the expression; None: it is printed."""
+    using, what, text = None, source.READS, ""
+    users = last = None
     for last in _frames():
-        if _is_users(last):
+        name = last.f_code.co_filename
+        if using is None:
+            if name.endswith(_PRINTS):
+                return None
+            if not name.endswith(_PASSES):
+                what, text = source.use(last)
+                if what != source.RETURNS:
+                    using = last
+        if users is None and _is_users(last):
+            users = last
+        if using is not None and users is not None:
             break
-    return _place(last) if last is not None else "?"
+    if what == source.RETURNS:
+        what = source.READS
+    users = using if using is not None and _is_users(using) else users or last
+    if users is None:
+        return what, "?"
+    site = _place(users) + (f": `{text}`" if text else "")
+    if using is not None and using is not users:
+        site += f" in {_place(using)}"
+    return what, site
 
 
-def _conditions(filename):
-    """Ranges of lines (first, last) of the conditions in a file."""
-    found = _spans.get(filename)
-    if found is not None:
-        return found
-    found = []
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError, RecursionError):
-        tree = None
-    for node in ast.walk(tree) if tree is not None else ():
-        tests = []
-        if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            tests = [node.test]
-        elif isinstance(node, ast.comprehension):
-            tests = node.ifs
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("range", "bool"):
-            tests = [node]
-        elif isinstance(node, (ast.BoolOp, ast.Slice, ast.Match)):
-            tests = [node.subject if isinstance(node, ast.Match) else node]
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            tests = [node]
-        found += [(t.lineno, t.col_offset, t.end_lineno, t.end_col_offset) for t in tests]
-    _spans[filename] = found
-    return found
+def _number(value):
+    if type(value) is float:
+        return f"{value:.6g}"
+    return str(value)
 
 
-def _position(frame):
-    code = frame.f_code
-    if hasattr(code, "co_positions"):
-        for i, at in enumerate(code.co_positions()):
-            if i * 2 == frame.f_lasti:
-                return at
-    return (frame.f_lineno, frame.f_lineno, None, None)
-
-
-def decides():
-    """Does the expression that reads a value stand in a condition?"""
-    frame = next(_frames(), None)
-    if frame is None or frame.f_code.co_filename.endswith("_tensor_str.py"):
-        return False  # torch looks at values to print them
-    line, _, column, _ = _position(frame)
-    for first, left, last, right in _conditions(frame.f_code.co_filename):
-        if first <= line <= last:
-            if column is None:
-                return True
-            if (line, column) >= (first, left) and (line, column) < (last, right):
-                return True
-    return False
-
-
-def read(name):
-    """A value that is not known became a number."""
-    if decides():
+def read(value=None):
+    """A value that was not computed became the Python number *value*, or, with None, a copy in the
+    host's memory."""
+    found = _use()
+    if found is None:
+        return
+    what, site = found
+    text = "copied to the host" if value is None else f"read as {_number(value)}"
+    if what == source.DECIDES:
         notes.decided += 1
-        notes.once("decided", name, f"{users_line()}: a condition")
+        notes.count("decided", site, text)
     else:
         notes.read += 1
+        notes.count("read", site, text)
 
 
-def decided(name, what):
+def decided_shape(shape, largest):
+    """An operation on values that were not computed has a result of this shape. *largest*: it is the
+    largest possible one, since nothing better is known."""
+    found = _use()
+    if found is None:
+        return
     notes.decided += 1
-    notes.once("decided", name, f"{users_line()}: {what}")
+    notes.count("decided", found[1], f"result of shape {list(shape)}"
+                + (", the largest possible" if largest else ""))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations whose result is a number or has a shape that depends on data, and collectives.
 
-The CUDA operation takes its true path: what it calls is computed too (a maximum that it reads
-back), and a count that it reads back directly is answered by the driver. If the result still has
+The CUDA operation runs as on a GPU: the operations that it calls are computed too (a maximum that
+it reads back), and the driver answers a count that it reads back directly. If the result still has
 another shape than the CPU's, it is replaced by memory of that shape, and counted as assumed. Data
 that is not known gives the largest possible shape.
 """
@@ -49,13 +49,16 @@ def run(self, plan, keys, args, kwargs, tensors):
             notes.failure(plan.name, error)
             results, copies = None, []
         answer(plan, args, results)
-    if state != KNOWN:
-        blame.decided(plan.name, f"the shape of {plan.name}")
+    outer, _thread.inside = getattr(_thread, "inside", False), True
+    _thread.counted = results is not None  # operations that this one calls may count its elements
     try:
         result = self.device(plan, keys, args, kwargs)
     finally:
-        _thread.answers = False
+        _thread.answers, _thread.inside = False, outer
         driver.drop_answers()
+    if state != KNOWN and not outer:
+        _blame(self, results, result)
+    _thread.counted |= results is not None
     with self.exclude(self.own), self.no_autograd():
         try:
             if results is None:
@@ -68,6 +71,16 @@ def run(self, plan, keys, args, kwargs, tensors):
         except Exception as error:
             notes.failure(plan.name, error)
     return result
+
+
+def _blame(self, results, result):
+    """Reports a result whose shape follows from values that were not computed."""
+    try:
+        shown = self.flat(result) if results is None else cpu.flat(results)
+        if shown:
+            blame.decided_shape(shown[0].shape, not getattr(_thread, "counted", False))
+    except Exception as error:
+        notes.failure("the report of a shape", error)
 
 
 def answer(plan, args, results):
@@ -117,8 +130,11 @@ def read(self, plan, keys, args, kwargs, tensors):
                 if state != KNOWN:
                     if getattr(_thread, "answers", False):
                         return number
-                    blame.read("item")
-                return alias.of(source).item() if state != UNKNOWN else type(number)(0)
+                    value = alias.of(source).item() if state != UNKNOWN else type(number)(0)
+                    if not getattr(_thread, "inside", False):  # else its operation is reported
+                        blame.read(value)
+                    return value
+                return alias.of(source).item()
         except Exception as error:
             notes.failure(plan.name, error)
             return number
@@ -129,11 +145,13 @@ def _equal(self, plan, keys, args, kwargs, tensors):
         self.device(plan, keys, args, kwargs)
         with self.no_autograd():
             state = self.state_of(tensors)
+            same = True
+            if self.is_small(tensors):
+                here = [self.to_cpu(a, False, []) for a in args]
+                same = cpu.run(plan, here, {}, args, kwargs)
             if state != KNOWN:
-                blame.read("equal")
-            if not self.is_small(tensors):
-                return True
-            return cpu.run(plan, [self.to_cpu(a, False, []) for a in args], {}, args, kwargs)
+                blame.read(same)
+            return same
 
 
 def _sent(self, plan, args, tensors):

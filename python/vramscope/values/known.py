@@ -36,6 +36,8 @@ class Table:
         self.torch = torch
         self.limit = limit
         self.entries = {}
+        self.captured = {}  # storages that captured work wrote and that still exist, by number
+        self.capture = None  # those of the capture that is going on
         self.number = torch._C._storage_id
         self.same_storage_size = torch.ops.aten._has_same_storage_numel.default
 
@@ -50,11 +52,25 @@ class Table:
 
     def fresh(self, tensor, state):
         """*tensor* has a new storage of its own, all written with this state."""
-        self.entries[self.number(tensor)] = state
+        number = self.number(tensor)
+        self.entries[number] = state
+        if self.captured:
+            self._renewed(number)
 
     def forget(self, tensor):
         """*tensor* has a new storage of which nothing is written."""
-        self.entries.pop(self.number(tensor), None)
+        number = self.number(tensor)
+        self.entries.pop(number, None)
+        if self.captured:
+            self._renewed(number)
+
+    def _renewed(self, number):
+        """What captured work wrote under this number was another storage."""
+        if self.capture is None:
+            self.captured.pop(number, None)
+        else:
+            self.captured[number] = True
+            self.capture.add(number)
 
     def put(self, tensor, state):
         """All elements of *tensor*, at most the limit, were just written with this state."""
@@ -89,8 +105,31 @@ class Table:
         """*tensor* was written with something that could not be computed; its memory kept its
         content."""
         number = self.number(tensor)
+        self._doubt(number)
+        if self.capture is not None:
+            self.capture.add(number)
+            self.captured[number] = True
+
+    def _doubt(self, number):
         state = self.entries.get(number)
         if type(state) is int:
             self.entries[number] = min(state, ASSUMED)
         elif state is not None:
             state.state = min(state.state, ASSUMED)
+
+    # ---- CUDA graphs ----
+
+    def begin_capture(self):
+        self.capture = set()
+        self.captured.setdefault(None)  # so that new storages are noticed
+
+    def end_capture(self):
+        """The numbers of the storages that the captured work wrote."""
+        numbers, self.capture = self.capture or set(), None
+        return numbers
+
+    def replayed(self, numbers):
+        """Captured work wrote these storages again; their memory kept its content."""
+        for number in numbers:
+            if number in self.captured:
+                self._doubt(number)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes about what was computed and what was not, for the command that started the program.
+"""Counts of computed and skipped operations, for the command that started the program.
 
 Lines `KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT`, each appended with one write to the
-file of VRAMSCOPE_SIMULATE_NOTES. Without the variable nothing is written.
+file of VRAMSCOPE_SIMULATE_NOTES. Without the variable nothing is written. Lines of the kinds
+`decided` and `read` have a number of occurrences in the place of BYTES.
 """
 import atexit
 import os
@@ -10,6 +11,8 @@ import os
 computed = skipped = failed = assumed = read = decided = 0
 
 _said = set()
+_sites = {}  # by kind and name: [occurrences, how many of them are written, the first
+             # text, whether another one followed]
 
 
 def write(kind, name, text, nbytes=0):
@@ -36,6 +39,27 @@ def once(kind, name, text, nbytes=0):
         write(kind, name, text, nbytes)
 
 
+def count(kind, name, text):
+    """One more occurrence. The first is written at once, so that it is not lost if the program is
+    killed, and so is the first other text; later ones together, each time that their number has
+    doubled and at the end."""
+    site = _sites.get((kind, name))
+    if site is None:
+        site = _sites[kind, name] = [0, 0, text, False]
+    site[0] += 1
+    differs = text != site[2] and not site[3]
+    if differs or site[0] >= 2 * site[1]:
+        write(kind, name, text, site[0] - site[1])
+        site[1], site[3] = site[0], site[3] or differs
+
+
+def _write_counts():
+    for (kind, name), site in _sites.items():
+        if site[0] > site[1]:
+            write(kind, name, site[2], site[0] - site[1])
+            site[1] = site[0]
+
+
 def failure(name, error):
     """The values of one operation were not computed because something failed."""
     global failed
@@ -53,7 +77,10 @@ def complain(what, error):
 
 
 def _end(pid):
-    if pid == os.getpid() and (computed or skipped or failed):
+    if pid != os.getpid():
+        return
+    _write_counts()
+    if computed or skipped or failed:
         write("values", "counts", f"computed={computed} skipped={skipped} failed={failed} "
               f"read={read} decided={decided} assumed={assumed}")
 

@@ -2,7 +2,7 @@
 """What is done for each operation: a plan per overload, filled in at its first call.
 
 Only operations with a CUDA kernel of their own are seen here: composite ones and views fall through
-(switch.py), and what they are made of is seen instead.
+(switch.py), and the operations that they call are seen instead.
 """
 COMPUTE = 1     # also run on the CPU if its tensors are small
 DYNAMIC = 2     # the same, and its result's shape depends on data
@@ -11,11 +11,12 @@ COLLECTIVE = 4  # data moves between processes; the libraries really move it
 COPY = 5        # dtype and device may differ
 EMPTY = 7       # new memory without content
 FRESH = 6       # torch.tensor has filled it from the host, unseen: it excludes the key
+FOREIGN = 8     # of an extension, with a kernel on CUDA alone
 
 BACKENDS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
 COLLECTIVE_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 
-# PyTorch's own: what the operations in them are made of is seen.
+# PyTorch's own: the operations that those in them call are seen.
 PYTORCH_NAMESPACES = {"aten", "c10d", "fsdp", "inductor", "prims", "quantization", "quantized", "symm_mem",
                       "_c10d_functional", "_c10d_functional_autograd", "_inductor_test"}
 
@@ -51,13 +52,14 @@ SEEN_INSIDE = ("linalg_", "_linalg_", "cholesky", "lu_", "_lu_", "geqrf", "ormqr
 
 class Plan:
     __slots__ = ("handler", "place", "name", "kind", "redispatch", "operation", "random", "generator", "written",
-                 "overwrites", "tensors", "indices", "parts", "failed")
+                 "overwrites", "tensors", "indices", "parts", "failed", "foreign")
 
-    def __init__(self, handler, namespace, base, overload):
+    def __init__(self, handler, namespace, base, overload, foreign=False):
         self.handler = handler
         self.place = (namespace, base, overload or "default")
         self.name = base
         self.redispatch = None
+        self.foreign = foreign
 
     def call(self, keys, *args, **kwargs):
         """What the dispatcher calls."""
@@ -83,7 +85,9 @@ class Plan:
         self.overwrites = base in OVERWRITES
         self.parts = base.startswith(SEEN_INSIDE)
         full = f"{namespace}::{base}" + ("." + overload if schema.overload_name else "")
-        if namespace in COLLECTIVE_NAMESPACES:
+        if self.foreign:
+            self.kind = FOREIGN
+        elif namespace in COLLECTIVE_NAMESPACES:
             self.kind = COLLECTIVE
         elif base in ("_local_scalar_dense", "equal"):
             self.kind = READ

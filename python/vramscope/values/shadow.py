@@ -292,7 +292,7 @@ class Shadow:
         else:
             target.copy_(value)
             if state != KNOWN:
-                blame.read("copy to the host")
+                blame.read(target.item() if target.numel() == 1 else None)
         notes.computed += 1
 
     def device(self, plan, keys, args, kwargs):
@@ -362,8 +362,8 @@ class Shadow:
         return result
 
     def unseen(self, plan, keys, args, kwargs):
-        """Sparse tensors and subclasses. Of a subclass, what the operation is made of is seen, and
-        what its kernels write into plain tensors is not known."""
+        """Sparse tensors and subclasses. The operations that one on a subclass calls are seen; plain
+        tensors that its kernels write count as not computed."""
         handled, result = sparse.run(self, plan, keys, args, kwargs)
         if handled:
             return result
@@ -390,6 +390,19 @@ class Shadow:
             self.table.put(tensors[0], KNOWN)
         return result
 
+    def foreign(self, plan, keys, args, kwargs, tensors):
+        """An extension's operation with a kernel on CUDA alone: its kernels write its results, and
+        what its schema says or, if it says and returns nothing, any of its tensors."""
+        result = self.device(plan, keys, args, kwargs)
+        notes.skipped += 1
+        for place in plan.written:
+            self.doubt(args, kwargs, place)
+        results = self.flat(result)
+        for t in results if results or plan.written else tensors:
+            if t.is_cuda and t.layout is self.torch.strided:
+                self.table.doubt(t)
+        return result
+
     def created(self, plan, keys, args, kwargs, tensors):
         result = self.device(plan, keys, args, kwargs)
         state = dynamic.moving()
@@ -406,7 +419,10 @@ class Shadow:
 
     def copying(self, plan, keys, args, kwargs, tensors):
         if not self.is_small(tensors) or self.capturing():
-            return self.skip(plan, keys, args, kwargs)
+            result = self.skip(plan, keys, args, kwargs)
+            if args[1].is_cuda and not args[0].is_cuda and not self.capturing():
+                blame.read()
+            return result
         return self.copy(plan, keys, args, kwargs, tensors)
 
 
@@ -416,6 +432,7 @@ WAYS = {
     plans.COMPUTE: Shadow.ordinary,
     plans.COPY: Shadow.copying,
     plans.FRESH: Shadow.fresh,
+    plans.FOREIGN: Shadow.foreign,
     plans.EMPTY: Shadow.created,
     plans.DYNAMIC: dynamic.run,
     plans.READ: dynamic.read,

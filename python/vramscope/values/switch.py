@@ -13,7 +13,7 @@ use CUDA.
 import os
 import threading
 
-from . import alias, driver, notes, plans, shared
+from . import alias, driver, kernels, notes, plans, shared
 
 KEY = "Fake"
 
@@ -37,6 +37,7 @@ def start(torch, limit):
     _register(torch, handler)
     _follow_extensions(torch, handler)
     shared.start(torch, handler)
+    kernels.start(torch, handler)
     _pass_higher_order(torch, key)
     _include(torch)
     _follow_threads(torch)
@@ -97,7 +98,7 @@ def _register(torch, handler):
         elif namespace in plans.COLLECTIVE_NAMESPACES:
             if not has_kernel(full, "CUDA"):
                 continue
-        elif not _is_extension(C, full):
+        elif not _is_extension(torch, full):
             continue
         _handle(torch, handler, libraries, full)
 
@@ -110,15 +111,21 @@ def _handle(torch, handler, libraries, full):
     if library is None:
         library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
         _libraries.append(library)
-    library.impl(name, plans.Plan(handler, namespace, base, overload).call, KEY, with_keyset=True)
+    foreign = (namespace not in plans.PYTORCH_NAMESPACES and
+               not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CPU"))
+    plan = plans.Plan(handler, namespace, base, overload, foreign)
+    library.impl(name, plan.call, KEY, with_keyset=True)
 
 
-def _is_extension(C, full):
-    """Is it an operation of a library of its own (torchvision's nms, roi_align), with a kernel on
-    the CPU as well as on CUDA?"""
-    has_kernel = C._dispatch_has_kernel_for_dispatch_key
-    return (full.partition("::")[0] not in plans.PYTORCH_NAMESPACES and has_kernel(full, "CUDA")
-            and has_kernel(full, "CPU"))
+def _is_extension(torch, full):
+    """Is it an operation of a library of its own (torchvision's nms, roi_align) with a kernel on
+    CUDA? One that is written in Python is not: the operations that it calls are seen."""
+    namespace, _, name = full.partition("::")
+    in_python = getattr(torch.library, "_impls", ())
+    return (namespace not in plans.PYTORCH_NAMESPACES and
+            torch._C._dispatch_has_kernel_for_dispatch_key(full, "CUDA") and
+            f"{namespace}/{name}/CUDA" not in in_python and
+            f"{namespace}/{name.partition('.')[0]}/CUDA" not in in_python)
 
 
 def _follow_extensions(torch, handler):
@@ -133,15 +140,15 @@ def _follow_extensions(torch, handler):
         libraries = {}
         for full in sorted(set(C._dispatch_get_all_op_names()) - seen):
             seen.add(full)
-            if _is_extension(C, full):
+            if _is_extension(torch, full):
                 _handle(torch, handler, libraries, full)
 
     operators.load_library = load_library
 
 
 def _pass_higher_order(torch, key):
-    """Operators that take functions (flex_attention, cond) have no kernel for the key; what they
-    call is seen. Those that are made later copy the list of keys."""
+    """Operators that take functions (flex_attention, cond) have no kernel for the key; the operations
+    in these functions are seen. Those that are made later copy the list of keys."""
     torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
     for operator in torch._ops._higher_order_ops.values():
         operator.fallthrough(key)

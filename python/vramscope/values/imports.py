@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acts on modules that the program imports later, right after their import.
+
+The finder finds nothing itself: it has the others find the module. An action that raises costs one
+line on standard error.
+"""
+import importlib.util
+import sys
+
+from . import notes
+
+_actions = {}  # by module name
+_thread_is_looking = False
+
+
+class _Finder:
+    def find_spec(self, name, path=None, target=None):
+        global _thread_is_looking
+        if name not in _actions or _thread_is_looking:
+            return None
+        _thread_is_looking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            return None  # the import reports it
+        finally:
+            _thread_is_looking = False
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            _act(name, module)
+
+        try:
+            spec.loader.exec_module = exec_module
+        except AttributeError:
+            return None  # a loader without a dictionary, such as a frozen one
+        return spec
+
+
+def _act(name, module):
+    action = _actions.pop(name, None)
+    if action is None:
+        return
+    try:
+        action(module)
+    except Exception as error:
+        notes.complain(f"values written by kernels of {name} are taken as computed", error)
+
+
+def after(name, action):
+    """action(module) now, if the module *name* is imported, or when it is."""
+    if not any(isinstance(f, _Finder) for f in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    _actions[name] = action
+    module = sys.modules.get(name)
+    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        _act(name, module)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each use of a value that was not computed is reported with its line and the value, and no use of
+a computed one: runs values_uses.py, whose comments say which is which, by `vramscope fit`.
+
+    check_values_uses.py --build BUILD
+
+Runs in each environment with torch (environments.py); exits with 77 without one.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+import environments
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_uses.py")
+EXPECTED = re.compile(r"# (known|(decided|read): ([^#]*))")
+
+
+def expectations(with_triton):
+    """{line number: (kind, text)}; kind is None where nothing may be reported."""
+    found = {}
+    with open(PROGRAM, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            if "no-triton" in line and not with_triton:
+                break
+            match = EXPECTED.search(line)
+            if match:
+                found[number] = (match.group(2), (match.group(3) or "").strip())
+    return found
+
+
+def reported(build, environment, with_triton):
+    """{line number: (kind, text)} of what `fit` reports."""
+    command = [os.path.join(build, "bin/vramscope"), "fit", "--json", "-q", "--gpu", "h100-80g", "--",
+               str(environment.python), PROGRAM] + ([] if with_triton else ["no-triton"])
+    ran = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
+    answer = json.loads(ran.stdout)["runs"][0] if ran.stdout else None
+    if ran.returncode or answer["fits"] != "yes":
+        raise SystemExit(f"fit ended with {ran.returncode}: {ran.stderr[-1000:]}{answer and answer['stderr']}")
+    found = {}
+    for kind, key in (("decided", "decided_by_values_not_computed"), ("read", "read_but_not_computed")):
+        for note in answer[key]:
+            place = re.match(r"values_uses\.py:(\d+)(: `.+`)?", note["name"])
+            number = int(place.group(1)) if place else note["name"]
+            times = f", {note['count']} times" if note["count"] > 1 else ""
+            found[number] = (kind, note["text"] + times)
+    counted = sum(n["count"] for n in answer["decided_by_values_not_computed"])
+    assert counted == answer["values"]["decided"], (counted, answer["values"])
+    return found
+
+
+def differences(expected, found):
+    for line in sorted(set(expected) | set(found), key=str):
+        wanted, got = expected.get(line, (None, "")), found.get(line, (None, ""))
+        if wanted[0] is None and got[0] is None:
+            continue
+        if wanted != got:
+            yield f"values_uses.py:{line}: expected {wanted}, reported {got}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    args = parser.parse_args()
+    found = environments.find()
+    if not found:
+        return environments.skip("an environment with torch")
+    failed = 0
+    for environment in found:
+        with_triton = (environment.site / "triton").is_dir()
+        wrong = list(differences(expectations(with_triton), reported(args.build, environment, with_triton)))
+        print("FAILED" if wrong else "ok", environment.folder.name, *wrong, sep="\n  " if wrong else " ", flush=True)
+        failed += bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
