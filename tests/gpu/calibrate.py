@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes that only a real GPU knows, as rows for the simulated GPU's table (sizes.tsv).
+"""Sizes that are measured on a real GPU, as rows for the simulated GPU's table (sizes.tsv).
 
 `tests/gpu/run --calibrate FILE` runs calibrate_problems.py twice with the same python: on the real
 GPU, which gives the bytes of each problem, and on the simulated one of the same architecture, which
@@ -17,6 +17,7 @@ PROBLEMS = os.path.join(HERE, "calibrate_problems.py")
 SIMULATED = {"sm_75": "t4-16g", "sm_80": "a100-80g", "sm_89": "rtx4090-24g", "sm_90": "h100-80g",
              "sm_100": "b200-192g"}
 NAME = re.compile(r"(\S+) ?(.*)")
+ROUNDING = 512  # PyTorch's allocator rounds the sizes of blocks up to it
 # What lies outside PyTorch's allocator; all other names are workspaces.
 OUTSIDE = ("handle", "communicator", "context", "module")
 
@@ -39,10 +40,40 @@ def bytes_of(line):
     return sizes[0] if len(sizes) == 1 else None
 
 
+def in_place_of(assumed, real, simulated):
+    """The real allocation in the place of the simulated one that has the assumed size; None if there
+    is not exactly one, or if the two runs differ in their number of allocations."""
+    block = -(-assumed // ROUNDING) * ROUNDING
+    places = [i for i, n in enumerate(simulated["sizes"]) if n == block]
+    if not assumed or len(places) != 1 or len(real["sizes"]) != len(simulated["sizes"]):
+        return None
+    return real["sizes"][places[0]]
+
+
 def names_of(line, kind):
-    """The names that the stand-ins looked up for a problem of this kind, without repetition."""
-    names = [tuple(n) for n in line["names"] if (NAME.match(n[1]).group(1) in OUTSIDE) == (kind == "outside")]
-    return sorted(set(names))
+    """{name: bytes assumed} that the stand-ins looked up for a problem of this kind; a name is
+    (library, what and key)."""
+    return {(n[0], n[1]): n[2] if len(n) > 2 else 0 for n in line["names"]
+            if (NAME.match(n[1]).group(1) in OUTSIDE) == (kind == "outside")}
+
+
+def sizes_of(line, other):
+    """([(library, name, bytes)], why not, or None), for one problem on both devices."""
+    if "error" in line:
+        return [], f"the real GPU: {line['error']}"
+    if other is None or "error" in other:
+        return [], f"the simulated GPU: {(other or {}).get('error', 'not run')}"
+    names = names_of(other, line["kind"])
+    if not names:
+        return [], "its stand-in looks no size up (measured already, or exact)"
+    found = [(*name, in_place_of(assumed, line, other)) for name, assumed in sorted(names.items())]
+    if len(names) == 1 and found[0][2] is None and bytes_of(line) is not None:
+        found = [(*next(iter(names)), bytes_of(line))]
+    known = [f for f in found if f[2] is not None]
+    if known:
+        return known, None
+    return [], (f"{len(names)} sizes are looked up for it" if len(names) > 1 else
+                f"{len(line['sizes'])} allocations could be the workspace")
 
 
 def version_range(library, versions):
@@ -62,32 +93,20 @@ def pair(real, simulated):
               "tests/gpu/run --calibrate").replace("\t", " ")
     rows, left_out, seen, differing = [], [], {}, set()
     for problem, line in measured.items():
-        other = named.get(problem)
-        why = None
-        if "error" in line:
-            why = f"the real GPU: {line['error']}"
-        elif other is None or "error" in other:
-            why = f"the simulated GPU: {(other or {}).get('error', 'not run')}"
-        elif not names_of(other, line["kind"]):
-            why = "its stand-in looks no size up (measured already, or exact)"
-        elif len(names_of(other, line["kind"])) > 1:
-            why = f"{len(names_of(other, line['kind']))} sizes are looked up for it"
-        elif bytes_of(line) is None:
-            why = f"{len(line['sizes'])} allocations could be the workspace"
+        sizes, why = sizes_of(line, named.get(problem))
         if why:
             left_out.append(f"{problem}: {why}")
-            continue
-        library, name = names_of(other, line["kind"])[0]
-        what, key = NAME.match(name).groups()
-        library = library.lower()  # as the table names it
-        row = (library, version_range(library, versions), versions["architecture"], what, key or "*",
-               str(bytes_of(line)), "measured", source)
-        if seen.setdefault(row[:5], row) != row:
-            left_out.append(f"{problem}: {row[5]} bytes, and another problem of the same name {seen[row[:5]][5]}: "
-                            f"{what} {key} gets no row")
-            differing.add(row[:5])
-        elif row not in rows:
-            rows.append(row)
+        for library, name, size in sizes:
+            what, key = NAME.match(name).groups()
+            library = library.lower()  # as the table names it
+            row = (library, version_range(library, versions), versions["architecture"], what, key or "*",
+                   str(size), "measured", source)
+            if seen.setdefault(row[:5], row) != row:
+                left_out.append(f"{problem}: {row[5]} bytes, and another problem of the same name {seen[row[:5]][5]}: "
+                                f"{what} {key} gets no row")
+                differing.add(row[:5])
+            elif row not in rows:
+                rows.append(row)
     return [row for row in rows if row[:5] not in differing], left_out
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a device, real or simulated, for sizes that only it knows; run by calibrate.py.
+"""Measures sizes of libraries on a device, real or simulated; run by calibrate.py.
 
     calibrate_problems.py OUTPUT
 
 Runs a list of problems with PyTorch and writes one JSON object a line: the problem, the bytes that
 the library's work took beside the tensors that the program asked for, and, on the simulated GPU, the
-names under which its libraries looked that size up (the `assumed` lines of the file of notes).
+names under which its libraries looked that size up, with the bytes that they assumed (the `assumed`
+lines of the file of notes).
 Workspaces are the allocations of PyTorch's allocator during the call that are no result. Memory
 outside it (contexts, handles, communicators) is the fall of the device's free memory.
 """
@@ -155,7 +156,7 @@ class Notes:
             lines = f.read().splitlines()
             self.at = f.tell()
         rows = [line.split("\t") for line in lines]
-        return [[row[2], row[3]] for row in rows if len(row) == 6 and row[0] == "assumed"]
+        return [[row[2], row[3], int(row[4])] for row in rows if len(row) == 6 and row[0] == "assumed"]
 
 
 def tensor_bytes(value):

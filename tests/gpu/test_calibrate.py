@@ -38,6 +38,28 @@ class Calibrate(unittest.TestCase):
                             [{"problem": "a", "sizes": [], "names": [["cusolver", "handle"]]}])
         self.assertEqual(rows[0][:6], ("cusolver", "*", "sm_90", "handle", "*", "0"))
 
+    def test_a_workspace_among_other_allocations_is_found_by_its_place(self):
+        rows, left_out = self.pair(
+            [{"problem": "eigh", "kind": "workspace", "sizes": [512, 90112, 1024], "names": []}],
+            [{"problem": "eigh", "sizes": [512, 4096, 1024],
+              "names": [["cusolver", "cusolverDnXsyevd FP32 64x64x2", 3800]]}])
+        self.assertEqual(left_out, [])
+        self.assertEqual(rows[0][:6], ("cusolver", "*", "sm_90", "cusolverDnXsyevd", "FP32 64x64x2", "90112"))
+
+    def test_each_of_several_workspaces_is_found_by_its_place(self):
+        rows, _ = self.pair(
+            [{"problem": "LSTM", "kind": "workspace", "sizes": [8192, 1536], "names": []}],
+            [{"problem": "LSTM", "sizes": [2048, 1024],
+              "names": [["cudnn", "rnn-workspace LSTM x", 2048], ["cudnn", "rnn-reserve LSTM x", 1000]]}])
+        self.assertEqual(sorted((row[3], row[4], row[5]) for row in rows),
+                         [("rnn-reserve", "LSTM x", "1536"), ("rnn-workspace", "LSTM x", "8192")])
+
+    def test_a_different_number_of_allocations_gives_no_place(self):
+        rows, left_out = self.pair(
+            [{"problem": "fft", "kind": "workspace", "sizes": [512, 90112, 1024], "names": []}],
+            [{"problem": "fft", "sizes": [4096, 1024], "names": [["cufft", "plan 1024 batch 1 C2C FP32", 4096]]}])
+        self.assertEqual((rows, left_out), ([], ["fft: 3 allocations could be the workspace"]))
+
     def test_what_is_ambiguous_is_left_out_with_its_reason(self):
         named = {"sizes": [], "names": [["cudnn", f"convolution {KEY}"]]}
         two = {"sizes": [], "names": [["cudnn", "a x"], ["cudnn", "b y"]]}

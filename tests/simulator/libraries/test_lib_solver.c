@@ -51,9 +51,9 @@ static void a_workspace_size_is_given_and_noted(void **state)
     lib_notes_begin();
     OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
     assert_in_range(lwork, 100, 100 * 100);
-    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf"), 1);
+    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf 100x100"), 1);
     OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
-    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf"), 1);
+    assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf 100x100"), 1);
     FAILS(cusolverDnSpotrf_bufferSize(solver, 0, -1, NULL, 1, &lwork), INVALID);
     FAILS(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, NULL), INVALID);
     OK(cusolverDnXsyevd_bufferSize(solver, NULL, 1, 0, 50, CUDA_R_64F, NULL, 50, CUDA_R_64F, NULL,

@@ -80,7 +80,7 @@ int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(struct cudnnContext
     (void)z, (void)activation;
     DNN_NEED_SET(y, DNN_TENSOR);
     DNN_NEED_SET(derived, DNN_TENSOR);
-    return workspace("batch norm forward workspace", __func__, handle, mode, operation, x, bytes);
+    return workspace("batch-norm-forward", __func__, handle, mode, operation, x, bytes);
 }
 
 int cudnnGetBatchNormalizationBackwardExWorkspaceSize(struct cudnnContext *handle, int mode, int operation,
@@ -93,7 +93,7 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(struct cudnnContext *handl
     DNN_NEED_SET(dy, DNN_TENSOR);
     DNN_NEED_SET(dx, DNN_TENSOR);
     DNN_NEED_SET(derived, DNN_TENSOR);
-    return workspace("batch norm backward workspace", __func__, handle, mode, operation, x, bytes);
+    return workspace("batch-norm-backward", __func__, handle, mode, operation, x, bytes);
 }
 
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(struct cudnnContext *handle, int mode,
@@ -110,7 +110,7 @@ int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(struct cudnnContext *ha
         return e;
     bool mask = operation != CUDNN_BATCHNORM_OPS_BN;
     uint64_t bits = (uint64_t)dnn_elements(x->dim, x->rank);
-    *bytes = space("batch norm reserve", x, mask ? (bits + 7) / 8 : 0,
+    *bytes = space("batch-norm-reserve", x, mask ? (bits + 7) / 8 : 0,
                    mask ? "a bit for each element of the activation" : "nothing is kept without an activation");
     return CUDNN_STATUS_SUCCESS;
 }

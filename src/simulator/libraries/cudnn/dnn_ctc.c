@@ -98,7 +98,7 @@ static int workspace(const char *function, const struct cudnnTensorStruct *proba
     const int *dim = probabilities->dim;
     snprintf(key, sizeof key, "steps %d batch %d classes %d label %d%s", dim[0], dim[1], dim[2], label,
              gradients ? "" : " without gradients");
-    *bytes = vs_library_workspace("ctc loss", key,
+    *bytes = vs_library_workspace("ctc-loss", key,
                                   2ull * (uint64_t)dim[0] * (uint64_t)dim[1] * (2ull * (uint64_t)label + 1) * 4,
                                   "forward and backward variables of every step in FP32");
     return CUDNN_STATUS_SUCCESS;

@@ -15,7 +15,7 @@ int cudnnDropoutGetStatesSize(struct cudnnContext *handle, size_t *bytes)
     DNN_NEED_KIND(handle, DNN_HANDLE);
     DNN_NEED_POINTER(bytes);
     uint64_t processors = (uint64_t)vs_library_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    *bytes = vs_library_size("dropout states", "", processors * THREADS_PER_SM * STATE_BYTES,
+    *bytes = vs_library_size("dropout-states", "", processors * THREADS_PER_SM * STATE_BYTES,
                              "a generator's state of 48 bytes for 2048 threads per multiprocessor");
     return CUDNN_STATUS_SUCCESS;
 }

@@ -58,14 +58,14 @@ int cudnnGetRNNTempSpaceSizes(struct cudnnContext *handle, struct cudnnRNNStruct
     double directions = rnn->direction == CUDNN_BIDIRECTIONAL ? 2 : 1, bytes = dnn_bits(rnn->type) / 8.0;
     double cells = (double)x->time * x->batch * rnn->hidden * directions;
     if (workspace)
-        *workspace = space("rnn workspace", rnn, x, training, cells * dnn_rnn_gates(rnn) * bytes,
+        *workspace = space("rnn-workspace", rnn, x, training, cells * dnn_rnn_gates(rnn) * bytes,
                            "the input's products with the gates' matrices for every step");
     if (!reserve)
         return CUDNN_STATUS_SUCCESS;
     *reserve = 0;
     bool dropout = rnn->drops && rnn->layers > 1;
     if (training)
-        *reserve = space("rnn reserve", rnn, x, training,
+        *reserve = space("rnn-reserve", rnn, x, training,
                          cells * rnn->layers * (dnn_rnn_gates(rnn) + 2) * bytes +
                              (dropout ? cells * (rnn->layers - 1) : 0),
                          "gates, cell states and results of every layer and step");

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 
 #include "simulator/libraries/cufft/vs_fft_plan.h"
+#include "simulator/libraries/sizes/vs_library_sizes.h"
 
 VS_CUFFT_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define PLANS_MAX 65536
+#define KEY_MAX 128 /* three lengths, the batch, the types */
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_fft_plan *plans; /* [0] is unused; guarded by mu, like plan_count */
@@ -89,10 +91,12 @@ static bool type_is_known(int type)
 
 /* Fills the cost and the work area of a plan of *rank* dimensions *n*. */
 static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long long batch,
-                    unsigned element_bytes, enum vs_sim_number number)
+                    const char *kind, unsigned element_bytes, enum vs_sim_number number)
 {
-    char why[160];
+    static const char *const numbers[] = {[4] = "FP16", [8] = "FP32", [16] = "FP64"};
+    char key[KEY_MAX];
     double points = 1;
+    int length = 0;
     if (rank < 1 || rank > 3 || !n)
         return CUFFT_INVALID_VALUE;
     if (batch < 1)
@@ -101,15 +105,17 @@ static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long
         if (n[i] < 1)
             return CUFFT_INVALID_SIZE;
         points *= (double)n[i];
+        length += snprintf(key + length, sizeof key - (size_t)length, "%s%lld", i ? "x" : "", n[i]);
     }
+    snprintf(key + length, sizeof key - (size_t)length, " batch %lld %s %s", batch, kind,
+             numbers[element_bytes]);
     plan->number = number;
     plan->element_bytes = element_bytes;
     plan->points = points;
     plan->elements = points * (double)batch;
-    plan->work_bytes = (size_t)plan->elements * element_bytes;
-    snprintf(why, sizeof why, "cuFFT's work area is known on a real GPU only; assumed is the least that its "
-                              "manual gives, one complex element per point");
-    vs_library_assume("cufft", plan->work_bytes, why);
+    plan->work_bytes = vs_library_size("plan", key, (uint64_t)plan->elements * element_bytes,
+                                       "cuFFT's work area can be measured on a real GPU only; this is the "
+                                       "least that its manual gives, one complex element per point");
     return CUFFT_SUCCESS;
 }
 
@@ -145,7 +151,10 @@ static int describe_type(struct vs_fft_plan *plan, int rank, const long long *n,
     if (!type_is_known(type))
         return CUFFT_INVALID_TYPE;
     bool wide = type_is_double(type);
-    return describe(plan, rank, n, batch, wide ? 16 : 8, wide ? VS_SIM_FP64 : VS_SIM_FP32);
+    const char *kind = type == CUFFT_R2C || type == CUFFT_D2Z   ? "R2C"
+                       : type == CUFFT_C2R || type == CUFFT_Z2D ? "C2R"
+                                                                : "C2C";
+    return describe(plan, rank, n, batch, kind, wide ? 16 : 8, wide ? VS_SIM_FP64 : VS_SIM_FP32);
 }
 
 static int make(int handle, int rank, const long long *n, int type, long long batch,
@@ -208,14 +217,20 @@ int cufftMakePlanMany64(int handle, int rank, long long *n, long long *inembed, 
     return make(handle, rank, n, type, batch, size);
 }
 
-static int describe_xt(struct vs_fft_plan *plan, int rank, const long long *n, int execution,
-                       long long batch)
+static bool is_real(int type)
 {
+    return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
+}
+
+static int describe_xt(struct vs_fft_plan *plan, int rank, const long long *n, int input, int output,
+                       int execution, long long batch)
+{
+    const char *kind = is_real(input) ? "R2C" : is_real(output) ? "C2R" : "C2C";
     switch (execution) {
     case CUDA_C_16F:
-    case CUDA_C_16BF: return describe(plan, rank, n, batch, 4, VS_SIM_FP16);
-    case CUDA_C_32F: return describe(plan, rank, n, batch, 8, VS_SIM_FP32);
-    case CUDA_C_64F: return describe(plan, rank, n, batch, 16, VS_SIM_FP64);
+    case CUDA_C_16BF: return describe(plan, rank, n, batch, kind, 4, VS_SIM_FP16);
+    case CUDA_C_32F: return describe(plan, rank, n, batch, kind, 8, VS_SIM_FP32);
+    case CUDA_C_64F: return describe(plan, rank, n, batch, kind, 16, VS_SIM_FP64);
     default: return CUFFT_INVALID_TYPE;
     }
 }
@@ -226,11 +241,10 @@ int cufftXtMakePlanMany(int handle, int rank, long long *n, long long *inembed, 
                         int execution)
 {
     struct vs_fft_plan plan = {0};
-    (void)inembed, (void)istride, (void)idist, (void)input, (void)onembed, (void)ostride;
-    (void)odist, (void)output;
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
     if (!size)
         return CUFFT_INVALID_VALUE;
-    int status = describe_xt(&plan, rank, n, execution, batch);
+    int status = describe_xt(&plan, rank, n, input, output, execution, batch);
     return status ? status : keep(handle, &plan, size);
 }
 
@@ -240,13 +254,12 @@ int cufftXtGetSizeMany(int handle, int rank, long long *n, long long *inembed, l
                        int execution)
 {
     struct vs_fft_plan plan = {0}, known;
-    (void)inembed, (void)istride, (void)idist, (void)input, (void)onembed, (void)ostride;
-    (void)odist, (void)output;
+    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
     if (!vs_fft_plan_get(handle, &known))
         return CUFFT_INVALID_PLAN;
     if (!size)
         return CUFFT_INVALID_VALUE;
-    int status = describe_xt(&plan, rank, n, execution, batch);
+    int status = describe_xt(&plan, rank, n, input, output, execution, batch);
     if (!status)
         *size = plan.work_bytes;
     return status;

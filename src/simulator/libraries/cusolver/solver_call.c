@@ -2,9 +2,9 @@
  *
  * One call of cuSOLVER: checks, work on the handle's stream, outputs that decide. */
 #include <limits.h>
-#include <stdio.h>
 
 #include "simulator/libraries/cusolver/vs_solver.h"
+#include "simulator/libraries/sizes/vs_library_sizes.h"
 
 static int status_of(CUresult e)
 {
@@ -50,14 +50,27 @@ double vs_solver_lu(int64_t m, int64_t n)
     return 2 * rows * columns * k - (rows + columns) * k * k + 2 * k * k * k / 3;
 }
 
-int64_t vs_solver_workspace(const char *name, int64_t elements, unsigned element_bytes)
+uint64_t vs_solver_workspace_bytes(const char *name, const char *key, int64_t elements,
+                                   unsigned element_bytes)
 {
-    char why[160];
-    if (elements < 1)
-        elements = 1;
-    snprintf(why, sizeof why, "cuSOLVER's workspace is known on a real GPU only");
-    vs_library_assume(name, (uint64_t)elements * element_bytes, why);
-    return elements <= INT_MAX ? elements : -1;
+    uint64_t assumed = (uint64_t)(elements < 1 ? 1 : elements) * element_bytes;
+    return vs_library_size(name, key, assumed, "cuSOLVER's workspace can be measured on a real GPU only");
+}
+
+int64_t vs_solver_workspace(const char *name, const char *key, int64_t elements,
+                            unsigned element_bytes)
+{
+    uint64_t bytes = vs_solver_workspace_bytes(name, key, elements, element_bytes);
+    uint64_t count = (bytes + element_bytes - 1) / element_bytes;
+    return count <= INT_MAX ? (int64_t)count : -1;
+}
+
+const char *vs_solver_type_name(int type)
+{
+    return type == CUDA_R_32F   ? "FP32"
+           : type == CUDA_R_64F ? "FP64"
+           : type == CUDA_C_32F ? "complex FP32"
+                                : "complex FP64";
 }
 
 bool vs_solver_number(int type, enum vs_sim_number *number, unsigned *bytes, double *factor)

@@ -4,6 +4,9 @@
  * type. Operation counts are LAPACK's (LAPACK Working Note 41), times four for complex numbers. The
  * sizes of workspaces are assumptions: those that LAPACK documents for a block of 64 columns, and
  * for the Jacobi and batched methods one copy of the matrix. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "simulator/libraries/cusolver/vs_solver.h"
 
 VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
@@ -14,15 +17,21 @@ VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Stores the assumed size. */
-static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements, unsigned bytes,
-                   int *lwork)
+/* Stores the assumed size. *format*: the problem, the key of a measured one. */
+__attribute__((format(printf, 7, 8))) static int size_of(HANDLE, const char *name, int64_t smallest,
+                                                         int64_t elements, unsigned bytes,
+                                                         int *lwork, const char *format, ...)
 {
+    char key[VS_SOLVER_KEY_MAX];
+    va_list args;
     if (!vs_library_object(handle, VS_SOLVER_HANDLE))
         return CUSOLVER_STATUS_NOT_INITIALIZED;
     if (smallest < 0 || !lwork)
         return CUSOLVER_STATUS_INVALID_VALUE;
-    int64_t size = vs_solver_workspace(name, elements, bytes);
+    va_start(args, format);
+    vsnprintf(key, sizeof key, format, args);
+    va_end(args);
+    int64_t size = vs_solver_workspace(name, key, elements, bytes);
     if (size < 0)
         return CUSOLVER_STATUS_INVALID_VALUE;
     *lwork = (int)size;
@@ -38,8 +47,8 @@ static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements,
                                                    .smallest = (low),                              \
                                                    .info = (devinfo),                              \
                                                    .info_count = (infos)})
-#define SIZE(function, T, low, elements)                                                           \
-    size_of(handle, #function, low, elements, sizeof(TYPE_##T), lwork)
+#define SIZE(function, T, low, elements, ...)                                                      \
+    size_of(handle, #function, low, elements, sizeof(TYPE_##T), lwork, __VA_ARGS__)
 
 #define TYPE_S float
 #define TYPE_D double
@@ -67,7 +76,8 @@ static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements,
     int cusolverDn##T##getrf_bufferSize(HANDLE, int m, int n, TYPE_##T *a, int lda, int *lwork)    \
     {                                                                                              \
         (void)a, (void)lda;                                                                        \
-        return SIZE(cusolverDn##T##getrf, T, least(m, n), (int64_t)BLOCK * most(m, n));            \
+        return SIZE(cusolverDn##T##getrf, T, least(m, n), (int64_t)BLOCK * most(m, n),             \
+                    "%dx%d", m, n);                                                                \
     }                                                                                              \
     int cusolverDn##T##getrf(HANDLE, int m, int n, TYPE_##T *a, int lda, TYPE_##T *work,           \
                              int *pivots, int *info)                                               \
@@ -90,7 +100,7 @@ static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements,
     int cusolverDn##T##potrf_bufferSize(HANDLE, int uplo, int n, TYPE_##T *a, int lda, int *lwork) \
     {                                                                                              \
         (void)uplo, (void)a, (void)lda;                                                            \
-        return SIZE(cusolverDn##T##potrf, T, n, (int64_t)BLOCK * n);                               \
+        return SIZE(cusolverDn##T##potrf, T, n, (int64_t)BLOCK * n, "%dx%d", n, n);                \
     }                                                                                              \
     int cusolverDn##T##potrf(HANDLE, int uplo, int n, TYPE_##T *a, int lda, TYPE_##T *work,        \
                              int lwork, int *info)                                                 \
@@ -130,7 +140,7 @@ static int size_of(HANDLE, const char *name, int64_t smallest, int64_t elements,
     int cusolverDn##T##sytrf_bufferSize(HANDLE, int n, TYPE_##T *a, int lda, int *lwork)           \
     {                                                                                              \
         (void)a, (void)lda;                                                                        \
-        return SIZE(cusolverDn##T##sytrf, T, n, (int64_t)BLOCK * n);                               \
+        return SIZE(cusolverDn##T##sytrf, T, n, (int64_t)BLOCK * n, "%dx%d", n, n);                \
     }                                                                                              \
     int cusolverDn##T##sytrf(HANDLE, int uplo, int n, TYPE_##T *a, int lda, int *pivots,           \
                              TYPE_##T *work, int lwork, int *info)                                 \
@@ -153,7 +163,7 @@ FACTORISATIONS(Z)
     int cusolverDn##T##geqrf_bufferSize(HANDLE, int m, int n, TYPE_##T *a, int lda, int *lwork)    \
     {                                                                                              \
         (void)a, (void)lda;                                                                        \
-        return SIZE(cusolverDn##T##geqrf, T, least(m, n), (int64_t)BLOCK * n);                     \
+        return SIZE(cusolverDn##T##geqrf, T, least(m, n), (int64_t)BLOCK * n, "%dx%d", m, n);      \
     }                                                                                              \
     int cusolverDn##T##geqrf(HANDLE, int m, int n, TYPE_##T *a, int lda, TYPE_##T *tau,            \
                              TYPE_##T *work, int lwork, int *info)                                 \
@@ -168,7 +178,8 @@ FACTORISATIONS(Z)
                                         const TYPE_##T *tau, int *lwork)                           \
     {                                                                                              \
         (void)a, (void)lda, (void)tau;                                                             \
-        return SIZE(cusolverDn##T##org, T, least(least(m, n), k), (int64_t)BLOCK * n);             \
+        return SIZE(cusolverDn##T##org, T, least(least(m, n), k), (int64_t)BLOCK * n,              \
+                    "%dx%d k %d", m, n, k);                                                        \
     }                                                                                              \
     int cusolverDn##T##org(HANDLE, int m, int n, int k, TYPE_##T *a, int lda, const TYPE_##T *tau, \
                            TYPE_##T *work, int lwork, int *info)                                   \
@@ -184,7 +195,8 @@ FACTORISATIONS(Z)
                                         const TYPE_##T *c, int ldc, int *lwork)                    \
     {                                                                                              \
         (void)trans, (void)a, (void)lda, (void)tau, (void)c, (void)ldc;                            \
-        return SIZE(cusolverDn##T##orm, T, least(least(m, n), k), (int64_t)BLOCK * (side ? m : n)); \
+        return SIZE(cusolverDn##T##orm, T, least(least(m, n), k),                                  \
+                    (int64_t)BLOCK * (side ? m : n), "%dx%d k %d side %d", m, n, k, side);         \
     }                                                                                              \
     int cusolverDn##T##orm(HANDLE, int side, int trans, int m, int n, int k, const TYPE_##T *a,    \
                            int lda, const TYPE_##T *tau, TYPE_##T *c, int ldc, TYPE_##T *work,     \
@@ -209,7 +221,8 @@ QR(Z, ungqr, unmqr)
     {                                                                                              \
         (void)uplo, (void)a, (void)lda, (void)w;                                                   \
         int64_t matrices = job == CUSOLVER_EIG_MODE_VECTOR ? 2 : 0; /* as LAPACK's syevd */        \
-        return SIZE(cusolverDn##T##ev##d, T, n, matrices * n * n + (int64_t)BLOCK * n + 1);        \
+        return SIZE(cusolverDn##T##ev##d, T, n, matrices * n * n + (int64_t)BLOCK * n + 1,         \
+                    "%dx%d job %d", n, n, job);                                                    \
     }                                                                                              \
     int cusolverDn##T##ev##d(HANDLE, int job, int uplo, int n, TYPE_##T *a, int lda, REAL_##T *w,  \
                              TYPE_##T *work, int lwork, int *info)                                 \
@@ -226,7 +239,8 @@ QR(Z, ungqr, unmqr)
         (void)job, (void)uplo, (void)a, (void)lda, (void)w;                                        \
         if (!vs_library_object(params, VS_SOLVER_SYEVJ))                                           \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        return SIZE(cusolverDn##T##ev##j, T, n, (int64_t)n * n + (int64_t)BLOCK * n);              \
+        return SIZE(cusolverDn##T##ev##j, T, n, (int64_t)n * n + (int64_t)BLOCK * n,               \
+                    "%dx%d job %d", n, n, job);                                                    \
     }                                                                                              \
     int cusolverDn##T##ev##j(HANDLE, int job, int uplo, int n, TYPE_##T *a, int lda, REAL_##T *w,  \
                              TYPE_##T *work, int lwork, int *info, struct syevjInfo *params)       \
@@ -243,7 +257,8 @@ QR(Z, ungqr, unmqr)
         (void)job, (void)uplo, (void)a, (void)lda, (void)w;                                        \
         if (!vs_library_object(params, VS_SOLVER_SYEVJ))                                           \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        return SIZE(cusolverDn##T##ev##jBatched, T, least(n, batch), (int64_t)n * n * batch);      \
+        return SIZE(cusolverDn##T##ev##jBatched, T, least(n, batch), (int64_t)n * n * batch,       \
+                    "%dx%d job %d batch %d", n, n, job, batch);                                    \
     }                                                                                              \
     int cusolverDn##T##ev##jBatched(HANDLE, int job, int uplo, int n, TYPE_##T *a, int lda,        \
                                     REAL_##T *w, TYPE_##T *work, int lwork, int *info,             \
@@ -266,7 +281,7 @@ EIGEN(Z, heev)
     int cusolverDn##T##gesvd_bufferSize(HANDLE, int m, int n, int *lwork)                          \
     {                                                                                              \
         return SIZE(cusolverDn##T##gesvd, T, least(m, n),                                          \
-                    (int64_t)(BLOCK + 3) * most(m, n) + least(m, n) * least(m, n));                \
+                    (int64_t)(BLOCK + 3) * most(m, n) + least(m, n) * least(m, n), "%dx%d", m, n); \
     }                                                                                              \
     int cusolverDn##T##gesvd(HANDLE, signed char jobu, signed char jobvt, int m, int n,            \
                              TYPE_##T *a, int lda, REAL_##T *s, TYPE_##T *u, int ldu,              \
@@ -289,7 +304,7 @@ EIGEN(Z, heev)
         if (!vs_library_object(params, VS_SOLVER_GESVDJ))                                          \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
         return SIZE(cusolverDn##T##gesvdj, T, least(m, n),                                         \
-                    (int64_t)m * n + (int64_t)BLOCK * most(m, n));                                 \
+                    (int64_t)m * n + (int64_t)BLOCK * most(m, n), "%dx%d job %d", m, n, job);      \
     }                                                                                              \
     int cusolverDn##T##gesvdj(HANDLE, int job, int econ, int m, int n, TYPE_##T *a, int lda,       \
                               REAL_##T *s, TYPE_##T *u, int ldu, TYPE_##T *v, int ldv,             \
@@ -311,7 +326,7 @@ EIGEN(Z, heev)
         if (m > 32 || n > 32 || !vs_library_object(params, VS_SOLVER_GESVDJ)) /* documented limit */ \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
         return SIZE(cusolverDn##T##gesvdjBatched, T, least(least(m, n), batch),                    \
-                    (int64_t)m * n * batch);                                                       \
+                    (int64_t)m * n * batch, "%dx%d job %d batch %d", m, n, job, batch);            \
     }                                                                                              \
     int cusolverDn##T##gesvdjBatched(HANDLE, int job, int m, int n, TYPE_##T *a, int lda,          \
                                      REAL_##T *s, TYPE_##T *u, int ldu, TYPE_##T *v, int ldv,      \
@@ -332,7 +347,7 @@ EIGEN(Z, heev)
         (void)job, (void)rank, (void)a, (void)lda, (void)stride_a, (void)s, (void)stride_s;        \
         (void)u, (void)ldu, (void)stride_u, (void)v, (void)ldv, (void)stride_v;                    \
         return SIZE(cusolverDn##T##gesvdaStridedBatched, T, least(least(m, n), batch),             \
-                    2 * (int64_t)n * n * batch);                                                   \
+                    2 * (int64_t)n * n * batch, "%dx%d job %d batch %d", m, n, job, batch);        \
     }                                                                                              \
     int cusolverDn##T##gesvdaStridedBatched(                                                       \
         HANDLE, int job, int rank, int m, int n, const TYPE_##T *a, int lda, long long stride_a,   \

@@ -3,6 +3,9 @@
  * cuSOLVER's 64-bit functions (cusolverDnX…): the number type is an argument, and there are two
  * workspaces, of which the one on the host is empty here. The sizes are assumptions, as in
  * solver_dense.c. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "simulator/libraries/cusolver/vs_solver.h"
 
 VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
@@ -11,10 +14,12 @@ VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
 #define HANDLE struct cusolverDnContext *handle
 #define PARAMS struct cusolverDnParams *params
 
-/* The two outputs of a …_bufferSize function, in bytes. */
-static int sizes(HANDLE, const char *name, int type, int64_t smallest, int64_t elements,
-                 unsigned long *device, unsigned long *host)
+/* The two outputs of a …_bufferSize function, in bytes, for a problem of *m* by *n* numbers; *more*:
+ * how many matrices, or what else its size depends on. */
+static int sizes(HANDLE, const char *name, int type, int64_t smallest, int64_t elements, int64_t m,
+                 int64_t n, int64_t more, unsigned long *device, unsigned long *host)
 {
+    char key[VS_SOLVER_KEY_MAX];
     enum vs_sim_number number;
     unsigned bytes;
     double factor;
@@ -22,8 +27,8 @@ static int sizes(HANDLE, const char *name, int type, int64_t smallest, int64_t e
         return CUSOLVER_STATUS_NOT_INITIALIZED;
     if (smallest < 0 || !device || !host || !vs_solver_number(type, &number, &bytes, &factor))
         return CUSOLVER_STATUS_INVALID_VALUE;
-    vs_solver_workspace(name, elements, bytes);
-    *device = (unsigned long)(elements > 0 ? elements : 1) * bytes;
+    snprintf(key, sizeof key, "%s %" PRId64 "x%" PRId64 "x%" PRId64, vs_solver_type_name(type), m, n, more);
+    *device = vs_solver_workspace_bytes(name, key, elements, bytes);
     *host = 0;
     return CUSOLVER_STATUS_SUCCESS;
 }
@@ -48,7 +53,7 @@ int cusolverDnXpotrf_bufferSize(HANDLE, PARAMS, int uplo, int64_t n, int type, c
                                 int64_t lda, int compute, unsigned long *device, unsigned long *host)
 {
     (void)params, (void)uplo, (void)a, (void)lda, (void)compute;
-    return sizes(handle, "cusolverDnXpotrf", type, n, BLOCK * n, device, host);
+    return sizes(handle, "cusolverDnXpotrf", type, n, BLOCK * n, n, n, 1, device, host);
 }
 
 int cusolverDnXpotrf(HANDLE, PARAMS, int uplo, int64_t n, int type, void *a, int64_t lda,
@@ -76,7 +81,8 @@ int cusolverDnXgetrf_bufferSize(HANDLE, PARAMS, int64_t m, int64_t n, int type, 
                                 int64_t lda, int compute, unsigned long *device, unsigned long *host)
 {
     (void)params, (void)a, (void)lda, (void)compute;
-    return sizes(handle, "cusolverDnXgetrf", type, least(m, n), BLOCK * (m > n ? m : n), device, host);
+    return sizes(handle, "cusolverDnXgetrf", type, least(m, n), BLOCK * (m > n ? m : n),
+                 m, n, 1, device, host);
 }
 
 int cusolverDnXgetrf(HANDLE, PARAMS, int64_t m, int64_t n, int type, void *a, int64_t lda,
@@ -106,7 +112,7 @@ int cusolverDnXgeqrf_bufferSize(HANDLE, PARAMS, int64_t m, int64_t n, int type, 
                                 unsigned long *device, unsigned long *host)
 {
     (void)params, (void)a, (void)lda, (void)type_tau, (void)tau, (void)compute;
-    return sizes(handle, "cusolverDnXgeqrf", type, least(m, n), BLOCK * n, device, host);
+    return sizes(handle, "cusolverDnXgeqrf", type, least(m, n), BLOCK * n, m, n, 1, device, host);
 }
 
 int cusolverDnXgeqrf(HANDLE, PARAMS, int64_t m, int64_t n, int type, void *a, int64_t lda,
@@ -126,7 +132,8 @@ int cusolverDnXsyevd_bufferSize(HANDLE, PARAMS, int job, int uplo, int64_t n, in
                                 unsigned long *device, unsigned long *host)
 {
     (void)params, (void)uplo, (void)a, (void)lda, (void)type_w, (void)w, (void)compute;
-    return sizes(handle, "cusolverDnXsyevd", type, n, (job ? 2 * n * n : 0) + BLOCK * n + 1, device, host);
+    return sizes(handle, "cusolverDnXsyevd", type, n, (job ? 2 * n * n : 0) + BLOCK * n + 1,
+                 n, n, job ? 2 : 1, device, host);
 }
 
 int cusolverDnXsyevd(HANDLE, PARAMS, int job, int uplo, int64_t n, int type, void *a, int64_t lda,
@@ -146,7 +153,8 @@ int cusolverDnXsyevBatched_bufferSize(HANDLE, PARAMS, int job, int uplo, int64_t
                                       int64_t batch)
 {
     (void)params, (void)job, (void)uplo, (void)a, (void)lda, (void)type_w, (void)w, (void)compute;
-    return sizes(handle, "cusolverDnXsyevBatched", type, least(n, batch), n * n * batch, device, host);
+    return sizes(handle, "cusolverDnXsyevBatched", type, least(n, batch), n * n * batch,
+                 n, n, batch, device, host);
 }
 
 int cusolverDnXsyevBatched(HANDLE, PARAMS, int job, int uplo, int64_t n, int type, void *a,
@@ -169,7 +177,7 @@ int cusolverDnXgeev_bufferSize(HANDLE, PARAMS, int left, int right, int64_t n, i
 {
     (void)params, (void)left, (void)right, (void)a, (void)lda, (void)type_w, (void)w, (void)type_l;
     (void)vl, (void)ldvl, (void)type_r, (void)vr, (void)ldvr, (void)compute;
-    return sizes(handle, "cusolverDnXgeev", type, n, 2 * n * n + BLOCK * n, device, host);
+    return sizes(handle, "cusolverDnXgeev", type, n, 2 * n * n + BLOCK * n, n, n, 1, device, host);
 }
 
 int cusolverDnXgeev(HANDLE, PARAMS, int left, int right, int64_t n, int type, void *a, int64_t lda,
@@ -190,7 +198,7 @@ int cusolverDnXsytrs_bufferSize(HANDLE, int uplo, int64_t n, int64_t nrhs, int t
                                 unsigned long *device, unsigned long *host)
 {
     (void)uplo, (void)a, (void)lda, (void)pivots, (void)type_b, (void)b, (void)ldb;
-    return sizes(handle, "cusolverDnXsytrs", type, least(n, nrhs), n * nrhs, device, host);
+    return sizes(handle, "cusolverDnXsytrs", type, least(n, nrhs), n * nrhs, n, nrhs, 1, device, host);
 }
 
 int cusolverDnXsytrs(HANDLE, int uplo, int64_t n, int64_t nrhs, int type, const void *a,

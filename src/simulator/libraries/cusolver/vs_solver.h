@@ -39,9 +39,20 @@ int vs_solver_pivots(struct cusolverDnContext *handle, void *pivots, int64_t cou
 /* vs_solver_lu: operations of the LU factorisation of an *m* by *n* matrix of real numbers. */
 double vs_solver_lu(int64_t m, int64_t n);
 
-/* vs_solver_workspace: the number of elements of a workspace that only the real library knows:
- * *elements* is assumed and noted under *name*. Returns it, or -1 where it does not fit an int. */
-int64_t vs_solver_workspace(const char *name, int64_t elements, unsigned element_bytes);
+#define VS_SOLVER_KEY_MAX 96
+
+/* vs_solver_workspace_bytes: the size of the workspace of the function *name* for the problem *key*:
+ * that of a measured row of the table of sizes, or else *elements*, at least one, which is noted as
+ * assumed. */
+uint64_t vs_solver_workspace_bytes(const char *name, const char *key, int64_t elements,
+                                   unsigned element_bytes);
+
+/* vs_solver_workspace: the same as a number of elements; -1 where it does not fit an int. */
+int64_t vs_solver_workspace(const char *name, const char *key, int64_t elements,
+                            unsigned element_bytes);
+
+/* vs_solver_type_name: "FP32" and such, for a cudaDataType that vs_solver_number knows. */
+const char *vs_solver_type_name(int type);
 
 /* vs_solver_number: what a cudaDataType is computed with; *bytes* and *factor* (4 for complex
  * numbers, whose multiply-add is four) are its size and cost. False for a type that cuSOLVER does

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sizes that only a real device knows: workspaces, memory of handles, communicators and contexts.
+ * Sizes that can be measured on a real device only: workspaces, memory of handles, communicators and contexts.
  * They stand in sizes.tsv, one row each with its source (docs/simulator.md describes the columns); the
  * file is linked into each stand-in library. Where no row was measured, a caller's rule or a row of
  * kind "assumed" applies, and the run's notes name it. */
@@ -17,7 +17,7 @@ struct vs_size_query {
     const char *library; /* package: "cudnn" */
     int version;         /* major * 10000 + minor * 100 + patch */
     int architecture;    /* 90 for compute capability 9.0 */
-    const char *what;    /* "convolution", "handle", … */
+    const char *what;    /* one word: "convolution", "handle", "rnn-reserve"; notes have the key after it */
     const char *key;     /* the problem, in the words that the library's stand-in writes */
 };
 
