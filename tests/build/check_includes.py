@@ -70,6 +70,7 @@ ROOMS = {
                      "analysis/report analysis/processes",
                      "fit_answer.h fit_holders.h fit_line.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
+    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/state", "kind.h kinds.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes analysis/fit "
                       "analysis/estimate viewer/common",

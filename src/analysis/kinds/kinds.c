@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Every live block has its maker and the program's counts at its birth; `decide`
+ * is the only place that turns these into a kind. A moment adds the blocks that are decided to its
+ * sums, and leaves a row (struct pending) on those that are not: they are added when the block is
+ * freed, or at the end. */
+#include "analysis/kinds/kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/kinds/maker.h"
+#include "analysis/kinds/program_clock.h"
+#include "analysis/state/vec.h"
+#include "base/vs_map.h"
+
+#define NO_KIND VS_KIND_COUNT /* not decided yet */
+#define NO_ROW UINT32_MAX
+
+struct block {
+    uint64_t addr, size, device;
+    struct vs_program_counts born;
+    uint32_t site, tid;
+    uint32_t pending;   /* index + 1 of the first row; on the free list: of the next block */
+    uint8_t maker;      /* enum vs_maker */
+    bool assumed, used;
+};
+
+struct pending {
+    uint32_t moment, row; /* row of the moment's blocks, or NO_ROW */
+    uint32_t next;        /* index + 1 */
+};
+
+struct vs_kinds {
+    const struct vs_reader *reader;
+    struct vs_makers *makers;
+    struct vs_program_clock clock;
+    struct block *blocks;
+    size_t block_count, block_capacity;
+    uint32_t free_block; /* index + 1 */
+    struct vs_map by_addr;
+    struct vs_map hidden; /* device + 1 -> bytes of tensors without events */
+    struct pending *pending;
+    size_t pending_count, pending_capacity;
+    uint32_t free_pending; /* index + 1 */
+    struct vs_kinds_table *moments;
+    size_t moment_count, moment_capacity;
+    uint64_t events, now_ns;
+    bool exited; /* the program ended by itself */
+};
+
+enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                          struct vs_kinds **out)
+{
+    struct vs_kinds *kinds = calloc(1, sizeof *kinds);
+    if (!kinds)
+        return VS_ERR_NOMEM;
+    kinds->reader = reader;
+    enum vs_err err = vs_makers_open(reader, symbols, &kinds->makers);
+    if (err) {
+        free(kinds);
+        return err;
+    }
+    *out = kinds;
+    return VS_OK;
+}
+
+void vs_kinds_close(struct vs_kinds *kinds)
+{
+    if (!kinds)
+        return;
+    for (size_t i = 0; i < kinds->moment_count; i++)
+        free(kinds->moments[i].blocks);
+    free(kinds->moments);
+    free(kinds->pending);
+    free(kinds->blocks);
+    vs_map_free(&kinds->by_addr);
+    vs_map_free(&kinds->hidden);
+    vs_clock_drop(&kinds->clock);
+    vs_makers_close(kinds->makers);
+    free(kinds);
+}
+
+/* What is known about a block's life. */
+enum life {
+    LIFE_GOES_ON,
+    LIFE_FREED,        /* by the engine, or by the thread that made it */
+    LIFE_FREED_ABROAD, /* by another thread, which is not the engine's */
+};
+
+/* Forward code, and code around it: needed by backward, or not. */
+static enum vs_kind decide_forward(const struct vs_kinds *kinds, const struct block *block,
+                                   enum life life)
+{
+    const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
+    bool forward = block->maker == VS_MAKER_FORWARD;
+    if (now->begun > born->begun) {
+        if (forward)
+            return VS_KIND_ACTIVATIONS;
+        if (now->ended >= born->ended + 2) /* kept beyond the next step: averages, histories */
+            return VS_KIND_OTHER;
+        return life == LIFE_GOES_ON ? NO_KIND : VS_KIND_ACTIVATIONS;
+    }
+    if (life == LIFE_GOES_ON || now->failed > born->failed)
+        return NO_KIND;
+    /* without any backward: results and caches, which outlive the call */
+    return now->begun == 0 && forward && now->outside > born->outside ? VS_KIND_ACTIVATIONS
+                                                                     : VS_KIND_TEMPORARIES;
+}
+
+static enum vs_kind decide_backward(const struct vs_kinds *kinds, const struct block *block,
+                                    enum life life)
+{
+    const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
+    if (now->ended > born->ended)
+        return VS_KIND_GRADIENTS;
+    if (life == LIFE_GOES_ON || now->failed > born->failed)
+        return NO_KIND;
+    return life == LIFE_FREED_ABROAD ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
+}
+
+/* The kind of *block* by what is known now; NO_KIND: its future decides. */
+static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *block, enum life life)
+{
+    const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
+    bool failed = now->failed > born->failed, ends = life != LIFE_GOES_ON && !failed;
+    switch ((enum vs_maker)block->maker) {
+    case VS_MAKER_MODULE:
+        return VS_KIND_PARAMETERS;
+    case VS_MAKER_STATE:
+        return VS_KIND_OPTIMIZER_STATE;
+    case VS_MAKER_BUCKET:
+        return VS_KIND_GRADIENTS;
+    case VS_MAKER_PASSING:
+        return VS_KIND_TEMPORARIES;
+    case VS_MAKER_WORKSPACE:
+        return VS_KIND_WORKSPACES;
+    case VS_MAKER_INPUT:
+        return VS_KIND_INPUTS;
+    case VS_MAKER_UNKNOWN:
+        return VS_KIND_UNKNOWN;
+    case VS_MAKER_CONSTRUCTOR:
+        return NO_KIND;
+    case VS_MAKER_OPTIMIZER:
+        if (now->optimized > born->optimized)
+            return VS_KIND_OPTIMIZER_STATE;
+        return ends ? VS_KIND_TEMPORARIES : NO_KIND;
+    case VS_MAKER_RECOMPUTE:
+        if (now->recomputed > born->recomputed)
+            return VS_KIND_ACTIVATIONS;
+        return ends ? VS_KIND_TEMPORARIES : NO_KIND;
+    case VS_MAKER_BACKWARD:
+        return decide_backward(kinds, block, life);
+    default:
+        return decide_forward(kinds, block, life);
+    }
+}
+
+/* The kind that most bytes of the site's earlier blocks turned out to have. */
+static enum vs_kind usual_kind(const struct vs_maker_site *site)
+{
+    enum vs_kind most = NO_KIND;
+    for (int k = 0; k < VS_KIND_COUNT; k++)
+        if (site->ended[k] && (most == NO_KIND || site->ended[k] > site->ended[most]))
+            most = (enum vs_kind)k;
+    return most;
+}
+
+/* Whether a live parameter has the size of *block*. */
+static bool is_parameter_size(const struct vs_kinds *kinds, const struct block *block)
+{
+    for (size_t i = 0; i < kinds->block_count; i++) {
+        const struct block *other = &kinds->blocks[i];
+        if (other->used && other->maker == VS_MAKER_MODULE && other->device == block->device &&
+            other->size == block->size)
+            return true;
+    }
+    return false;
+}
+
+/* The kind of a block whose end was not seen, or not in the ordinary way. */
+static enum vs_kind assume(struct vs_kinds *kinds, struct block *block)
+{
+    const struct vs_maker_site *site = vs_makers_row(kinds->makers, block->site);
+    enum vs_kind usual = usual_kind(site);
+    if (block->maker == VS_MAKER_CONSTRUCTOR)
+        return vs_makers_is_module(kinds->makers, site) ? VS_KIND_PARAMETERS : VS_KIND_INPUTS;
+    block->assumed = true;
+    if (usual != NO_KIND)
+        return usual;
+    switch ((enum vs_maker)block->maker) {
+    case VS_MAKER_OPTIMIZER:
+        return kinds->exited && !kinds->clock.now.failed ? VS_KIND_OPTIMIZER_STATE
+                                                         : VS_KIND_TEMPORARIES;
+    case VS_MAKER_BACKWARD:
+        return is_parameter_size(kinds, block) ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
+    default:
+        return VS_KIND_ACTIVATIONS;
+    }
+}
+
+static void add(struct vs_kinds_table *table, enum vs_kind kind, uint64_t size, bool assumed)
+{
+    table->kinds[kind].bytes += size;
+    table->kinds[kind].count++;
+    table->assumed_bytes += assumed ? size : 0;
+}
+
+static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kind)
+{
+    uint32_t next;
+    for (uint32_t at = block->pending; at; at = next) {
+        struct pending *row = &kinds->pending[at - 1];
+        struct vs_kinds_table *table = &kinds->moments[row->moment];
+        add(table, kind, block->size, block->assumed);
+        if (row->row != NO_ROW) {
+            table->blocks[row->row].kind = kind;
+            table->blocks[row->row].assumed = block->assumed;
+        }
+        next = row->next;
+        row->next = kinds->free_pending;
+        kinds->free_pending = at;
+    }
+    block->pending = 0;
+}
+
+static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
+{
+    struct block *block = &kinds->blocks[index];
+    enum vs_kind kind = decide(kinds, block, life);
+    if (kind == NO_KIND)
+        kind = assume(kinds, block);
+    else
+        vs_makers_row(kinds->makers, block->site)->ended[kind] += block->size;
+    settle(kinds, block, kind);
+    block->used = false;
+    block->pending = kinds->free_block;
+    kinds->free_block = index + 1;
+}
+
+static void free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t tid)
+{
+    uint64_t index;
+    if (!addr || !vs_map_remove(&kinds->by_addr, addr, &index))
+        return;
+    struct block *block = &kinds->blocks[index];
+    vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
+    bool abroad = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
+    end_block(kinds, (uint32_t)index, abroad ? LIFE_FREED_ABROAD : LIFE_FREED);
+}
+
+static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
+{
+    if (kinds->free_block) {
+        *out = kinds->free_block - 1;
+        kinds->free_block = kinds->blocks[*out].pending;
+        return VS_OK;
+    }
+    if (kinds->block_count >= UINT32_MAX - 1)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_vec_grow(&kinds->blocks, &kinds->block_capacity, kinds->block_count + 1,
+                                  sizeof *kinds->blocks);
+    if (!err)
+        *out = (uint32_t)kinds->block_count++;
+    return err;
+}
+
+static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event)
+{
+    const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
+    uint32_t site, index;
+    bool assumed;
+    if (!alloc->addr)
+        return VS_OK;
+    free_block(kinds, alloc->addr, event->tid); /* its free is missing */
+    enum vs_err err = vs_makers_site(kinds->makers, alloc->stack, &site);
+    if (err)
+        return err;
+    const struct vs_maker_site *row = vs_makers_row(kinds->makers, site);
+    enum vs_maker maker = vs_clock_maker(&kinds->clock, row, event->tid,
+                                         vs_makers_python(kinds->makers), &assumed);
+    err = vs_clock_alloc(&kinds->clock, row, maker, event->tid);
+    if (!err)
+        err = new_block(kinds, &index);
+    if (err)
+        return err;
+    kinds->blocks[index] = (struct block){
+        .addr = alloc->addr, .size = alloc->size, .device = alloc->device,
+        .born = kinds->clock.now, .site = site, .tid = event->tid, .maker = (uint8_t)maker,
+        .assumed = assumed, .used = true};
+    return vs_map_put(&kinds->by_addr, alloc->addr, index);
+}
+
+static enum vs_err on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
+{
+    if (sums->level != VS_LEVEL_FRAMEWORK || sums->device == UINT64_MAX)
+        return VS_OK;
+    const uint64_t *known = vs_map_get(&kinds->hidden, sums->device + 1);
+    uint64_t bytes = (known ? *known : 0) + sums->size;
+    return vs_map_put(&kinds->hidden, sums->device + 1,
+                      bytes > sums->freed_size ? bytes - sums->freed_size : 0);
+}
+
+enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
+{
+    kinds->events++;
+    kinds->now_ns = event->time_ns;
+    switch (event->kind) {
+    case VS_EVENT_framework_alloc:
+        return on_alloc(kinds, event);
+    case VS_EVENT_framework_free:
+        free_block(kinds, event->framework_free.addr, event->tid);
+        return VS_OK;
+    case VS_EVENT_unrecorded:
+        return on_unrecorded(kinds, &event->unrecorded);
+    case VS_EVENT_framework_oom:
+        kinds->clock.now.failed++;
+        return VS_OK;
+    case VS_EVENT_process:
+        kinds->clock.main_tid = (uint32_t)event->process.pid;
+        return VS_OK;
+    case VS_EVENT_range_push:
+        if (event->tid == kinds->clock.main_tid)
+            vs_clock_range(&kinds->clock, vs_reader_string(kinds->reader, event->range_push.name));
+        return VS_OK;
+    case VS_EVENT_end:
+        kinds->exited = event->end.reason == VS_END_EXIT;
+        return VS_OK;
+    default:
+        return VS_OK;
+    }
+}
+
+static enum vs_err add_pending(struct vs_kinds *kinds, struct block *block, uint32_t moment,
+                               uint32_t row)
+{
+    uint32_t at = kinds->free_pending;
+    if (at) {
+        kinds->free_pending = kinds->pending[at - 1].next;
+    } else {
+        if (kinds->pending_count >= UINT32_MAX - 1)
+            return VS_ERR_NOMEM;
+        enum vs_err err = vs_vec_grow(&kinds->pending, &kinds->pending_capacity,
+                                      kinds->pending_count + 1, sizeof *kinds->pending);
+        if (err)
+            return err;
+        at = (uint32_t)++kinds->pending_count;
+    }
+    kinds->pending[at - 1] = (struct pending){moment, row, block->pending};
+    block->pending = at;
+    return VS_OK;
+}
+
+/* Rows are kept in the order of the block table and sorted when the table is taken: the pending
+ * ones are known by their number. */
+static enum vs_err list_block(struct vs_kinds *kinds, struct vs_kinds_table *table,
+                              const struct block *block, enum vs_kind kind, size_t *capacity)
+{
+    enum vs_err err = vs_vec_grow(&table->blocks, capacity, table->block_count + 1,
+                                  sizeof *table->blocks);
+    if (!err)
+        table->blocks[table->block_count++] = (struct vs_kind_block){
+            .addr = block->addr, .size = block->size,
+            .stack = vs_makers_row(kinds->makers, block->site)->stack, .device = block->device,
+            .kind = kind == NO_KIND ? VS_KIND_UNKNOWN : kind, .assumed = block->assumed};
+    return err;
+}
+
+static void add_hidden(struct vs_kinds *kinds, struct vs_kinds_table *table)
+{
+    const struct vs_map_slot *slot;
+    for (size_t cursor = 0; (slot = vs_map_next(&kinds->hidden, &cursor));) {
+        if (table->device != VS_KINDS_ALL_DEVICES && table->device != slot->key - 1)
+            continue;
+        table->unrecorded_bytes += slot->value;
+        table->total.bytes += slot->value;
+        table->kinds[VS_KIND_UNKNOWN].bytes += slot->value;
+    }
+}
+
+enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)
+{
+    if (kinds->moment_count >= VS_KINDS_MOMENTS_MAX)
+        return VS_ERR_LIMIT;
+    enum vs_err err = vs_vec_grow(&kinds->moments, &kinds->moment_capacity,
+                                  kinds->moment_count + 1, sizeof *kinds->moments);
+    if (err)
+        return err;
+    uint32_t moment = (uint32_t)kinds->moment_count++;
+    struct vs_kinds_table *table = &kinds->moments[moment];
+    *table = (struct vs_kinds_table){.device = device, .event = kinds->events,
+                                     .time_ns = kinds->now_ns};
+    size_t capacity = 0;
+    for (size_t i = 0; !err && i < kinds->block_count; i++) {
+        struct block *block = &kinds->blocks[i];
+        if (!block->used || (device != VS_KINDS_ALL_DEVICES && block->device != device))
+            continue;
+        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
+        uint32_t row = blocks ? (uint32_t)table->block_count : NO_ROW;
+        if (blocks)
+            err = list_block(kinds, table, block, kind, &capacity);
+        table->total.bytes += block->size;
+        table->total.count++;
+        if (!err && kind == NO_KIND)
+            err = add_pending(kinds, block, moment, row);
+        else if (!err)
+            add(table, kind, block->size, block->assumed);
+    }
+    add_hidden(kinds, table);
+    *number = moment;
+    return err;
+}
+
+void vs_kinds_finish(struct vs_kinds *kinds)
+{
+    for (size_t i = 0; i < kinds->block_count; i++) {
+        struct block *block = &kinds->blocks[i];
+        if (!block->used || !block->pending)
+            continue;
+        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
+        bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;
+        if (kind == NO_KIND && whole && kinds->clock.now.begun > block->born.begun)
+            kind = VS_KIND_ACTIVATIONS;
+        settle(kinds, block, kind == NO_KIND ? assume(kinds, block) : kind);
+    }
+    for (size_t i = 0; i < kinds->moment_count; i++)
+        kinds->moments[i].no_python = !vs_makers_python(kinds->makers);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct vs_kind_block *left = a, *right = b;
+    if (left->addr != right->addr)
+        return left->addr < right->addr ? -1 : 1;
+    return (left->device > right->device) - (left->device < right->device);
+}
+
+void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table *out)
+{
+    *out = kinds->moments[number];
+    kinds->moments[number].blocks = NULL;
+    kinds->moments[number].block_count = 0;
+    if (out->block_count)
+        qsort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A Python function is judged once (struct function, by the index of its module in
+ * the trace), a native frame once (bits of enum native, by its address); a stack is then a walk
+ * over numbers. Names of native frames are looked up only in PyTorch's own libraries. */
+#include "analysis/kinds/maker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+#define STACK_MAX 129
+
+struct function {
+    const char *name, *path; /* the reader's; another one under the same index is judged anew */
+    enum vs_maker maker;
+    bool library;       /* of an installed package */
+    uint32_t class_row; /* index + 1; 0: not in a class */
+};
+
+/* A Python class: a file and the part of a function's name before the last dot. */
+struct class_row {
+    bool forward;   /* has a forward function */
+    bool container; /* its constructor called a module's */
+};
+
+enum native {
+    NATIVE_SEEN = 1,      /* looked up */
+    NATIVE_NAMED = 2,
+    NATIVE_ENGINE = 4,
+    NATIVE_WORKSPACE = 8,
+    NATIVE_BUCKET = 16,
+    NATIVE_CALL = 32,     /* PyTorch's function for a call from Python */
+    NATIVE_SOURCE = 64,   /* such a call that makes or transfers data */
+};
+
+struct vs_makers {
+    const struct vs_reader *reader;
+    struct vs_symbols *symbols;
+    struct vs_maker_site *sites;
+    size_t site_count, site_capacity;
+    struct vs_map by_stack; /* stack + 1 -> index */
+    struct function *functions;
+    size_t function_count, function_capacity;
+    struct vs_map by_module; /* module + 1 -> index of its function */
+    struct class_row *classes;
+    size_t class_count, class_capacity;
+    struct vs_map by_class; /* hash of file and name -> index */
+    struct vs_map natives;  /* address -> enum native */
+    bool python;
+};
+
+enum vs_err vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                           struct vs_makers **out)
+{
+    struct vs_makers *makers = calloc(1, sizeof *makers);
+    if (!makers)
+        return VS_ERR_NOMEM;
+    makers->reader = reader;
+    makers->symbols = symbols;
+    *out = makers;
+    return VS_OK;
+}
+
+void vs_makers_close(struct vs_makers *makers)
+{
+    if (!makers)
+        return;
+    free(makers->sites);
+    free(makers->functions);
+    free(makers->classes);
+    vs_map_free(&makers->by_stack);
+    vs_map_free(&makers->by_module);
+    vs_map_free(&makers->by_class);
+    vs_map_free(&makers->natives);
+    free(makers);
+}
+
+/* Whether *word* of *length* bytes is one of *words*, which spaces separate. */
+static bool has_word(const char *words, const char *word, size_t length)
+{
+    for (const char *at = words; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n == length && memcmp(at, word, n) == 0)
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+static enum vs_maker by_rules(const char *path, const char *last)
+{
+    static const struct {
+        const char *path, *function;
+        enum vs_maker maker;
+    } rules[] = {
+#define VS_MAKER_RULE(path, function, maker) {path, function, VS_MAKER_##maker},
+#include "analysis/kinds/maker_table.h"
+#undef VS_MAKER_RULE
+    };
+    size_t length = strlen(last);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strstr(path, rules[i].path) &&
+            (!*rules[i].function || has_word(rules[i].function, last, length)))
+            return rules[i].maker;
+    if (strcmp(last, "forward") == 0)
+        return VS_MAKER_FORWARD;
+    return strcmp(last, "__init__") == 0 ? VS_MAKER_CONSTRUCTOR : VS_MAKER_NONE;
+}
+
+static bool is_library(const char *path)
+{
+    return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+           strstr(path, "/lib/python3") || path[0] == '<';
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The class of function *name*, whose last part begins at *last*, as index + 1. Before Python 3.11
+ * names have no classes: all of a file are one. */
+static enum vs_err class_of(struct vs_makers *makers, const char *path, const char *name,
+                            const char *last, uint32_t *row)
+{
+    *row = 0;
+    uint64_t key = hash_text(UINT64_C(0xcbf29ce484222325), path, strlen(path) + 1);
+    key = hash_text(key, name, (size_t)(last - name)) | 1;
+    const uint64_t *known = vs_map_get(&makers->by_class, key);
+    if (known) {
+        *row = (uint32_t)*known + 1;
+        return VS_OK;
+    }
+    enum vs_err err = vs_vec_grow(&makers->classes, &makers->class_capacity,
+                                  makers->class_count + 1, sizeof *makers->classes);
+    if (!err)
+        err = vs_map_put(&makers->by_class, key, makers->class_count);
+    if (!err)
+        *row = (uint32_t)++makers->class_count;
+    return err;
+}
+
+static enum vs_err judge_function(struct vs_makers *makers, const struct vs_module *module,
+                                  struct function *out)
+{
+    const char *dot = strrchr(module->function, '.'), *last = dot ? dot + 1 : module->function;
+    enum vs_maker maker = by_rules(module->path, last);
+    *out = (struct function){.name = module->function, .path = module->path, .maker = maker,
+                             .library = is_library(module->path)};
+    bool forward = strcmp(last, "forward") == 0;
+    if (!forward && strcmp(last, "__init__") != 0)
+        return VS_OK;
+    enum vs_err err = class_of(makers, module->path, module->function, last, &out->class_row);
+    if (!err && forward && out->class_row)
+        makers->classes[out->class_row - 1].forward = true;
+    return err;
+}
+
+static enum vs_err function_of(struct vs_makers *makers, uint32_t index,
+                               const struct vs_module *module, struct function **out)
+{
+    const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)index + 1);
+    size_t at = known ? (size_t)*known : makers->function_count;
+    if (!known) {
+        enum vs_err err = vs_vec_grow(&makers->functions, &makers->function_capacity, at + 1,
+                                      sizeof *makers->functions);
+        if (!err)
+            err = vs_map_put(&makers->by_module, (uint64_t)index + 1, at);
+        if (err)
+            return err;
+        makers->function_count++;
+        makers->functions[at] = (struct function){0};
+    }
+    *out = &makers->functions[at];
+    if ((*out)->name == module->function && (*out)->path == module->path)
+        return VS_OK;
+    return judge_function(makers, module, *out);
+}
+
+/* The bits of a call from Python: THPVariable_NAME. */
+static unsigned call_bits(const char *name)
+{
+    static const char sources[] =
+        "to cuda tensor as_tensor from_numpy asarray rand rand_like randn randn_like randint "
+        "randint_like randperm zeros zeros_like ones ones_like empty empty_like empty_strided full "
+        "full_like arange linspace eye normal bernoulli multinomial new_zeros new_ones new_empty "
+        "new_full new_tensor";
+    const char *call = strstr(name, "THPVariable_");
+    if (!call)
+        return 0;
+    call += strlen("THPVariable_");
+    size_t length = strcspn(call, "(<");
+    return NATIVE_CALL | (has_word(sources, call, length) ? NATIVE_SOURCE : 0);
+}
+
+static unsigned name_bits(const char *name)
+{
+    static const struct {
+        const char *part;
+        unsigned bits;
+    } parts[] = {
+        {"torch::autograd::Engine::", NATIVE_ENGINE},
+        {"torch::autograd::python::PythonEngine::thread_init", NATIVE_ENGINE},
+        {"CUDABlasWorkspace", NATIVE_WORKSPACE},     /* at::cuda::allocateCUDABlasWorkspace, … */
+        {"CUDABlasLtWorkspace", NATIVE_WORKSPACE},
+        {"CublasLtWorkspace", NATIVE_WORKSPACE},
+        {"CUDABlasHandle", NATIVE_WORKSPACE},
+        {"raw_cudnn_convolution", NATIVE_WORKSPACE}, /* its results are made by its callers */
+        {"run_conv_plan", NATIVE_WORKSPACE},
+        {"cudnn_frontend", NATIVE_WORKSPACE},
+        {"at::native::Workspace", NATIVE_WORKSPACE},
+        {"c10d::Reducer::initialize_bucket", NATIVE_BUCKET},
+        {"c10d::Reducer::rebuild_buckets", NATIVE_BUCKET},
+    };
+    unsigned bits = call_bits(name);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i].part))
+            bits |= parts[i].bits;
+    return bits;
+}
+
+static enum vs_err native_of(struct vs_makers *makers, const struct vs_frame *frame,
+                             const struct vs_module *module, unsigned *bits)
+{
+    const char *slash = module ? strrchr(module->path, '/') : NULL;
+    *bits = 0;
+    if (!makers->symbols || !frame->pc || !module ||
+        !strstr(slash ? slash + 1 : module->path, "torch"))
+        return VS_OK;
+    const uint64_t *known = vs_map_get(&makers->natives, frame->pc);
+    if (known) {
+        *bits = (unsigned)*known;
+        return VS_OK;
+    }
+    struct vs_symbol found;
+    *bits = NATIVE_SEEN;
+    if (vs_symbols_frame(makers->symbols, frame, &found, 1) && found.known)
+        *bits |= NATIVE_NAMED | name_bits(found.function);
+    return vs_map_put(&makers->natives, frame->pc, *bits);
+}
+
+struct walk {
+    unsigned bits;   /* of all native frames */
+    unsigned inner;  /* of those inside the innermost Python frame */
+    unsigned call;   /* of the outermost call among these */
+    bool python;
+    bool library;    /* the innermost Python function is of an installed package */
+    bool in_constructor; /* of one of PyTorch's modules, and no other one so far */
+    enum vs_maker maker;
+    uint32_t class_row;
+};
+
+static enum vs_err walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
+                              struct walk *walk)
+{
+    const struct vs_module *module = vs_reader_module(makers->reader, frame->module);
+    if (!module || !*module->function) {
+        unsigned bits;
+        enum vs_err err = native_of(makers, frame, module, &bits);
+        walk->bits |= bits;
+        if (!walk->python) {
+            walk->inner |= bits;
+            if (bits & NATIVE_CALL)
+                walk->call = bits;
+        }
+        return err;
+    }
+    struct function *function;
+    enum vs_err err = function_of(makers, frame->module, module, &function);
+    if (err)
+        return err;
+    if (!walk->python)
+        walk->library = function->library;
+    walk->python = true;
+    if (walk->in_constructor && function->maker == VS_MAKER_CONSTRUCTOR) {
+        makers->classes[function->class_row - 1].container = true;
+        walk->in_constructor = false;
+    }
+    if (walk->maker == VS_MAKER_NONE) {
+        walk->maker = function->maker;
+        walk->class_row = function->class_row;
+        walk->in_constructor = function->maker == VS_MAKER_MODULE && function->class_row;
+    }
+    return VS_OK;
+}
+
+static enum vs_maker conclude(const struct walk *walk)
+{
+    if (walk->inner & NATIVE_WORKSPACE)
+        return VS_MAKER_WORKSPACE;
+    if (walk->inner & NATIVE_BUCKET)
+        return VS_MAKER_BUCKET;
+    if (walk->maker != VS_MAKER_NONE)
+        return walk->maker;
+    if (!walk->python)
+        return walk->bits & NATIVE_ENGINE ? VS_MAKER_BACKWARD : VS_MAKER_UNKNOWN;
+    if (walk->library)
+        return VS_MAKER_LIBRARY;
+    return walk->call & NATIVE_SOURCE ? VS_MAKER_INPUT : VS_MAKER_USER;
+}
+
+static enum vs_err judge_stack(struct vs_makers *makers, struct vs_maker_site *site)
+{
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(makers->reader, site->stack, frames, STACK_MAX);
+    struct walk walk = {0};
+    for (size_t i = 0; i < count; i++) {
+        enum vs_err err = walk_frame(makers, &frames[i], &walk);
+        if (err)
+            return err;
+    }
+    site->maker = conclude(&walk);
+    site->engine = walk.bits & NATIVE_ENGINE;
+    site->python = walk.python;
+    site->named = walk.bits & NATIVE_NAMED;
+    site->class_row = walk.class_row;
+    makers->python |= site->python;
+    return VS_OK;
+}
+
+enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *index)
+{
+    const uint64_t *known = vs_map_get(&makers->by_stack, stack + 1);
+    if (known) {
+        *index = (uint32_t)*known;
+        return VS_OK;
+    }
+    enum vs_err err = vs_vec_grow(&makers->sites, &makers->site_capacity, makers->site_count + 1,
+                                  sizeof *makers->sites);
+    if (err || stack == UINT64_MAX)
+        return err ? err : vs_makers_site(makers, 0, index);
+    struct vs_maker_site *site = &makers->sites[makers->site_count];
+    *site = (struct vs_maker_site){.stack = stack};
+    err = judge_stack(makers, site);
+    if (!err)
+        err = vs_map_put(&makers->by_stack, stack + 1, makers->site_count);
+    if (!err)
+        *index = (uint32_t)makers->site_count++;
+    return err;
+}
+
+struct vs_maker_site *vs_makers_row(struct vs_makers *makers, uint32_t index)
+{
+    return &makers->sites[index];
+}
+
+bool vs_makers_is_module(const struct vs_makers *makers, const struct vs_maker_site *site)
+{
+    if (!site->class_row)
+        return false;
+    const struct class_row *row = &makers->classes[site->class_row - 1];
+    return row->forward || row->container;
+}
+
+bool vs_makers_python(const struct vs_makers *makers)
+{
+    return makers->python;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/kinds/program_clock.h"
+
+#include <string.h>
+
+static enum vs_thread_role role_of(const struct vs_program_clock *clock, uint32_t tid)
+{
+    const uint64_t *role = vs_map_get(&clock->roles, (uint64_t)tid + 1);
+    return role ? (enum vs_thread_role)*role : 0;
+}
+
+bool vs_clock_is_engine(const struct vs_program_clock *clock, uint32_t tid)
+{
+    return role_of(clock, tid) == VS_THREAD_ENGINE;
+}
+
+enum vs_maker vs_clock_maker(const struct vs_program_clock *clock, const struct vs_maker_site *site,
+                             uint32_t tid, bool python_trace, bool *assumed)
+{
+    bool engine = site->engine || vs_clock_is_engine(clock, tid);
+    *assumed = false;
+    switch (site->maker) {
+    case VS_MAKER_FORWARD:
+        return engine ? VS_MAKER_RECOMPUTE : site->maker;
+    case VS_MAKER_INPUT:
+    case VS_MAKER_LIBRARY:
+    case VS_MAKER_CONSTRUCTOR:
+        return engine ? VS_MAKER_BACKWARD : site->maker;
+    case VS_MAKER_USER:
+        if (engine)
+            return VS_MAKER_BACKWARD;
+        *assumed = !site->named;
+        /* without the operation's name: data is made before the forward code of its step */
+        return site->named || clock->in_forward ? VS_MAKER_USER : VS_MAKER_INPUT;
+    case VS_MAKER_UNKNOWN:
+        if (engine)
+            return VS_MAKER_BACKWARD;
+        /* a thread without Python code, where others have some */
+        *assumed = python_trace && !site->named && clock->main_tid && tid != clock->main_tid &&
+                   role_of(clock, tid) != VS_THREAD_PLAIN;
+        return *assumed ? VS_MAKER_BACKWARD : VS_MAKER_UNKNOWN;
+    default:
+        return site->maker;
+    }
+}
+
+static void end_optimizer(struct vs_program_clock *clock)
+{
+    clock->now.optimized += clock->in_optimizer;
+    clock->in_optimizer = false;
+}
+
+static void end_backward(struct vs_program_clock *clock)
+{
+    clock->now.ended += clock->in_backward;
+    clock->in_backward = false;
+    clock->in_recompute = false;
+}
+
+static void begin_backward(struct vs_program_clock *clock)
+{
+    if (clock->in_backward)
+        return;
+    clock->now.begun++;
+    clock->in_backward = true;
+    clock->in_forward = false;
+}
+
+static void in_engine(struct vs_program_clock *clock, enum vs_maker maker)
+{
+    begin_backward(clock);
+    if (maker == VS_MAKER_BACKWARD && clock->in_recompute)
+        clock->now.recomputed++;
+    clock->in_recompute = maker == VS_MAKER_RECOMPUTE;
+}
+
+/* Python code outside of the engine. */
+static void in_python(struct vs_program_clock *clock, enum vs_maker maker)
+{
+    end_backward(clock);
+    if (maker == VS_MAKER_FORWARD) {
+        clock->in_forward = true;
+    } else if (maker == VS_MAKER_USER || maker == VS_MAKER_INPUT || maker == VS_MAKER_MODULE ||
+               maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE) {
+        clock->now.outside += clock->in_forward;
+        /* the loss may be computed outside of modules: still the same pass */
+        if (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE)
+            clock->in_forward = false;
+    }
+}
+
+static enum vs_err learn_role(struct vs_program_clock *clock, const struct vs_maker_site *site,
+                              enum vs_maker maker, uint32_t tid)
+{
+    enum vs_thread_role role = role_of(clock, tid);
+    if (!role && (site->engine || (maker == VS_MAKER_BACKWARD && !site->python)) &&
+        tid != clock->main_tid)
+        role = VS_THREAD_ENGINE;
+    else if (!role && site->python && !site->engine)
+        role = VS_THREAD_PLAIN;
+    else
+        return VS_OK;
+    return vs_map_put(&clock->roles, (uint64_t)tid + 1, role);
+}
+
+enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
+                           enum vs_maker maker, uint32_t tid)
+{
+    enum vs_err err = learn_role(clock, site, maker, tid);
+    if (err || maker == VS_MAKER_WORKSPACE || maker == VS_MAKER_UNKNOWN)
+        return err;
+    if (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE) {
+        clock->in_optimizer = true;
+        clock->optimizer_tid = tid;
+    } else if (tid == clock->optimizer_tid && maker != VS_MAKER_PASSING) {
+        end_optimizer(clock);
+    }
+    if (maker == VS_MAKER_BACKWARD || maker == VS_MAKER_RECOMPUTE)
+        in_engine(clock, maker);
+    else if (!site->engine && !vs_clock_is_engine(clock, tid))
+        in_python(clock, maker);
+    return VS_OK;
+}
+
+void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker maker,
+                   const struct vs_program_counts *born)
+{
+    /* the engine's thread may still drop blocks of the pass before */
+    if (!clock->in_backward && vs_clock_is_engine(clock, tid) && maker == VS_MAKER_FORWARD &&
+        born->begun == clock->now.begun && born->ended == clock->now.ended)
+        begin_backward(clock);
+}
+
+void vs_clock_range(struct vs_program_clock *clock, const char *name)
+{
+    if (strcmp(name, "forward") == 0 || strcmp(name, "optimizer") == 0)
+        end_backward(clock);
+    if (strcmp(name, "forward") == 0 || strcmp(name, "backward") == 0)
+        end_optimizer(clock);
+}
+
+void vs_clock_drop(struct vs_program_clock *clock)
+{
+    vs_map_free(&clock->roles);
+}
