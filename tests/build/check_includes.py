@@ -63,6 +63,7 @@ ROOMS = {
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint",
                         "balance_build.h budget.h naming.h report.h site_text.h summary.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
+    "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
     "analysis/oom": ("base allocator/core trace/symbols analysis/state analysis/report analysis/plan",
                      "oom.h policy_need.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
