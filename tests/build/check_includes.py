@@ -57,8 +57,8 @@ ROOMS = {
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti", ""),
     "analysis/state": ("base ledger allocator/core trace/format trace/read",
-                       "activity.h address_device.h balance.h period.h replay.h replay_internal.h "
-                       "replay_totals.h size_limit.h vec.h"),
+                       "activity.h address_device.h balance.h period.h phases.h replay.h replay_internal.h "
+                       "replay_totals.h segment_index.h size_limit.h vec.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint",
                         "balance_build.h budget.h naming.h report.h site_text.h summary.h"),

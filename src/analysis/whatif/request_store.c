@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. An entry is a byte with its kind and the distance to the previous event, then its
+ * numbers as varints; it never crosses the end of a chunk, which is marked by a kind of its own. */
+#define _GNU_SOURCE /* mkostemp */
+#include "analysis/whatif/request_store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_option.h"
+
+#define ENTRY_MAX 56      /* bytes of the longest entry: a byte, and five varints */
+#define NEXT_CHUNK 15     /* a kind: the entries go on in the next chunk */
+#define DISTANCE_FOLLOWS 15
+
+void vs_request_store_init(struct vs_request_store *store)
+{
+    memset(store, 0, sizeof *store);
+    store->file = -1;
+}
+
+void vs_request_store_free(struct vs_request_store *store)
+{
+    for (size_t i = 0; i < VS_REQUEST_CHUNKS_HELD; i++)
+        vs_pages_unmap(store->held[i], VS_REQUEST_CHUNK);
+    vs_pages_unmap(store->open, VS_REQUEST_CHUNK);
+    if (store->file >= 0)
+        close(store->file);
+    vs_request_store_init(store);
+}
+
+/* --- writing --- */
+
+static enum vs_err open_file(struct vs_request_store *store)
+{
+    const char *folder = vs_environment("TMPDIR");
+    char path[4096];
+    if (store->file >= 0)
+        return VS_OK;
+    int length = snprintf(path, sizeof path, "%s/vramscope-replay-XXXXXX",
+                          folder && *folder ? folder : "/var/tmp");
+    if (length < 0 || (size_t)length >= sizeof path)
+        return VS_ERR_IO;
+    store->file = mkostemp(path, O_CLOEXEC);
+    if (store->file < 0)
+        return VS_ERR_IO;
+    unlink(path);
+    return VS_OK;
+}
+
+static enum vs_err put_away(struct vs_request_store *store)
+{
+    if (store->chunks < VS_REQUEST_CHUNKS_HELD) {
+        store->held[store->chunks++] = store->open;
+        store->open = NULL;
+        return VS_OK;
+    }
+    enum vs_err err = open_file(store);
+    off_t at = (off_t)((store->chunks - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
+    for (size_t done = 0; !err && done < VS_REQUEST_CHUNK;) {
+        ssize_t n = pwrite(store->file, store->open + done, VS_REQUEST_CHUNK - done,
+                           at + (off_t)done);
+        if (n <= 0)
+            return VS_ERR_IO;
+        done += (size_t)n;
+    }
+    store->chunks += !err;
+    return err;
+}
+
+static enum vs_err room(struct vs_request_store *store)
+{
+    if (store->open && store->used + ENTRY_MAX + 1 <= VS_REQUEST_CHUNK)
+        return VS_OK;
+    if (store->open) {
+        store->open[store->used] = NEXT_CHUNK;
+        enum vs_err err = put_away(store);
+        if (err)
+            return err;
+    }
+    if (!store->open)
+        store->open = vs_pages_map(VS_REQUEST_CHUNK);
+    store->used = 0;
+    return store->open ? VS_OK : VS_ERR_NOMEM;
+}
+
+static void put(struct vs_request_store *store, uint64_t value)
+{
+    while (value >= 0x80) {
+        store->open[store->used++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    store->open[store->used++] = (uint8_t)value;
+}
+
+enum vs_err vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry)
+{
+    enum vs_err err = room(store);
+    if (err)
+        return err;
+    uint64_t distance = entry->event - store->last_event;
+    bool far = distance >= DISTANCE_FOLLOWS;
+    store->open[store->used++] =
+        (uint8_t)(entry->kind | (far ? DISTANCE_FOLLOWS : distance) << 4);
+    if (far)
+        put(store, distance);
+    store->last_event = entry->event;
+    switch (entry->kind) {
+    case VS_REQUEST_ALLOC: put(store, entry->slot); __attribute__((fallthrough));
+    case VS_REQUEST_FAILED:
+        put(store, entry->bytes);
+        put(store, entry->lane);
+        put(store, entry->site);
+        break;
+    case VS_REQUEST_FREE: put(store, entry->slot); break;
+    case VS_REQUEST_END:
+    case VS_REQUEST_EMPTY:
+    case VS_REQUEST_CONTEXT: break;
+    default: put(store, entry->bytes);
+    }
+    store->entries++;
+    return VS_OK;
+}
+
+enum vs_err vs_request_store_seal(struct vs_request_store *store)
+{
+    struct vs_request_entry end = {.kind = VS_REQUEST_END, .event = store->last_event};
+    enum vs_err err = vs_request_add(store, &end);
+    store->entries--;
+    return err ? err : put_away(store);
+}
+
+/* --- reading --- */
+
+void vs_request_rewind(struct vs_request_cursor *cursor, const struct vs_request_store *store)
+{
+    cursor->store = store;
+    cursor->chunk = 0;
+    cursor->event = 0;
+    cursor->at = NULL;
+}
+
+void vs_request_cursor_free(struct vs_request_cursor *cursor)
+{
+    vs_pages_unmap(cursor->buffer, VS_REQUEST_CHUNK);
+    cursor->buffer = NULL;
+}
+
+static enum vs_err next_chunk(struct vs_request_cursor *cursor)
+{
+    const struct vs_request_store *store = cursor->store;
+    size_t chunk = cursor->chunk;
+    if (chunk < VS_REQUEST_CHUNKS_HELD) {
+        cursor->at = store->held[chunk];
+    } else {
+        off_t at = (off_t)((chunk - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
+        if (!cursor->buffer && !(cursor->buffer = vs_pages_map(VS_REQUEST_CHUNK)))
+            return VS_ERR_NOMEM;
+        for (size_t done = 0; done < VS_REQUEST_CHUNK;) {
+            ssize_t n = pread(store->file, cursor->buffer + done, VS_REQUEST_CHUNK - done,
+                              at + (off_t)done);
+            if (n <= 0)
+                return VS_ERR_IO;
+            done += (size_t)n;
+        }
+        cursor->at = cursor->buffer;
+    }
+    cursor->chunk++;
+    return VS_OK;
+}
+
+static inline uint64_t get(const uint8_t **at)
+{
+    uint64_t value = *(*at)++;
+    if (value < 0x80)
+        return value;
+    value &= 0x7f;
+    for (unsigned shift = 7;; shift += 7) {
+        uint64_t byte = *(*at)++;
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+}
+
+enum vs_err vs_request_next(struct vs_request_cursor *cursor, struct vs_request_entry *out)
+{
+    while (!cursor->at || (*cursor->at & 15) == NEXT_CHUNK) {
+        enum vs_err err = next_chunk(cursor);
+        if (err)
+            return err;
+    }
+    const uint8_t *at = cursor->at;
+    uint64_t distance = *at >> 4;
+    out->kind = *at++ & 15;
+    cursor->event += distance == DISTANCE_FOLLOWS ? get(&at) : distance;
+    out->event = cursor->event;
+    switch (out->kind) {
+    case VS_REQUEST_ALLOC: out->slot = (uint32_t)get(&at); __attribute__((fallthrough));
+    case VS_REQUEST_FAILED:
+        out->bytes = get(&at);
+        out->lane = (uint32_t)get(&at);
+        out->site = (uint32_t)get(&at);
+        break;
+    case VS_REQUEST_FREE: out->slot = (uint32_t)get(&at); break;
+    case VS_REQUEST_END: return VS_OK; /* read again by the next call */
+    case VS_REQUEST_EMPTY:
+    case VS_REQUEST_CONTEXT: break;
+    default: out->bytes = get(&at);
+    }
+    cursor->at = at;
+    return VS_OK;
+}

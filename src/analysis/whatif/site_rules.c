@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Only blocks of sites with a rule are linked. Blocks allocated before the first
+ * step stay: they are the program's permanent memory. */
+#include "analysis/whatif/site_rules.h"
+
+#include <stdlib.h>
+
+enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_whatif_log *log,
+                               const struct vs_whatif_setting *setting)
+{
+    *rules = (struct vs_site_rules){.any = setting->site_count > 0};
+    if (!rules->any)
+        return VS_OK;
+    rules->site_count = log->site_count;
+    rules->sites = calloc(log->site_count + 1, sizeof *rules->sites);
+    rules->slots = calloc((size_t)log->slot_count + 1, sizeof *rules->slots);
+    if (!rules->sites || !rules->slots) {
+        vs_site_rules_free(rules);
+        return VS_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < log->site_count; i++) {
+        for (size_t k = 0; k < setting->site_count; k++) {
+            if (setting->sites[k].stack == log->stacks[i])
+                rules->sites[i].rule = setting->sites[k].rule;
+        }
+    }
+    return VS_OK;
+}
+
+void vs_site_rules_free(struct vs_site_rules *rules)
+{
+    free(rules->sites);
+    free(rules->slots);
+    *rules = (struct vs_site_rules){0};
+}
+
+void vs_site_rules_add(struct vs_site_rules *rules, uint32_t number, uint32_t slot, uint64_t bytes)
+{
+    struct vs_ruled_site *site = &rules->sites[number];
+    if (!site->rule)
+        return;
+    rules->slots[slot] = (struct vs_ruled_slot){.before = site->last, .site = number,
+                                                .linked = true, .bytes = bytes,
+                                                .step = rules->steps};
+    if (site->last)
+        rules->slots[site->last - 1].after = slot + 1;
+    else
+        site->first = slot + 1;
+    site->last = slot + 1;
+    site->bytes += bytes;
+}
+
+void vs_site_rules_remove(struct vs_site_rules *rules, uint32_t slot)
+{
+    struct vs_ruled_slot *s = &rules->slots[slot];
+    struct vs_ruled_site *site = &rules->sites[s->site];
+    if (!s->linked)
+        return;
+    *(s->before ? &rules->slots[s->before - 1].after : &site->first) = s->after;
+    *(s->after ? &rules->slots[s->after - 1].before : &site->last) = s->before;
+    site->bytes -= s->bytes;
+    s->linked = false;
+}
+
+/* Whether *slot*, live at the end of a step, ends with it. */
+static bool ends(const struct vs_ruled_site *site, const struct vs_ruled_slot *slot)
+{
+    if (!slot->step)
+        return false;
+    return site->rule == VS_WHATIF_FREE_AT_STEP_END || site->bytes > site->level;
+}
+
+void vs_site_rules_step(struct vs_site_rules *rules, uint64_t number,
+                        void (*end)(void *ctx, uint32_t slot), void *ctx)
+{
+    if (!rules->any)
+        return;
+    rules->steps++;
+    for (size_t i = 0; number && i < rules->site_count; i++) {
+        struct vs_ruled_site *site = &rules->sites[i];
+        if (!site->rule)
+            continue;
+        if (number == 1)
+            site->level = site->bytes;
+        for (uint32_t slot = site->first, after; slot; slot = after) {
+            after = rules->slots[slot - 1].after;
+            if (!ends(site, &rules->slots[slot - 1]))
+                continue;
+            vs_site_rules_remove(rules, slot - 1);
+            end(ctx, slot - 1);
+        }
+    }
+}

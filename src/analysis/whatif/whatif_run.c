@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One run of the request log under one setting. The allocator places the requests on a device of
+ * addresses (limited_device.c) that shrinks and grows with the memory that is not replayed. The
+ * order of attempts when memory is short is that of the recorded side: vramscope's cache releases
+ * what it has, also for other memory of the program, and at last asks the driver for the request
+ * alone; PyTorch's allocator releases its own cache and fails. */
+#include <stdlib.h>
+
+#include "analysis/whatif/limited_device.h"
+#include "analysis/whatif/site_rules.h"
+
+enum block_server { NOWHERE, IN_CACHE, IN_ORDERED, IN_DRIVER };
+#define CACHES 2 /* IN_CACHE, IN_ORDERED */
+
+struct setting_slot {
+    uint64_t addr, bytes; /* bytes: of the block */
+    enum block_server server;
+};
+
+struct setting_run {
+    const struct vs_whatif_log *log;
+    const struct vs_whatif_setting *setting;
+    struct vs_whatif_outcome *out;
+    struct vs_allocator_config config;
+    bool driver;      /* no cache */
+    bool makes_room;  /* the cache releases memory for others, and falls back on the driver */
+    bool strict;      /* memory outside that no longer fits is a failure */
+    bool ended;
+    struct vs_limited_device device;
+    struct vs_allocator *caches[CACHES];
+    struct setting_slot *slots;
+    struct vs_site_rules rules;
+    uint64_t allocated, steps, fallbacks;
+};
+
+static enum vs_err cache_of(struct setting_run *r, enum block_server server, struct vs_allocator **out)
+{
+    struct vs_allocator **cache = &r->caches[server - IN_CACHE];
+    *out = *cache;
+    if (*cache)
+        return VS_OK;
+    enum vs_err err = vs_allocator_create(&r->config, &vs_limited_device_ops, &r->device, NULL,
+                                          NULL, cache);
+    *out = *cache;
+    return err;
+}
+
+static void empty_caches(struct setting_run *r)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (r->caches[i])
+            (void)!vs_allocator_empty_cache(r->caches[i], NULL);
+    }
+}
+
+/* --- requests --- */
+
+static enum vs_err from_driver(struct setting_run *r, uint64_t bytes, struct setting_slot *slot)
+{
+    enum vs_err err = vs_limited_take(&r->device, bytes, &slot->addr);
+    if (!err) {
+        slot->bytes = bytes;
+        slot->server = IN_DRIVER;
+    }
+    return err;
+}
+
+static enum vs_err from_cache(struct setting_run *r, const struct vs_request_entry *e,
+                              struct setting_slot *slot)
+{
+    enum block_server server = e->lane & VS_LANE_ORDERED ? IN_ORDERED : IN_CACHE;
+    struct vs_allocator *cache;
+    struct vs_allocation got;
+    enum vs_err err = cache_of(r, server, &cache);
+    if (!err)
+        err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+    if (err == VS_ERR_DEVICE_OOM && r->makes_room) {
+        empty_caches(r);
+        r->fallbacks++;
+        err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+        if (err == VS_ERR_DEVICE_OOM && server == IN_CACHE)
+            return from_driver(r, e->bytes, slot);
+    }
+    if (err)
+        return err;
+    *slot = (struct setting_slot){got.addr, got.size, server};
+    return VS_OK;
+}
+
+static enum vs_err serve(struct setting_run *r, const struct vs_request_entry *e, struct setting_slot *slot)
+{
+    slot->server = NOWHERE;
+    if (!e->bytes)
+        return VS_OK;
+    enum vs_err err = r->driver ? from_driver(r, e->bytes, slot) : from_cache(r, e, slot);
+    if (!err)
+        r->allocated += slot->bytes;
+    return err;
+}
+
+static void end_slot(struct setting_run *r, struct setting_slot *slot)
+{
+    if (slot->server == NOWHERE)
+        return;
+    r->allocated -= slot->bytes;
+    if (slot->server == IN_DRIVER)
+        vs_limited_give(&r->device, slot->addr, slot->bytes);
+    else
+        (void)!vs_allocator_free(r->caches[slot->server - IN_CACHE], slot->addr);
+    slot->server = NOWHERE;
+}
+
+static void note_peaks(struct setting_run *r)
+{
+    struct vs_whatif_outcome *out = r->out;
+    const struct vs_limited_device *d = &r->device;
+    uint64_t held = d->reserved + d->limited + d->managed, used = vs_limited_used(d);
+    if (held > out->held_peak)
+        out->held_peak = held;
+    if (used > out->used_peak)
+        out->used_peak = used;
+    if (d->reserved > out->reserved_peak) {
+        out->reserved_peak = d->reserved;
+        out->allocated_at_peak = 0;
+    }
+    if (d->reserved == out->reserved_peak && r->allocated > out->allocated_at_peak)
+        out->allocated_at_peak = r->allocated;
+    if (r->allocated > out->allocated_peak)
+        out->allocated_peak = r->allocated;
+}
+
+static void fail(struct setting_run *r, const struct vs_request_entry *e, bool other)
+{
+    struct vs_whatif_outcome *out = r->out;
+    r->ended = true;
+    out->fail_event = e->event;
+    out->fail_other = other;
+    out->fail_requested = e->bytes;
+    out->fail_steps = r->steps;
+    if (!other && e->site < r->log->site_count)
+        out->fail_stack = r->log->stacks[e->site];
+}
+
+static enum vs_err take_request(struct setting_run *r, const struct vs_request_entry *e)
+{
+    struct setting_slot *slot = &r->slots[e->slot];
+    slot->server = NOWHERE;
+    if (vs_site_absent(&r->rules, e->site))
+        return VS_OK;
+    enum vs_err err = serve(r, e, slot);
+    if (err == VS_ERR_DEVICE_OOM) {
+        r->out->fail_need = r->device.refused_need;
+        r->out->fail_short = r->device.refused_short;
+        fail(r, e, false);
+        return VS_OK;
+    }
+    if (err)
+        return err;
+    if (r->rules.any)
+        vs_site_rules_add(&r->rules, e->site, e->slot, slot->bytes);
+    r->out->requests++;
+    note_peaks(r);
+    return VS_OK;
+}
+
+/* A request that failed when recorded: what became of its memory later is unknown. */
+static enum vs_err take_failed(struct setting_run *r, const struct vs_request_entry *e)
+{
+    bool last = e->event == r->log->recorded.last_failure;
+    struct setting_slot slot;
+    enum vs_err err = serve(r, e, &slot);
+    if (err && err != VS_ERR_DEVICE_OOM)
+        return err;
+    if (!err)
+        note_peaks(r);
+    r->out->served_probes += !err && !last;
+    r->out->failed_probes += err && !last;
+    if (err && last) {
+        r->out->fail_need = r->device.refused_need;
+        r->out->fail_short = r->device.refused_short;
+        fail(r, e, false);
+    } else if (!err) {
+        end_slot(r, &slot);
+    }
+    return VS_OK;
+}
+
+/* Memory of another family that could not be had when recorded. */
+static void take_other_failed(struct setting_run *r, const struct vs_request_entry *e)
+{
+    bool last = e->event == r->log->recorded.last_failure;
+    struct vs_limited_device *d = &r->device;
+    d->other += e->bytes;
+    d->limited += e->bytes;
+    if (vs_limited_over(d) && r->makes_room)
+        empty_caches(r);
+    uint64_t over = vs_limited_over(d);
+    if (!over)
+        note_peaks(r);
+    r->out->served_probes += !over && !last;
+    r->out->failed_probes += over && !last;
+    if (over && last) {
+        r->out->fail_need = e->bytes;
+        r->out->fail_short = over;
+        fail(r, e, true);
+    }
+    d->other -= e->bytes;
+    d->limited -= e->bytes;
+}
+
+/* --- memory that is not replayed --- */
+
+static void set_pools(struct setting_run *r, uint64_t live, uint64_t held)
+{
+    uint64_t kept = held > live ? held - live : 0;
+    r->device.pool_live = live;
+    r->device.pool_kept = kept < r->setting->pool_keep ? kept : r->setting->pool_keep;
+}
+
+static void take_level(struct setting_run *r, const struct vs_request_entry *e)
+{
+    struct vs_limited_device *d = &r->device;
+    uint64_t before = vs_limited_used(d);
+    bool outside = e->kind == VS_REQUEST_OUTSIDE || e->kind == VS_REQUEST_OTHERS;
+    switch (e->kind) {
+    case VS_REQUEST_OTHER: d->other = e->bytes; break;
+    case VS_REQUEST_LIMITED: d->limited = e->bytes; break;
+    case VS_REQUEST_MANAGED: d->managed = e->bytes; break;
+    case VS_REQUEST_OUTSIDE: d->outside = e->bytes; break;
+    case VS_REQUEST_OTHERS:
+        d->others = e->bytes < r->setting->others_most ? e->bytes : r->setting->others_most;
+        break;
+    case VS_REQUEST_POOL_LIVE: set_pools(r, e->bytes, d->pool_live + d->pool_kept); break;
+    default: set_pools(r, d->pool_live, e->bytes);
+    }
+    uint64_t now = vs_limited_used(d), over = vs_limited_over(d);
+    if (over && (now > before || e->kind == VS_REQUEST_LIMITED) && r->makes_room) {
+        empty_caches(r);
+        over = vs_limited_over(d);
+    }
+    note_peaks(r);
+    if (!over || now <= before || (outside && !r->strict))
+        return;
+    fail(r, e, true);
+    r->out->fail_requested = r->out->fail_need = now - before;
+    r->out->fail_short = over;
+}
+
+/* --- the run --- */
+
+static void end_of_step(void *ctx, uint32_t slot)
+{
+    struct setting_run *r = ctx;
+    end_slot(r, &r->slots[slot]);
+}
+
+static void take_step(struct setting_run *r, const struct vs_request_entry *e)
+{
+    r->steps = e->bytes;
+    vs_site_rules_step(&r->rules, e->bytes, end_of_step, r);
+    if (r->setting->empty_cache_at_step_end && e->bytes)
+        empty_caches(r);
+}
+
+static void take_context(struct setting_run *r)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (r->caches[i])
+            (void)!vs_allocator_empty_cache(r->caches[i], NULL);
+    }
+}
+
+static enum vs_err take_entry(struct setting_run *r, const struct vs_request_entry *e)
+{
+    switch (e->kind) {
+    case VS_REQUEST_ALLOC: return take_request(r, e);
+    case VS_REQUEST_FREE:
+        if (r->rules.any)
+            vs_site_rules_remove(&r->rules, e->slot);
+        end_slot(r, &r->slots[e->slot]);
+        return VS_OK;
+    case VS_REQUEST_FAILED: return take_failed(r, e);
+    case VS_REQUEST_OTHER_FAILED: take_other_failed(r, e); return VS_OK;
+    case VS_REQUEST_EMPTY:
+        if (!r->setting->never_empty_cache)
+            empty_caches(r);
+        return VS_OK;
+    case VS_REQUEST_STEP: take_step(r, e); return VS_OK;
+    case VS_REQUEST_CONTEXT: take_context(r); return VS_OK;
+    default: take_level(r, e); return VS_OK;
+    }
+}
+
+static enum vs_err run_log(struct setting_run *r)
+{
+    struct vs_request_cursor cursor = {0};
+    struct vs_request_entry entry;
+    enum vs_err err;
+    vs_request_rewind(&cursor, &r->log->store);
+    while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END && !r->ended) {
+        err = take_entry(r, &entry);
+        if (err)
+            break;
+    }
+    vs_request_cursor_free(&cursor);
+    return err;
+}
+
+/* Who serves the requests as recorded. */
+static void set_server(struct setting_run *r)
+{
+    const struct vs_whatif_recorded *recorded = &r->log->recorded;
+    r->makes_room = recorded->requests == VS_WHATIF_PROGRAM;
+    r->driver = r->setting->server == VS_WHATIF_DRIVER;
+    r->config = r->setting->config;
+    if (r->setting->server == VS_WHATIF_AS_RECORDED) {
+        struct vs_whatif_setting as_recorded = {0};
+        char why[VS_WHATIF_WHY_MAX];
+        r->driver = recorded->requests == VS_WHATIF_PROGRAM && !recorded->cached;
+        if (vs_whatif_setting_conf(&as_recorded, recorded->conf, why) == VS_OK)
+            r->config = as_recorded.config;
+        else
+            r->config = (struct vs_allocator_config){0};
+        if (recorded->policy != VS_POLICY_PYTORCH)
+            r->config.policy = recorded->policy;
+    }
+    r->config.reuse = VS_REUSE_STREAM_ORDERED;
+}
+
+static void set_device(struct setting_run *r)
+{
+    const struct vs_whatif_recorded *recorded = &r->log->recorded;
+    const struct vs_whatif_setting *setting = r->setting;
+    uint64_t least = 4 * recorded->least_peak + (UINT64_C(1) << 30);
+    uint64_t known = recorded->total_bytes ? recorded->total_bytes : VS_WHATIF_NONE;
+    uint64_t capacity = setting->capacity ? setting->capacity : known;
+    uint64_t limit = setting->limit ? setting->limit : recorded->limit_bytes;
+    uint64_t total = capacity < limit ? capacity : limit;
+    r->strict = setting->capacity && setting->capacity < known;
+    if (total == VS_WHATIF_NONE)
+        total = known != VS_WHATIF_NONE && known > least ? known : least;
+    vs_limited_device_init(&r->device, capacity, limit, total & ~(VS_PAGE_BYTES - 1));
+}
+
+static void conclude(struct setting_run *r)
+{
+    struct vs_whatif_outcome *out = r->out;
+    const struct vs_limited_device *d = &r->device;
+    out->survives = !r->ended;
+    out->segments = d->segments;
+    out->retries = r->fallbacks;
+    for (int i = 0; i < CACHES; i++) {
+        struct vs_allocator_stats stats;
+        if (!r->caches[i])
+            continue;
+        vs_allocator_stats(r->caches[i], &stats);
+        out->retries += stats.num_alloc_retries;
+    }
+    out->free_at_end = VS_WHATIF_NONE;
+    if (d->capacity != VS_WHATIF_NONE)
+        out->free_at_end = d->capacity - (vs_limited_used(d) < d->capacity ? vs_limited_used(d)
+                                                                            : d->capacity);
+    if (d->limit != VS_WHATIF_NONE) {
+        uint64_t counted = vs_limited_counted(d), left = counted < d->limit ? d->limit - counted : 0;
+        out->free_at_end = left < out->free_at_end ? left : out->free_at_end;
+    }
+}
+
+void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setting *setting,
+                   struct vs_whatif_outcome *out)
+{
+    struct setting_run r = {.log = log, .setting = setting, .out = out};
+    *out = (struct vs_whatif_outcome){0};
+    set_server(&r);
+    set_device(&r);
+    r.slots = calloc((size_t)log->slot_count + 1, sizeof *r.slots);
+    enum vs_err err = r.slots ? vs_site_rules_init(&r.rules, log, setting) : VS_ERR_NOMEM;
+    if (!err)
+        err = run_log(&r);
+    if (!err)
+        conclude(&r);
+    else
+        *out = (struct vs_whatif_outcome){.err = err};
+    for (int i = 0; i < CACHES; i++)
+        vs_allocator_destroy(r.caches[i]);
+    vs_site_rules_free(&r.rules);
+    vs_limited_device_free(&r.device);
+    free(r.slots);
+}
