@@ -73,9 +73,10 @@ ROOMS = {
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/state", "kind.h kinds.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
-    "viewer/report": ("base analysis/state analysis/report analysis/oom analysis/processes analysis/fit "
+    "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/estimate viewer/common",
-                      "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
+                      "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h "
+                      "replay_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
@@ -117,6 +118,8 @@ ROOMS = {
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),
+    "tools/replay": ("base allocator/core trace/read trace/symbols analysis/state analysis/report analysis/fit "
+                     "analysis/whatif viewer/common viewer/report tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/fit analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),

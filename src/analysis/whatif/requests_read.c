@@ -316,7 +316,7 @@ static void take_option(struct vs_requests_reading *r)
     struct vs_whatif_recorded *recorded = &r->log->recorded;
     if (strcmp(name, "limit") == 0)
         strncpy(r->limit, value, sizeof r->limit - 1);
-    else if (strcmp(name, "alloc_conf") == 0 && *value)
+    else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
         strncpy(recorded->conf, value, sizeof recorded->conf - 1);
 }
 

@@ -182,6 +182,21 @@ static const char *policy_name(char text[64])
     return text;
 }
 
+/* PyTorch's own variables, by the name of the newer one, which takes precedence: they decide how its
+ * allocator uses the device. */
+static void record_pytorch_options(void)
+{
+    const char *text = vs_environment("PYTORCH_ALLOC_CONF");
+    if (!text || !*text)
+        text = vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+    if (!text || !*text)
+        return;
+    struct vs_event event = {.kind = VS_EVENT_option,
+                             .option = {.name = vs_process_string("PYTORCH_ALLOC_CONF"),
+                                        .value = vs_process_string(text)}};
+    vs_recorder_event(recorder, &event);
+}
+
 static void record_process(void)
 {
     char *exe = scratch.exe, *command = scratch.command, host[256] = "", policy[64];
@@ -222,6 +237,7 @@ static void record_process(void)
                                              .value = vs_process_string(options.text[i])}};
         vs_recorder_event(recorder, &event);
     }
+    record_pytorch_options();
 }
 
 /* Without a trace all calls are forwarded; a limit still applies. */

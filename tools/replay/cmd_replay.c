@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope replay: the requests of a trace under other settings of the allocator, on other
+ * devices. */
+#include <string.h>
+
+#include "analysis/report/summary.h"
+#include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
+#include "tools/replay/replay_command.h"
+#include "viewer/report/recording_text.h"
+
+static const char usage[] =
+    "usage: vramscope replay [OPTIONS] TRACE\n"
+    "\n"
+    "Runs the requests of a trace through the allocator with other settings, or on another\n"
+    "device, and prints for each what it reserves, its fragmentation, its retries, and whether\n"
+    "the program gets through or where it fails. No GPU is needed. The requests are PyTorch's\n"
+    "tensors where the trace has them, otherwise cudaMalloc calls; all other memory is as\n"
+    "recorded. docs/replay.md describes what is exact.\n"
+    "\n"
+    "  --set CONF      a setting as in PYTORCH_ALLOC_CONF: expandable_segments:True,\n"
+    "                  max_split_size_mb:128; may be repeated\n"
+    "  --sweep         ten settings of PYTORCH_ALLOC_CONF that often help\n"
+    "  --policy NAME   observe (no cache), pytorch, expandable or compact; may be repeated.\n"
+    "                  Without --set, --sweep and --policy: all policies\n"
+    "  --capacity SIZE on a device of this size, such as 24GiB; may be repeated\n"
+    "  --gpu NAME      on this GPU, such as rtx4090-24g; may be repeated\n"
+    "  --find-capacity the smallest device on which each setting gets through, and the smallest\n"
+    "                  GPU\n"
+    "  --device N      requests of this device (default: the one with most memory in use)\n"
+    "  --until EVENT   replay up to event number EVENT only\n"
+    "  --json          JSON (schema vramscope.replay/1)\n"
+    "  --partial       use the readable events of a trace that is cut off or damaged\n"
+    "  --color WHEN    auto (default), always or never\n"
+    "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
+    "Exit codes: 0 at least one setting gets through; 1 none does; 2 the trace is unusable or\n"
+    "has no requests for device memory, or wrong usage.\n";
+
+static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
+                    struct vs_whatif_log **log)
+{
+    char text[VS_READER_WHY_MAX];
+    struct vs_whatif_query query = {.device = job->device, .until_event = job->until};
+    enum vs_err err = vs_whatif_open(reader, &query, log);
+    if (err == VS_ERR_NOT_FOUND)
+        return vs_tool_fail(job->who, "%s: the trace has no requests for device memory%s, so there "
+                            "is nothing to replay", job->trace,
+                            job->device == VS_WHATIF_DEVICE_ANY ? "" : " on that device");
+    if (err == VS_ERR_IO)
+        return vs_tool_fail(job->who, "cannot write a temporary file in $TMPDIR or /var/tmp; set "
+                            "TMPDIR to a folder with room");
+    if (err)
+        return vs_tool_fail(job->who, "%s: cannot replay: %s", job->trace, vs_err_text(err));
+    const struct vs_whatif_recorded *recorded = vs_whatif_recorded(*log);
+    if (vs_recording_partial(&recorded->recording))
+        return vs_tool_fail(job->who, "%s: a replay needs every allocation, but %s; record it again "
+                            "without --min-size, --sample and --max-trace-size", job->trace,
+                            vs_recording_partial_text(text, &recorded->recording));
+    return 0;
+}
+
+/* Names of the program and of the device. */
+static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
+                              struct vs_replay_view *view)
+{
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(reader);
+    view->program = view->device_name = "";
+    while (!err && !*view->device_name && (err = vs_reader_next(reader, &event)) == VS_OK) {
+        if (event.kind == VS_EVENT_process) {
+            const char *exe = vs_reader_string(reader, event.process.exe);
+            const char *slash = strrchr(exe, '/');
+            view->program = vs_summary_copy(memory, slash ? slash + 1 : exe);
+        } else if (event.kind == VS_EVENT_device &&
+                   event.device.device == view->recorded->device) {
+            view->device_name = vs_summary_copy(memory, vs_reader_string(reader, event.device.name));
+        }
+        if (!view->program || !view->device_name)
+            return VS_ERR_NOMEM;
+    }
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static int print(const struct vs_replay_job *job, const struct vs_replay_view *view)
+{
+    struct vs_style style;
+    bool any = false;
+    for (size_t i = job->device_count > 0; i < view->count; i++)
+        any |= !view->rows[i].outcome.err &&
+               (job->find ? view->rows[i].least_capacity > 0 : view->rows[i].outcome.survives);
+    vs_style_init(&style, stdout);
+    if (job->colour_given)
+        style.colour = job->colour;
+    if (style.width > 80)
+        style.width = 80;
+    if (job->json)
+        vs_replay_json(view, stdout);
+    else
+        vs_replay_text(view, &style);
+    return any ? VS_EXIT_OK : VS_EXIT_NO;
+}
+
+static int answer(const struct vs_replay_job *job, struct vs_reader *reader)
+{
+    char text[VS_READER_WHY_MAX];
+    struct vs_whatif_log *log = NULL;
+    struct vs_arena memory = {0};
+    struct vs_replay_view view = {.path = job->trace};
+    int code = open_log(job, reader, &log);
+    if (!code && !job->until) {
+        enum vs_condition condition = vs_reader_condition(reader, text);
+        if (!vs_tool_usable(job->who, job->trace, condition, text, job->partial, "--partial"))
+            code = VS_EXIT_UNUSABLE;
+    }
+    if (!code)
+        code = vs_replay_rows(job, log, &memory, &view);
+    if (!code && (read_names(reader, &memory, &view) || vs_replay_places(reader, &memory, &view)))
+        code = vs_tool_fail(job->who, "%s: cannot read the trace again", job->trace);
+    vs_symbol_tool_done();
+    if (!code)
+        code = print(job, &view);
+    vs_whatif_close(log);
+    vs_arena_free_all(&memory);
+    return code;
+}
+
+static int replay_main(int argc, char **argv)
+{
+    struct vs_replay_job job = {.who = argv[0]};
+    struct vs_reader *reader;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    int code = vs_replay_parse(&job, usage, argc, argv);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    if (!vs_tool_open(argv[0], job.trace, &reader))
+        return VS_EXIT_UNUSABLE;
+    code = answer(&job, reader);
+    vs_reader_close(reader);
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_replay = {
+    "replay", "run the requests of a trace under other settings, on other devices", usage,
+    replay_main};

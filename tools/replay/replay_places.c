@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where in the program the replayed failures happen: at the recorded event of the request. */
+#include <string.h>
+
+#include "analysis/fit/fit_line.h"
+#include "analysis/report/summary.h"
+#include "analysis/state/phases.h"
+#include "tools/replay/replay_command.h"
+
+struct place_search {
+    struct vs_reader *reader;
+    struct vs_symbols *symbols;
+    struct vs_arena *memory;
+    struct vs_replay_view *view;
+    struct vs_phases phases;
+    struct vs_fit_mark mark;
+};
+
+static enum vs_err follow(struct place_search *f, const struct vs_event *e)
+{
+    struct vs_place place;
+    bool ended;
+    vs_fit_mark_event(&f->mark, f->reader, e);
+    switch (e->kind) {
+    case VS_EVENT_process: f->phases.main_tid = (uint32_t)e->process.pid; return VS_OK;
+    case VS_EVENT_range_push:
+        return vs_phases_push(&f->phases, e->tid,
+                              vs_reader_string(f->reader, e->range_push.name),
+                              e->range_push.domain, e->time_ns, &place);
+    case VS_EVENT_range_pop:
+        return vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
+    case VS_EVENT_range_start:
+        return vs_phases_start(&f->phases, e->range_start.range, e->tid,
+                               vs_reader_string(f->reader, e->range_start.name), e->time_ns);
+    case VS_EVENT_range_end:
+        vs_phases_end(&f->phases, e->range_end.range, e->time_ns, &ended);
+        return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+static uint64_t stack_of(const struct vs_event *e)
+{
+    switch (e->kind) {
+    case VS_EVENT_alloc: return e->alloc.stack;
+    case VS_EVENT_alloc_failed: return e->alloc_failed.stack;
+    case VS_EVENT_framework_alloc: return e->framework_alloc.stack;
+    case VS_EVENT_framework_oom: return e->framework_oom.stack;
+    default: return 0;
+    }
+}
+
+/* Rows that fail at event *number*. */
+static enum vs_err note(struct place_search *f, uint64_t number, const struct vs_event *e)
+{
+    char text[VS_PLACE_TEXT_MAX];
+    for (size_t i = 0; i < f->view->count; i++) {
+        struct vs_replay_row *row = &f->view->rows[i];
+        if (row->outcome.fail_event != number)
+            continue;
+        vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
+        row->place = vs_summary_copy(f->memory, text);
+        row->line = vs_fit_line(f->reader, f->symbols, f->memory, stack_of(e), f->mark.name, true,
+                                true);
+        if (!row->place || !row->line)
+            return VS_ERR_NOMEM;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
+                             struct vs_replay_view *view)
+{
+    struct place_search f = {.reader = reader, .memory = memory, .view = view};
+    struct vs_event event;
+    uint64_t last = 0;
+    for (size_t i = 0; i < view->count; i++)
+        last = view->rows[i].outcome.fail_event > last ? view->rows[i].outcome.fail_event : last;
+    if (!last)
+        return VS_OK;
+    enum vs_err err = vs_phases_init(&f.phases);
+    if (!err)
+        err = vs_symbols_open(reader, &f.symbols);
+    if (!err)
+        err = vs_reader_rewind(reader);
+    for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
+        err = follow(&f, &event);
+        for (size_t i = 0; !err && i < view->count; i++) {
+            if (view->rows[i].outcome.fail_event == n) {
+                err = note(&f, n, &event);
+                break;
+            }
+        }
+    }
+    vs_symbols_close(f.symbols);
+    vs_phases_free(&f.phases);
+    return err == VS_ERR_END ? VS_OK : err;
+}

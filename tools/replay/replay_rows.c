@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rows of the table: settings by devices, run in parallel, and the smallest device of each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/summary.h"
+#include "tools/common/command.h"
+#include "tools/replay/replay_command.h"
+
+/* --sweep: settings that are known to help, each alone, then the usual combinations. The manual
+ * lists them. */
+static const char *const swept[] = {
+    "expandable_segments:True",
+    "max_split_size_mb:32",
+    "max_split_size_mb:128",
+    "max_split_size_mb:512",
+    "roundup_power2_divisions:4",
+    "roundup_power2_divisions:8",
+    "large_segment_size_mb:32",
+    "garbage_collection_threshold:0.8,per_process_memory_fraction:0.99",
+    "expandable_segments:True,roundup_power2_divisions:8",
+    "max_split_size_mb:128,garbage_collection_threshold:0.8,per_process_memory_fraction:0.99",
+};
+
+struct named_setting {
+    const char *name;
+    struct vs_whatif_setting setting;
+};
+
+struct table {
+    const struct vs_replay_job *job;
+    const struct vs_whatif_log *log;
+    const struct vs_whatif_recorded *recorded;
+    struct named_setting settings[VS_REPLAY_SETTINGS_MAX + VS_POLICY_COUNT + 16];
+    size_t count;
+};
+
+static const char *recorded_name(const struct vs_whatif_recorded *recorded)
+{
+    if (recorded->requests == VS_WHATIF_PROGRAM && !recorded->cached)
+        return "observe";
+    if (*recorded->conf)
+        return recorded->conf;
+    if (recorded->requests == VS_WHATIF_FRAMEWORK && recorded->expandable)
+        return "expandable_segments:True";
+    return vs_policies[recorded->policy]->name;
+}
+
+/* The next setting; the one that was recorded is in the table already. */
+static struct vs_whatif_setting *add(struct table *t, const char *name)
+{
+    if (t->count && strcmp(name, t->settings[0].name) == 0)
+        return NULL;
+    struct named_setting *s = &t->settings[t->count++];
+    s->name = name;
+    vs_whatif_setting_init(&s->setting);
+    return &s->setting;
+}
+
+static void add_conf(struct table *t, const char *text)
+{
+    char why[VS_WHATIF_WHY_MAX];
+    struct vs_whatif_setting *setting = add(t, text);
+    if (setting && vs_whatif_setting_conf(setting, text, why))
+        t->count--; /* checked when the arguments were read */
+}
+
+static void add_policy(struct table *t, enum vs_policy_id policy)
+{
+    bool framework = t->recorded->requests == VS_WHATIF_FRAMEWORK;
+    if (framework && policy == VS_POLICY_EXPANDABLE) {
+        add_conf(t, "expandable_segments:True");
+        return;
+    }
+    struct vs_whatif_setting *setting = add(t, vs_policies[policy]->name);
+    if (setting)
+        vs_whatif_setting_policy(setting, policy);
+}
+
+static void add_observe(struct table *t)
+{
+    struct vs_whatif_setting *setting = add(t, "observe");
+    if (setting)
+        setting->server = VS_WHATIF_DRIVER;
+}
+
+static void choose_settings(struct table *t)
+{
+    const struct vs_replay_job *job = t->job;
+    bool all = !job->conf_count && !job->sweep && !job->any_policy;
+    add(t, recorded_name(t->recorded));
+    if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM))
+        add_observe(t);
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
+        if (all || job->policies[i])
+            add_policy(t, (enum vs_policy_id)i);
+    }
+    for (size_t i = 0; i < job->conf_count; i++)
+        add_conf(t, job->confs[i]);
+    for (size_t i = 0; job->sweep && i < sizeof swept / sizeof *swept; i++)
+        add_conf(t, swept[i]);
+}
+
+/* The setting of a row on its device. Another GPU has no other processes yet, and no limit. */
+static struct vs_whatif_setting placed(const struct named_setting *s,
+                                       const struct vs_replay_device *device)
+{
+    struct vs_whatif_setting setting = s->setting;
+    if (!device->capacity)
+        return setting;
+    setting.capacity = device->capacity;
+    setting.limit = VS_WHATIF_NONE;
+    if (*device->gpu)
+        setting.others_most = 0;
+    return setting;
+}
+
+static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
+                            struct vs_replay_view *view)
+{
+    static const struct vs_replay_device recorded = {"", 0};
+    const struct vs_replay_job *job = t->job;
+    const struct vs_replay_device *devices = job->device_count ? job->devices : &recorded;
+    size_t device_count = job->device_count ? job->device_count : 1;
+    size_t count = device_count * t->count + (job->device_count > 0);
+    view->rows = vs_arena_alloc(memory, count * sizeof *view->rows);
+    struct vs_whatif_setting *settings = calloc(count, sizeof *settings);
+    struct vs_whatif_outcome *outcomes = calloc(count, sizeof *outcomes);
+    enum vs_err err = view->rows && settings && outcomes ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; i < count && !err; i++) {
+        size_t k = job->device_count ? i - 1 : i; /* the recorded device first, one row */
+        const struct vs_replay_device *device =
+            job->device_count && !i ? &recorded : &devices[k / t->count];
+        const struct named_setting *s =
+            job->device_count && !i ? &t->settings[0] : &t->settings[k % t->count];
+        settings[i] = placed(s, device);
+        view->rows[i] = (struct vs_replay_row){.setting = s->name, .gpu = device->gpu,
+                                               .capacity = device->capacity, .place = "",
+                                               .line = "", .least_gpu = ""};
+    }
+    if (!err) {
+        vs_whatif_run_all(t->log, settings, count, outcomes);
+        view->count = count;
+    }
+    for (size_t i = 0; i < view->count; i++)
+        view->rows[i].outcome = outcomes[i];
+    free(settings);
+    free(outcomes);
+    return err;
+}
+
+/* --find-capacity */
+static void find_least(const struct table *t, struct vs_replay_view *view)
+{
+    static struct vs_replay_gpu gpus[VS_REPLAY_GPUS_MAX]; /* names for the rows */
+    size_t gpu_count = vs_replay_gpus(gpus);
+    for (size_t i = 0; i < view->count; i++) {
+        struct vs_replay_row *row = &view->rows[i];
+        struct vs_whatif_setting setting = t->settings[i].setting;
+        struct vs_whatif_outcome out;
+        setting.others_most = 0;
+        row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &out);
+        setting.limit = VS_WHATIF_NONE;
+        for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
+            if (gpus[g].total < row->least_capacity)
+                continue;
+            setting.capacity = gpus[g].total;
+            vs_whatif_run(t->log, &setting, &out);
+            if (!out.err && out.survives)
+                row->least_gpu = gpus[g].name;
+        }
+    }
+}
+
+int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *log,
+                   struct vs_arena *memory, struct vs_replay_view *view)
+{
+    struct table t = {.job = job, .log = log, .recorded = vs_whatif_recorded(log)};
+    choose_settings(&t);
+    view->recorded = t.recorded;
+    view->find = job->find;
+    if (run_rows(&t, memory, view))
+        return vs_tool_fail(job->who, "out of memory");
+    if (job->find)
+        find_least(&t, view);
+    return 0;
+}
