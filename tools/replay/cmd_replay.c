@@ -28,6 +28,11 @@ static const char usage[] =
     "  --gpu NAME      on this GPU, such as rtx4090-24g; may be repeated\n"
     "  --find-capacity the smallest device on which each setting gets through, and the smallest\n"
     "                  GPU\n"
+    "  --limit SIZE    with this limit on the program's memory, or none\n"
+    "  --others SIZE   other processes hold at most this\n"
+    "  --pool-keep SIZE  stream-ordered pools keep at most this beyond what is in use\n"
+    "  --empty-cache   the cache is released at the end of each step\n"
+    "  --free-site REGEX  blocks of call sites that match are freed at the end of their step\n"
     "  --device N      requests of this device (default: the one with most memory in use)\n"
     "  --until EVENT   replay up to event number EVENT only\n"
     "  --json          JSON (schema vramscope.replay/1)\n"
@@ -116,7 +121,7 @@ static int answer(const struct vs_replay_job *job, struct vs_reader *reader)
             code = VS_EXIT_UNUSABLE;
     }
     if (!code)
-        code = vs_replay_rows(job, log, &memory, &view);
+        code = vs_replay_rows(job, log, reader, &memory, &view);
     if (!code && (read_names(reader, &memory, &view) || vs_replay_places(reader, &memory, &view)))
         code = vs_tool_fail(job->who, "%s: cannot read the trace again", job->trace);
     vs_symbol_tool_done();

@@ -27,6 +27,10 @@ struct vs_replay_job {
     size_t conf_count;
     bool policies[VS_POLICY_COUNT], observe; /* --policy */
     bool any_policy, sweep, find, json, partial, colour_given, colour;
+    /* of every row but the first */
+    uint64_t limit, pool_keep, others; /* VS_WHATIF_NONE: none; as recorded; limit 0: as recorded */
+    bool empty_cache;
+    const char *free_site;             /* regular expression, or NULL */
     struct vs_replay_device devices[VS_REPLAY_DEVICES_MAX];
     size_t device_count;
     uint64_t device;   /* of the trace, or VS_WHATIF_DEVICE_ANY */
@@ -45,10 +49,17 @@ struct vs_replay_gpu {
  * installation has no simulated GPU. */
 size_t vs_replay_gpus(struct vs_replay_gpu *gpus);
 
+/* vs_replay_sites: the call sites whose line or function matches job->free_site, in *memory*. Returns
+ * 0, or an exit code after a message. */
+int vs_replay_sites(const struct vs_replay_job *job, const struct vs_whatif_log *log,
+                    struct vs_reader *reader, struct vs_arena *memory,
+                    const struct vs_whatif_site **sites, size_t *count);
+
 /* vs_replay_rows: runs every setting on every device; rows in *memory*. Returns 0, or an exit code
  * after a message. */
 int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *log,
-                   struct vs_arena *memory, struct vs_replay_view *view);
+                   struct vs_reader *reader, struct vs_arena *memory,
+                   struct vs_replay_view *view);
 
 /* vs_replay_places: place and line of every failure, in one pass over the trace. VS_ERR_NOMEM. */
 enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,

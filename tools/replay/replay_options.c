@@ -74,6 +74,19 @@ static int set_device(struct vs_replay_job *job, const char *text)
     return 0;
 }
 
+/* A size, or the word *none* for none. */
+static int set_size(struct vs_replay_job *job, const char *flag, const char *text, uint64_t *out)
+{
+    if (out == &job->limit && strcmp(text, "none") == 0) {
+        *out = VS_WHATIF_NONE;
+        return 0;
+    }
+    if (vs_size_parse(text, out) || (out == &job->limit && !*out))
+        return vs_tool_usage(job->who, "%s takes a size, such as 8GiB%s", flag,
+                             out == &job->limit ? ", or none" : "");
+    return 0;
+}
+
 static int one(struct vs_replay_job *job, char **argv, int c, const char *value)
 {
     switch (c) {
@@ -89,6 +102,11 @@ static int one(struct vs_replay_job *job, char **argv, int c, const char *value)
         job->colour_given = strcmp(value, "auto") != 0;
         return vs_tool_colour(value, &job->colour)
                    ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
+    case 'l': return set_size(job, "--limit", value, &job->limit);
+    case 'k': return set_size(job, "--pool-keep", value, &job->pool_keep);
+    case 'o': return set_size(job, "--others", value, &job->others);
+    case 'r': job->free_site = value; return 0;
+    case 'e': job->empty_cache = true; return 0;
     case 'w': job->sweep = true; return 0;
     case 'f': job->find = true; return 0;
     case 'j': job->json = true; return 0;
@@ -104,12 +122,16 @@ int vs_replay_parse(struct vs_replay_job *job, const char *usage, int argc, char
         {"policy", required_argument, NULL, 'P'},   {"capacity", required_argument, NULL, 'C'},
         {"gpu", required_argument, NULL, 'g'},      {"find-capacity", no_argument, NULL, 'f'},
         {"device", required_argument, NULL, 'd'},   {"until", required_argument, NULL, 'u'},
-        {"json", no_argument, NULL, 'j'},           {"partial", no_argument, NULL, 'p'},
-        {"color", required_argument, NULL, 'c'},    {"help", no_argument, NULL, 'h'},
+        {"limit", required_argument, NULL, 'l'},    {"pool-keep", required_argument, NULL, 'k'},
+        {"others", required_argument, NULL, 'o'},   {"free-site", required_argument, NULL, 'r'},
+        {"empty-cache", no_argument, NULL, 'e'},    {"json", no_argument, NULL, 'j'},
+        {"partial", no_argument, NULL, 'p'},        {"color", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
         {0}};
     int c;
     opterr = 0;
     job->device = VS_WHATIF_DEVICE_ANY;
+    job->pool_keep = job->others = VS_WHATIF_NONE;
     while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);

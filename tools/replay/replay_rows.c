@@ -34,6 +34,8 @@ struct table {
     const struct vs_whatif_recorded *recorded;
     struct named_setting settings[VS_REPLAY_SETTINGS_MAX + VS_POLICY_COUNT + 16];
     size_t count;
+    const struct vs_whatif_site *sites;
+    size_t site_count;
 };
 
 static const char *recorded_name(const struct vs_whatif_recorded *recorded)
@@ -42,15 +44,22 @@ static const char *recorded_name(const struct vs_whatif_recorded *recorded)
         return "observe";
     if (*recorded->conf)
         return recorded->conf;
-    if (recorded->requests == VS_WHATIF_FRAMEWORK && recorded->expandable)
+    if (recorded->policy == VS_POLICY_EXPANDABLE)
         return "expandable_segments:True";
     return vs_policies[recorded->policy]->name;
 }
 
-/* The next setting; the one that was recorded is in the table already. */
+/* Something other than the setting and the device changes from the first row to the others. */
+static bool modified(const struct vs_replay_job *job)
+{
+    return job->limit || job->pool_keep != VS_WHATIF_NONE || job->others != VS_WHATIF_NONE ||
+           job->empty_cache || job->free_site;
+}
+
+/* The next setting. Without other changes the one that was recorded is in the table already. */
 static struct vs_whatif_setting *add(struct table *t, const char *name)
 {
-    if (t->count && strcmp(name, t->settings[0].name) == 0)
+    if (t->count && !modified(t->job) && strcmp(name, t->settings[0].name) == 0)
         return NULL;
     struct named_setting *s = &t->settings[t->count++];
     s->name = name;
@@ -68,8 +77,7 @@ static void add_conf(struct table *t, const char *text)
 
 static void add_policy(struct table *t, enum vs_policy_id policy)
 {
-    bool framework = t->recorded->requests == VS_WHATIF_FRAMEWORK;
-    if (framework && policy == VS_POLICY_EXPANDABLE) {
+    if (policy == VS_POLICY_EXPANDABLE) { /* the same by its option */
         add_conf(t, "expandable_segments:True");
         return;
     }
@@ -90,6 +98,10 @@ static void choose_settings(struct table *t)
     const struct vs_replay_job *job = t->job;
     bool all = !job->conf_count && !job->sweep && !job->any_policy;
     add(t, recorded_name(t->recorded));
+    if (modified(job))
+        add(t, recorded_name(t->recorded)); /* as recorded but for these changes */
+    if (modified(job) && all)
+        return;
     if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM))
         add_observe(t);
     for (int i = 0; i < VS_POLICY_COUNT; i++) {
@@ -103,16 +115,25 @@ static void choose_settings(struct table *t)
 }
 
 /* The setting of a row on its device. Another GPU has no other processes yet, and no limit. */
-static struct vs_whatif_setting placed(const struct named_setting *s,
+static struct vs_whatif_setting placed(const struct table *t, const struct named_setting *s,
                                        const struct vs_replay_device *device)
 {
+    const struct vs_replay_job *job = t->job;
     struct vs_whatif_setting setting = s->setting;
-    if (!device->capacity)
-        return setting;
-    setting.capacity = device->capacity;
-    setting.limit = VS_WHATIF_NONE;
-    if (*device->gpu)
-        setting.others_most = 0;
+    if (device->capacity) {
+        setting.capacity = device->capacity;
+        setting.limit = VS_WHATIF_NONE;
+        if (*device->gpu)
+            setting.others_most = 0;
+    }
+    if (job->limit)
+        setting.limit = job->limit;
+    setting.pool_keep = job->pool_keep;
+    if (job->others < setting.others_most)
+        setting.others_most = job->others;
+    setting.empty_cache_at_step_end = job->empty_cache;
+    setting.sites = t->sites;
+    setting.site_count = t->site_count;
     return setting;
 }
 
@@ -130,11 +151,10 @@ static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
     enum vs_err err = view->rows && settings && outcomes ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; i < count && !err; i++) {
         size_t k = job->device_count ? i - 1 : i; /* the recorded device first, one row */
-        const struct vs_replay_device *device =
-            job->device_count && !i ? &recorded : &devices[k / t->count];
-        const struct named_setting *s =
-            job->device_count && !i ? &t->settings[0] : &t->settings[k % t->count];
-        settings[i] = placed(s, device);
+        const struct vs_replay_device *device = i || !job->device_count ? &devices[k / t->count]
+                                                                        : &recorded;
+        const struct named_setting *s = i ? &t->settings[k % t->count] : &t->settings[0];
+        settings[i] = i ? placed(t, s, device) : s->setting;
         view->rows[i] = (struct vs_replay_row){.setting = s->name, .gpu = device->gpu,
                                                .capacity = device->capacity, .place = "",
                                                .line = "", .least_gpu = ""};
@@ -157,11 +177,10 @@ static void find_least(const struct table *t, struct vs_replay_view *view)
     size_t gpu_count = vs_replay_gpus(gpus);
     for (size_t i = 0; i < view->count; i++) {
         struct vs_replay_row *row = &view->rows[i];
-        struct vs_whatif_setting setting = t->settings[i].setting;
+        static const struct vs_replay_device any = {"any", VS_WHATIF_NONE};
+        struct vs_whatif_setting setting = placed(t, &t->settings[i], &any);
         struct vs_whatif_outcome out;
-        setting.others_most = 0;
         row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &out);
-        setting.limit = VS_WHATIF_NONE;
         for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
             if (gpus[g].total < row->least_capacity)
                 continue;
@@ -174,14 +193,18 @@ static void find_least(const struct table *t, struct vs_replay_view *view)
 }
 
 int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *log,
-                   struct vs_arena *memory, struct vs_replay_view *view)
+                   struct vs_reader *reader, struct vs_arena *memory, struct vs_replay_view *view)
 {
     struct table t = {.job = job, .log = log, .recorded = vs_whatif_recorded(log)};
+    int code = vs_replay_sites(job, log, reader, memory, &t.sites, &t.site_count);
+    if (code)
+        return code;
     choose_settings(&t);
     view->recorded = t.recorded;
     view->find = job->find;
     if (run_rows(&t, memory, view))
         return vs_tool_fail(job->who, "out of memory");
+    view->modified = modified(job);
     if (job->find)
         find_least(&t, view);
     return 0;

@@ -388,6 +388,10 @@ static enum vs_err take_event(struct vs_requests_reading *r)
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return take_range(r);
+    case VS_EVENT_end: /* a program that ends well got over all of them */
+        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->query->until_event)
+            r->open_count = 0;
+        return VS_OK;
     default: return VS_OK;
     }
 }
@@ -467,7 +471,7 @@ static void conclude(struct vs_requests_reading *r)
         recorded->policy = VS_POLICY_EXPANDABLE;
     if (!r->open_count)
         return;
-    const struct vs_open_failure *last = &r->open[r->open_count - 1];
+    const struct vs_open_failure *last = &r->open[r->open_count - 1]; /* the latest */
     recorded->last_failure = last->event;
     if (last->live + last->bytes > recorded->least_peak)
         recorded->least_peak = last->live + last->bytes;

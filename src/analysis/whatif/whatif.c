@@ -36,6 +36,12 @@ const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *
     return &log->recorded;
 }
 
+const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count)
+{
+    *count = log->site_count;
+    return log->stacks;
+}
+
 void vs_whatif_close(struct vs_whatif_log *log)
 {
     if (!log)
@@ -127,7 +133,8 @@ uint64_t vs_whatif_least_capacity(const struct vs_whatif_log *log,
     struct vs_whatif_setting trial = *setting;
     struct vs_whatif_outcome result;
     uint64_t pages_failed = log->recorded.least_peak / VS_PAGE_BYTES; /* not enough, or just so */
-    trial.capacity = trial.limit = VS_WHATIF_NONE;
+    trial.capacity = VS_WHATIF_NONE;
+    trial.limit = trial.limit ? trial.limit : VS_WHATIF_NONE; /* that of the recording is gone */
     vs_whatif_run(log, &trial, out);
     if (out->err || !out->survives)
         return 0;

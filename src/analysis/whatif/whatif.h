@@ -55,7 +55,8 @@ struct vs_whatif_recorded {
     uint64_t events, request_count, free_count, steps;
     uint64_t failures;            /* requests that failed */
     uint64_t last_failure;        /* event of the last failure that the program did not recover
-                                   * from; 0: none */
+                                   * from: neither was as much served later, nor did a later step
+                                   * end, nor the program with status 0; 0: none */
     uint64_t reserved_peak;       /* of the memory that holds the requests */
     uint64_t held_peak;           /* all memory of the program: `peak reserved` of the report */
     uint64_t live_peak;           /* requests in use at a time: no allocator needs less */
@@ -75,6 +76,8 @@ struct vs_whatif_recorded {
 enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_query *query,
                            struct vs_whatif_log **out) VS_MUST_CHECK;
 const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *log);
+/* vs_whatif_stacks: the stack ids of all requests, each once. */
+const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count);
 void vs_whatif_close(struct vs_whatif_log *log); /* NULL does nothing */
 
 /* What serves the requests. */

@@ -46,12 +46,15 @@ static enum vs_err cache_of(struct setting_run *r, enum block_server server, str
     return err;
 }
 
-static void empty_caches(struct setting_run *r)
+/* Releases all cached memory; returns whether there was any. */
+static bool empty_caches(struct setting_run *r)
 {
+    uint64_t before = r->device.pages;
     for (int i = 0; i < CACHES; i++) {
         if (r->caches[i])
             (void)!vs_allocator_empty_cache(r->caches[i], NULL);
     }
+    return r->device.pages < before;
 }
 
 /* --- requests --- */
@@ -76,9 +79,10 @@ static enum vs_err from_cache(struct setting_run *r, const struct vs_request_ent
     if (!err)
         err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
     if (err == VS_ERR_DEVICE_OOM && r->makes_room) {
-        empty_caches(r);
-        r->fallbacks++;
-        err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+        if (empty_caches(r)) { /* of the other one */
+            r->fallbacks++;
+            err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+        }
         if (err == VS_ERR_DEVICE_OOM && server == IN_CACHE)
             return from_driver(r, e->bytes, slot);
     }
@@ -263,14 +267,6 @@ static void take_step(struct setting_run *r, const struct vs_request_entry *e)
         empty_caches(r);
 }
 
-static void take_context(struct setting_run *r)
-{
-    for (int i = 0; i < CACHES; i++) {
-        if (r->caches[i])
-            (void)!vs_allocator_empty_cache(r->caches[i], NULL);
-    }
-}
-
 static enum vs_err take_entry(struct setting_run *r, const struct vs_request_entry *e)
 {
     switch (e->kind) {
@@ -287,7 +283,9 @@ static enum vs_err take_entry(struct setting_run *r, const struct vs_request_ent
             empty_caches(r);
         return VS_OK;
     case VS_REQUEST_STEP: take_step(r, e); return VS_OK;
-    case VS_REQUEST_CONTEXT: take_context(r); return VS_OK;
+    case VS_REQUEST_CONTEXT: /* all blocks were freed before */
+        empty_caches(r);
+        return VS_OK;
     default: take_level(r, e); return VS_OK;
     }
 }

@@ -74,41 +74,38 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
 static void outcome_text(char out[160], const struct vs_replay_row *row)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX];
     if (o->err)
         snprintf(out, 160, "not possible: %s", vs_err_text(o->err));
+    else if (o->survives && o->failed_probes)
+        snprintf(out, 160, "fits (%" PRIu64 " failed as recorded)", o->failed_probes);
     else if (o->survives)
         snprintf(out, 160, "fits");
     else if (*row->place)
-        snprintf(out, 160, "fails in %.90s, short by %s", row->place,
-                 size_text(size, o->fail_short));
+        snprintf(out, 160, "fails in %.90s", row->place);
     else
-        snprintf(out, 160, "fails at event %" PRIu64 ", short by %s", o->fail_event,
-                 size_text(size, o->fail_short));
+        snprintf(out, 160, "fails at event %" PRIu64, o->fail_event);
 }
 
-static void print_failure(const struct vs_replay_row *row, const struct vs_style *style)
+/* The request that failed; nothing when that of the row above failed as well. */
+static void print_failure(const struct vs_replay_row *row, bool same, const struct vs_style *style)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX];
-    FILE *out = style->out;
-    if (o->err || o->survives)
+    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], text[1024], clipped[4 * 80 + 4];
+    if (o->err || o->survives || same)
         return;
-    fprintf(out, "    %s", size_text(size, o->fail_requested));
-    if (o->fail_other)
-        fputs(" of the program's other memory does not fit", out);
-    else
-        fputs(" requested", out);
-    if (*row->line) {
-        fputs(" at ", out);
-        vs_text_put(out, row->line);
-    }
-    fputc('\n', out);
+    snprintf(text, sizeof text, "    %s%s, short by %s%s%s", size_text(size, o->fail_requested),
+             o->fail_other ? " of the program's other memory" : " requested",
+             size_text(missing, o->fail_short), *row->line ? ": " : "", row->line);
+    vs_text_put(style->out, vs_text_clip(clipped, text, 80));
+    fputc('\n', style->out);
 }
 
 static void print_row(const struct vs_replay_view *view, const struct vs_replay_row *row,
                       const char *name, const struct vs_style *style)
 {
+    const struct vs_replay_row *above = row > view->rows ? row - 1 : row;
+    bool same = row != above && row->outcome.fail_event == above->outcome.fail_event &&
+                row->outcome.fail_short == above->outcome.fail_short;
     const struct vs_whatif_outcome *o = &row->outcome;
     char size[VS_SIZE_TEXT_MAX], text[160];
     FILE *out = style->out;
@@ -125,13 +122,13 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         fprintf(out, "%12s %5.1f %% %8" PRIu64 "  ", size_text(size, o->reserved_peak),
                 100 * vs_whatif_fragmentation(o), o->retries);
     if (view->find && row->least_capacity)
-        fprintf(out, "%12s  %s\n", size_text(size, row->least_capacity),
-                *row->least_gpu ? row->least_gpu : "none of the GPUs");
+        fprintf(out, "%12s %s\n", size_text(size, row->least_capacity),
+                *row->least_gpu ? row->least_gpu : "none");
     else
         fprintf(out, "%s%s%s\n",
                 vs_paint(style, o->survives ? VS_GOOD : VS_BAD), text, vs_unpaint(style));
     if (!(view->find && row->least_capacity))
-        print_failure(row, style);
+        print_failure(row, same, style);
 }
 
 static bool same_device(const struct vs_replay_row *a, const struct vs_replay_row *b)
@@ -154,16 +151,20 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
     char name[256];
     fprintf(out, "\n%s%-*s %12s %7s %8s  %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN,
             "setting", "reserved", "frag.", "retries",
-            view->find ? "least memory  smallest GPU" : "outcome", vs_unpaint(style));
+            view->find ? "     least on" : "outcome", vs_unpaint(style));
     for (size_t i = 0; i < view->count; i++) {
         const struct vs_replay_row *row = &view->rows[i];
         if (i && !same_device(row, row - 1))
             print_device(row, out);
-        snprintf(name, sizeof name, i ? "%s" : "as recorded: %s", row->setting);
+        bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;
+        snprintf(name, sizeof name, !i ? "as recorded: %s" : changed ? "%s, changed" : "%s",
+                 row->setting);
         print_row(view, row, name, style);
     }
-    fputs("reserved: at its peak. frag.: share of it that was not in use then. retries: requests\n"
-          "served only after the cache was released.\n", out);
+    fputs("\nreserved: at its peak. frag.: share of it that was not in use then. retries:\n"
+          "requests served only after the cache was released.", out);
+    fputs(view->find ? " least: the smallest device on\nwhich the setting gets through, contexts "
+                       "included; on: the smallest GPU.\n" : "\n", out);
 }
 
 /* --- what the figures rest on --- */

@@ -22,6 +22,7 @@ struct vs_replay_row {
 struct vs_replay_view {
     const char *path, *program, *device_name;
     const struct vs_whatif_recorded *recorded;
+    bool modified; /* the other rows differ from the first in more than setting and device */
     bool find;  /* --find-capacity: the outcome of a row is that of its least capacity */
     struct vs_replay_row *rows; /* the first: as recorded, on the recorded device; then by device */
     size_t count;
