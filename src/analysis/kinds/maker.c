@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A Python function is judged once (struct function, by the index of its module in
+ * See the header. A Python function is judged once (struct maker_function, by the index of its module in
  * the trace), a native frame once (bits of enum native, by its address); a stack is then a walk
  * over numbers. Names of native frames are looked up only in PyTorch's own libraries. */
 #include "analysis/kinds/maker.h"
@@ -12,7 +12,7 @@
 
 #define STACK_MAX 129
 
-struct function {
+struct maker_function {
     const char *name, *path; /* the reader's; another one under the same index is judged anew */
     enum vs_maker maker;
     bool library;       /* of an installed package */
@@ -41,7 +41,7 @@ struct vs_makers {
     struct vs_maker_site *sites;
     size_t site_count, site_capacity;
     struct vs_map by_stack; /* stack + 1 -> index */
-    struct function *functions;
+    struct maker_function *functions;
     size_t function_count, function_capacity;
     struct vs_map by_module; /* module + 1 -> index of its function */
     struct class_row *classes;
@@ -145,11 +145,11 @@ static enum vs_err class_of(struct vs_makers *makers, const char *path, const ch
 }
 
 static enum vs_err judge_function(struct vs_makers *makers, const struct vs_module *module,
-                                  struct function *out)
+                                  struct maker_function *out)
 {
     const char *dot = strrchr(module->function, '.'), *last = dot ? dot + 1 : module->function;
     enum vs_maker maker = by_rules(module->path, last);
-    *out = (struct function){.name = module->function, .path = module->path, .maker = maker,
+    *out = (struct maker_function){.name = module->function, .path = module->path, .maker = maker,
                              .library = is_library(module->path)};
     bool forward = strcmp(last, "forward") == 0;
     if (!forward && strcmp(last, "__init__") != 0)
@@ -161,7 +161,7 @@ static enum vs_err judge_function(struct vs_makers *makers, const struct vs_modu
 }
 
 static enum vs_err function_of(struct vs_makers *makers, uint32_t index,
-                               const struct vs_module *module, struct function **out)
+                               const struct vs_module *module, struct maker_function **out)
 {
     const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)index + 1);
     size_t at = known ? (size_t)*known : makers->function_count;
@@ -173,7 +173,7 @@ static enum vs_err function_of(struct vs_makers *makers, uint32_t index,
         if (err)
             return err;
         makers->function_count++;
-        makers->functions[at] = (struct function){0};
+        makers->functions[at] = (struct maker_function){0};
     }
     *out = &makers->functions[at];
     if ((*out)->name == module->function && (*out)->path == module->path)
@@ -269,7 +269,7 @@ static enum vs_err walk_frame(struct vs_makers *makers, const struct vs_frame *f
         }
         return err;
     }
-    struct function *function;
+    struct maker_function *function;
     enum vs_err err = function_of(makers, frame->module, module, &function);
     if (err)
         return err;
