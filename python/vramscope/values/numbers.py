@@ -30,9 +30,10 @@ def tensor(number):
     found = _cache.get(key)
     if found is None:
         marked = _marked[kind]
-        plain = _torch.full((), number, dtype=marked.dtype, device="cpu")
-        found = marked.detach()
-        found.set_(plain.untyped_storage(), 0, (), ())
+        with _torch._C._DisableTorchDispatch():  # a mode would make a tensor of its own, or see a number
+            plain = _torch.full((), number, dtype=marked.dtype, device="cpu")
+            found = marked.detach()
+            found.set_(plain.untyped_storage(), 0, (), ())
         if len(_cache) >= _CACHE_MAX:
             _cache.clear()
         _cache[key] = found
