@@ -37,6 +37,8 @@ def run(plan, args, kwargs, given, given_named):
     equivalent = EQUIVALENTS.get(plan.name)
     if equivalent is not None:
         return equivalent(*args, **kwargs)
+    if plan.name.startswith("_fft_"):  # MKL refuses the repeated elements of an expanded tensor
+        args = [args[0].contiguous(), *args[1:]]
     if plan.random:
         return _random(plan, args, kwargs, given, given_named)
     return plan.redispatch(_key, *args, **kwargs)
