@@ -320,8 +320,12 @@ class Shadow:
         try:
             return self.handle(plan, keys, args, kwargs)
         except Exception as error:
-            if call.error is not None:
-                raise call.error
+            own, call.error = call.error, None
+            if own is not None:
+                try:
+                    raise own
+                finally:  # the error has this frame, whose tensors would stay until Python's next collection
+                    del own
             if isinstance(error, self.torch.OutOfMemoryError):
                 raise  # memory for a result whose shape the host computed
             notes.failure(plan.name, error)
