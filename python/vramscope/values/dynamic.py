@@ -178,7 +178,11 @@ def collective(self, plan, keys, args, kwargs, tensors):
         result = self.device(plan, keys, args, kwargs)
     finally:
         _thread.moving = outer
+    known = state if state != UNKNOWN else ASSUMED
     for t in tensors:
         if self.has_values(t):
-            self.table.put(t, state if state != UNKNOWN else ASSUMED)
+            self.table.put(t, known)
+    for t in self.flat(result):  # made where the handler does not see it, inside __torch_dispatch__
+        if self.has_values(t) and self.table.of(t) == UNKNOWN:
+            self.table.put(t, known)
     return result

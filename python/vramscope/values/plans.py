@@ -67,6 +67,12 @@ class Plan:
             self._fill_in(self.handler.torch)
         return self.handler.run(self, keys, args, kwargs)
 
+    def call_inside(self, keys, *args, **kwargs):
+        """The same for the key that counts inside __torch_dispatch__."""
+        if self.redispatch is None:
+            self._fill_in(self.handler.torch)
+        return self.handler.run_inside(self, keys, args, kwargs)
+
     def _fill_in(self, torch):
         namespace, base, overload = self.place
         op = getattr(getattr(getattr(torch.ops, namespace), base), overload)

@@ -6,6 +6,8 @@ operation runs as itself, with all its allocations; then the results go into the
 outputs. An operation with a large tensor is not computed: its small outputs get plain content
 (assumed.py) and count as not known. Nothing here keeps a reference to a tensor after the call.
 """
+import functools
+import operator
 import threading
 
 from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, sparse, threads
@@ -25,14 +27,14 @@ class Call:
 class Shadow:
     """One per process. Threads: any; an operation is handled by the thread that calls it."""
 
-    def __init__(self, torch, key, limit):
+    def __init__(self, torch, keys, limit):
         C = torch._C
         self.torch = torch
         self.limit = limit
         self.table = Table(torch, limit)
         self.plain = (torch.Tensor, torch.nn.Parameter)
-        self.own = C.DispatchKeySet(key)
-        self.below = C._dispatch_keyset_full_after(key)
+        self.own = functools.reduce(operator.or_, map(C.DispatchKeySet, keys))
+        self.below, self.below_inner = (C._dispatch_keyset_full_after(k) - self.own for k in (keys[0], keys[-1]))
         self.exclude = C._ExcludeDispatchKeyGuard
         self.no_autograd = C._AutoDispatchBelowAutograd
         self.capturing = C._cuda_isCurrentStreamCapturing
@@ -332,6 +334,10 @@ class Shadow:
         finally:
             stack.pop()
         return call.result if call.done else self.bare(plan, keys, args, kwargs)
+
+    def run_inside(self, plan, keys, args, kwargs):
+        """The same inside __torch_dispatch__, where the first key is excluded."""
+        return self.run(plan, keys & self.below_inner, args, kwargs)
 
     def bare(self, plan, keys, args, kwargs):
         """The operation alone, after an error before it."""

@@ -7,6 +7,10 @@ work as without it, and the backward threads inherit it from the thread that cal
 Composite operations and views fall through the key at no cost. The kernels are registered one by one,
 since PyTorch cannot call a fallback in Python while a mode is active.
 
+Until PyTorch 2.14 the key lies above that of modes and tensor subclasses, and PyTorch excludes it while
+a __torch_dispatch__ runs. There a second key, below Python's, sees the operations: all but those that
+make a tensor from none and those on sparse tensors.
+
 Threads that Python starts get the key when they start; the child of a fork loses it, since it cannot
 use CUDA.
 """
@@ -16,7 +20,9 @@ import threading
 from . import alias, driver, kernels, notes, plans, shared
 
 KEY = "Fake"
+INNER_KEY = "CustomRNGKeyId"
 
+_keys = [KEY]    # those in use
 _libraries = []  # registrations end with their library objects
 _on = False      # CUDA is in use
 
@@ -27,18 +33,16 @@ def start(torch, limit):
     if _on or not driver.load():
         return
     C = torch._C
-    key = C._dispatch_key_parse(KEY)
-    if C._dispatch_has_backend_fallback(key):
-        raise RuntimeError(f"PyTorch {torch.__version__} uses the dispatch key {KEY} itself")
+    keys = _choose_keys(C)
     from . import shadow
     _on = True
     alias.start(torch)
-    handler = shadow.Shadow(torch, key, limit)
+    handler = shadow.Shadow(torch, keys, limit)
     _register(torch, handler)
     _follow_extensions(torch, handler)
     shared.start(torch, handler)
     kernels.start(torch, handler)
-    _pass_higher_order(torch, key)
+    _pass_higher_order(torch, keys)
     _include(torch)
     _follow_threads(torch)
     _stay_out_of_fake_kernels(torch)
@@ -46,12 +50,26 @@ def start(torch, limit):
     notes.at_exit()
 
 
+def _choose_keys(C):
+    """The dispatch keys, from above: KEY alone if it lies below that of Python."""
+    key = C._dispatch_key_parse(KEY)
+    if C._dispatch_keyset_full_after(key).has(C.DispatchKey.Python):
+        _keys.append(INNER_KEY)
+    keys = [C._dispatch_key_parse(name) for name in _keys]
+    for name, key in zip(_keys, keys):
+        if C._dispatch_has_backend_fallback(key):
+            raise RuntimeError(f"PyTorch uses the dispatch key {name} itself")
+    return keys
+
+
 def _include(torch):
-    torch._C._dispatch_tls_set_dispatch_key_included(KEY, True)
+    for name in _keys:
+        torch._C._dispatch_tls_set_dispatch_key_included(name, True)
 
 
 def _exclude(torch):
-    torch._C._dispatch_tls_set_dispatch_key_included(KEY, False)
+    for name in _keys:
+        torch._C._dispatch_tls_set_dispatch_key_included(name, False)
 
 
 def _follow_threads(torch):
@@ -83,38 +101,53 @@ def _register(torch, handler):
     through: views, composites, and those that only handle memory."""
     C = torch._C
     everything = torch.library.Library("_", "IMPL")
-    everything.fallback(torch.library.fallthrough_kernel, KEY)
+    for name in _keys:
+        everything.fallback(torch.library.fallthrough_kernel, name)
     _libraries.append(everything)
     libraries = {}
-    has_kernel = C._dispatch_has_kernel_for_dispatch_key
     for full in C._dispatch_get_all_op_names():
-        namespace, _, name = full.partition("::")
-        base, _, overload = name.partition(".")
-        if namespace == "aten":
-            if base not in plans.SEEN_WHOLE or overload:
-                if (base in plans.PASSED or not any(has_kernel(full, k) for k in plans.BACKENDS)
-                        or _is_view(C._get_schema(full.partition(".")[0], overload))):
-                    continue
-        elif namespace in plans.COLLECTIVE_NAMESPACES:
-            if not has_kernel(full, "CUDA"):
-                continue
-        elif not _is_extension(torch, full):
-            continue
-        _handle(torch, handler, libraries, full)
+        if _is_seen(torch, full):
+            _handle(torch, handler, libraries, full)
+        elif INNER_KEY in _keys and full.startswith("prims::"):
+            # PyTorch counts this key as a backend: it would take their composite kernel for meta tensors too
+            _impl(torch, libraries, full, torch.library.fallthrough_kernel, INNER_KEY)
+
+
+def _is_seen(torch, full):
+    """Does the handler get this operation?"""
+    C = torch._C
+    has_kernel = C._dispatch_has_kernel_for_dispatch_key
+    namespace, _, name = full.partition("::")
+    base, _, overload = name.partition(".")
+    if namespace == "aten":
+        if base in plans.SEEN_WHOLE and not overload:
+            return True
+        return (base not in plans.PASSED and any(has_kernel(full, k) for k in plans.BACKENDS)
+                and not _is_view(C._get_schema(full.partition(".")[0], overload)))
+    if namespace in plans.COLLECTIVE_NAMESPACES:
+        return has_kernel(full, "CUDA")
+    return _is_extension(torch, full)
 
 
 def _handle(torch, handler, libraries, full):
-    """*handler* gets the operation *full*. *libraries*: those made so far, by namespace."""
+    """*handler* gets the operation *full*."""
     namespace, _, name = full.partition("::")
     base, _, overload = name.partition(".")
+    foreign = (namespace not in plans.PYTORCH_NAMESPACES and
+               not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CPU"))
+    plan = plans.Plan(handler, namespace, base, overload, foreign)
+    for key, call in zip(_keys, (plan.call, plan.call_inside)):
+        _impl(torch, libraries, full, call, key, with_keyset=True)
+
+
+def _impl(torch, libraries, full, kernel, key, **options):
+    """Registers the kernel of an operation. *libraries*: those made so far, by namespace."""
+    namespace, _, name = full.partition("::")
     library = libraries.get(namespace)
     if library is None:
         library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
         _libraries.append(library)
-    foreign = (namespace not in plans.PYTORCH_NAMESPACES and
-               not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CPU"))
-    plan = plans.Plan(handler, namespace, base, overload, foreign)
-    library.impl(name, plan.call, KEY, with_keyset=True)
+    library.impl(name, kernel, key, **options)
 
 
 def _is_extension(torch, full):
@@ -146,12 +179,13 @@ def _follow_extensions(torch, handler):
     operators.load_library = load_library
 
 
-def _pass_higher_order(torch, key):
-    """Operators that take functions (flex_attention, cond) have no kernel for the key; the operations
+def _pass_higher_order(torch, keys):
+    """Operators that take functions (flex_attention, cond) have no kernel for the keys; the operations
     in these functions are seen. Those that are made later copy the list of keys."""
-    torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
+    torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.extend(keys)
     for operator in torch._ops._higher_order_ops.values():
-        operator.fallthrough(key)
+        for key in keys:
+            operator.fallthrough(key)
 
 
 def _is_view(schema):
