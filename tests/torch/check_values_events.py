@@ -2,9 +2,9 @@
 """Values of small tensors change no allocation: each program of values_programs.py has the same
 allocator events, peak and reserved memory with them and without them.
 
-    check_values_events.py --build BUILD [NAME…]
+    check_values_events.py --build BUILD --release RELEASE [NAME…]
 
-Needs a Python with torch, the one that VS_TORCH_PYTHON names; exits with 77 without it. Memory that
+Exits with 77 where there is no PyTorch of that release. Memory that
 is freed between two allocations is compared without its order, which follows addresses where
 autocast clears its cache.
 """
@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+import environments
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "values_programs.py")
@@ -58,12 +60,13 @@ def difference(on, off):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
+    parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("names", nargs="*", default=NAMES)
     args = parser.parse_args()
-    python = os.environ.get("VS_TORCH_PYTHON")
-    if not python:
-        print("skipped: VS_TORCH_PYTHON names no Python with torch")
-        sys.exit(77)
+    environment = environments.of_release(args.release)
+    if not environment:
+        sys.exit(environments.skip(f"an environment with torch {args.release}"))
+    python = str(environment.python)
     failed = 0
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:

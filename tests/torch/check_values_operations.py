@@ -2,9 +2,9 @@
 """Values of operations on the simulated GPU are the CPU's, and errors of the package that computes
 them do not reach the program: runs values_operations.py.
 
-    check_values_operations.py --build BUILD MODE
+    check_values_operations.py --build BUILD --release RELEASE MODE
 
-Needs a Python with torch, the one that VS_TORCH_PYTHON names; exits with 77 without it.
+Exits with 77 where there is no PyTorch of that release.
 """
 import argparse
 import os
@@ -12,22 +12,24 @@ import subprocess
 import sys
 import tempfile
 
+import environments
+
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_operations.py")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
+    parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("mode", choices=("table", "failures"))
     args = parser.parse_args()
-    python = os.environ.get("VS_TORCH_PYTHON")
-    if not python:
-        print("skipped: VS_TORCH_PYTHON names no Python with torch")
-        sys.exit(77)
+    environment = environments.of_release(args.release)
+    if not environment:
+        sys.exit(environments.skip(f"an environment with torch {args.release}"))
     with tempfile.TemporaryDirectory() as folder:
         command = [os.path.join(args.build, "bin", "vramscope"), "run", "-q", "--stacks=none",
                    "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",
-                   python, PROGRAM, args.mode]
+                   str(environment.python), PROGRAM, args.mode]
         env = {**os.environ, "OMP_NUM_THREADS": "1", "VRAMSCOPE_VALUES": "1MiB"}
         sys.exit(subprocess.run(command, env=env, timeout=1800).returncode)
 
