@@ -29,7 +29,7 @@ import simulated
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUNNER = HERE / "features/feature_run.py"
-ORDER = {"pass": 0, "absent": 0, "unsupported": 1, "fail": 2}
+ORDER = {"pass": 0, "absent": 0, "lacking": 0, "unsupported": 1, "fail": 2}
 
 
 def list_cases(args, environment):
@@ -152,12 +152,13 @@ def run(args):
 def summary(data):
     counts = {r: sum(x["result"] == r for x in data["results"]) for r in ORDER}
     return (f"torch {data['release']} (CUDA {data['cuda']}): {len(data['results'])} features: {counts['pass']} pass, "
-            f"{counts['unsupported']} not supported, {counts['absent']} not in this release, {counts['fail']} fail")
+            f"{counts['unsupported']} not supported, {counts['absent']} not in this release, "
+            f"{counts['lacking']} not run, {counts['fail']} fail")
 
 
 # --- the table ----------------------------------------------------------------
 
-WORDS = {"pass": "pass", "unsupported": "not supported", "absent": "–", "fail": "**fail**"}
+WORDS = {"pass": "pass", "unsupported": "not supported", "absent": "–", "lacking": "not run", "fail": "**fail**"}
 BEGIN, END = "<!-- features -->", "<!-- end of features -->"
 
 
@@ -181,7 +182,7 @@ def table(datas):
     for group, name in sorted(names, key=lambda n: n[0]):
         found = [by.get((name, d["release"])) for d in datas]
         remarks = sorted({without_folders(r["text"]).replace("|", "\\|")[:200] for r in found
-                          if r and r["result"] in ("unsupported", "fail")})
+                          if r and r["result"] in ("unsupported", "lacking", "fail")})
         words = [WORDS[r["result"]] if r else "not run" for r in found]
         lines.append(f"| {group} | {name} | " + " | ".join(words) + f" | {'; '.join(remarks)} |")
     return "\n".join(lines)
@@ -239,11 +240,12 @@ def self_test():
     def data(release, **results):
         return {"release": release, "cuda": 13, "results": [
             {"name": n, "group": "g", "device": "d", "result": r, "text": f"why {n} | x"} for n, r in results.items()]}
-    first, second = data("2.1.0", a="pass", b="unsupported", c="fail"), data("2.2.0", a="pass", b="absent", c="pass")
+    first, second = data("2.1.0", a="pass", b="unsupported", c="fail"), data("2.2.0", a="lacking", b="absent", c="pass")
     first["results"].append(dict(first["results"][0], name="e"))
     text = f"head\n{BEGIN}\n{totals([first, second])}\n\n{table([first, second])}\n{END}\ntail\n"
     rows = rows_of(text)
     assert rows["b", "2.1.0"] == "not supported" and rows["c", "2.2.0"] == "pass", rows
+    assert rows["a", "2.2.0"] == "not run" and not list(worse(data("2.1.0", a="lacking"), rows))
     assert rows["e", "2.2.0"] == "not run" and not list(worse(data("2.2.0", e="fail"), rows))
     assert not list(worse(first, rows)) and not list(worse(data("2.1.0", c="pass"), rows))
     bad = data("2.1.0", a="unsupported", b="fail", c="fail", d="pass")

@@ -12,6 +12,14 @@ import torch
 CASES = {}
 
 
+class NotRun(Exception):
+    """Raised by a case that needs something which this machine lacks."""
+
+
+class Unsupported(Exception):
+    """Raised by a case when PyTorch refuses because of what the device says of itself."""
+
+
 class Case:
     def __init__(self, function, name, options):
         self.function, self.name = function, name

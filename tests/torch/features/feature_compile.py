@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilers: inductor and Triton, TorchScript, export, NVRTC, function transforms."""
+import os
+import shutil
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from feature_case import check, feature, leaf, same, same_gradients
+from feature_case import NotRun, check, feature, leaf, same, same_gradients
 
 
 def network():
@@ -78,8 +81,27 @@ def export():
     check(program.module()(x).shape == (4, 8), "shape")
 
 
+def use_toolkit():
+    """AOTInductor compiles C++ against the headers of a CUDA toolkit, which no wheel has in full, and
+    links with the driver, which is the simulated one here."""
+    from torch.utils import cpp_extension
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        driver = next(line.split()[-1] for line in maps if "/libcuda.so.1" in line)
+    os.symlink(driver, "libcuda.so")
+    os.environ["LIBRARY_PATH"] = os.getcwd()
+    if not shutil.which("g++"):
+        raise NotRun("needs g++")
+    for folder in (os.environ.get("CUDA_HOME"), cpp_extension.CUDA_HOME, "/usr/local/cuda"):
+        if folder and all(os.path.exists(os.path.join(folder, "include", name))
+                          for name in ("cuda.h", "cuda_runtime_api.h", "crt/host_defines.h")):
+            os.environ["CUDA_HOME"] = cpp_extension.CUDA_HOME = folder
+            return
+    raise NotRun("needs the headers of a CUDA toolkit (CUDA_HOME)")
+
+
 @feature("AOTInductor", since="2.7", timeout=500)
 def aot_inductor():
+    use_toolkit()
     model, x = network().eval(), torch.randn(4, 32, device="cuda")
     with torch.no_grad():
         path = torch._inductor.aoti_compile_and_package(torch.export.export(model, (x,)))

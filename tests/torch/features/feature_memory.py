@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from feature_case import check, feature
+from feature_case import Unsupported, check, feature
 
 GIB = 1 << 30
 
@@ -165,7 +165,12 @@ def nccl_pool():
     torch.distributed.init_process_group("nccl", store=torch.distributed.HashStore(), rank=0,
                                          world_size=1, device_id=torch.device("cuda:0"))
     backend = torch.distributed.group.WORLD._get_backend(torch.device("cuda"))
-    pool = torch.cuda.MemPool(backend.mem_allocator)
+    try:
+        pool = torch.cuda.MemPool(backend.mem_allocator)
+    except RuntimeError as error:
+        if "allocator is not supported" in str(error):
+            raise Unsupported(f"{error} (the device has no multicast memory)") from error
+        raise
     with torch.cuda.use_mem_pool(pool):
         t = torch.ones(1 << 20, device="cuda")
     backend.register_mem_pool(pool)

@@ -5,7 +5,8 @@
     feature_run.py NAME RESULT     runs the case in the current folder and writes its result
     feature_run.py --serve         the same for jobs from standard input, each in a child process
 
-The result is a JSON object: `result` is pass, unsupported, absent or fail, and `text` says why.
+The result is a JSON object: `result` is pass, unsupported, absent, lacking (this machine lacks something
+that the case needs) or fail, and `text` says why.
 A case is unsupported if PyTorch raised an error after a library of the simulated GPU had answered
 "not supported"; the libraries name those functions in the file of notes. A check of the case itself
 that does not hold is a failure in any case.
@@ -54,12 +55,17 @@ def last_error(text):
 
 def run(case):
     import torch
+    from feature_case import NotRun, Unsupported
     if case.since and version(torch.__version__) < version(case.since):
         return "absent", f"torch {torch.__version__} does not have it (since {case.since})"
     torch.manual_seed(0)
     try:
         case.function()
         torch.cuda.synchronize()
+    except NotRun as error:
+        return "lacking", str(error)
+    except Unsupported as error:
+        return "unsupported", str(error)
     except Exception as error:  # whatever it is, it is the case's result
         text = last_error(f"{type(error).__name__}: {error}")
         where = traceback.extract_tb(error.__traceback__)[-1]
