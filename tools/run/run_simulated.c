@@ -31,7 +31,7 @@ int vs_run_prepend(const char *variable, const char *first)
     return status;
 }
 
-/* Another auditor keeps its place before ours: what it redirects is not ours any more. */
+/* Another auditor keeps its place before ours: libraries that it redirects do not reach ours. */
 static int append_auditor(const char *library)
 {
     const char *others = vs_environment("LD_AUDIT");

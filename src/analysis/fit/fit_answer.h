@@ -64,7 +64,7 @@ const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const 
  * traces. VS_ERR_NOMEM. */
 enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
 
-/* vs_fit_headroom: what was left of the device at its highest use. */
+/* vs_fit_headroom: the free memory of the device at its highest use. */
 uint64_t vs_fit_headroom(const struct vs_fit_run *run);
 
 /* vs_fit_run_clear: frees what the run owns: errors, traces and notes. */

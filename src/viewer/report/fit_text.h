@@ -9,7 +9,8 @@
 #include "analysis/fit/fit_answer.h"
 #include "viewer/common/text_style.h"
 
-/* vs_fit_text: prints a table with a row for each run, then what its figures rest on. */
+/* vs_fit_text: prints a table with a row for each run, then the peaks, the sizes that were assumed
+ * and the values that were not computed. */
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style);
 
 /* vs_fit_json: the same as JSON. */

@@ -206,7 +206,7 @@ static void ranks_are_named(void **state)
     assert_prints(out, "rank 3 of 4 processes: grow");
 }
 
-static void what_was_assumed_is_printed(void **state)
+static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL "-- $P notes", 0);
@@ -328,7 +328,7 @@ int main(void)
         cmocka_unit_test(processes_that_follow_each_other_are_not_added_up),
         cmocka_unit_test(the_rank_that_failed_first_is_shown),
         cmocka_unit_test(ranks_are_named),
-        cmocka_unit_test(what_was_assumed_is_printed),
+        cmocka_unit_test(assumed_sizes_and_values_that_were_not_computed_are_printed),
         cmocka_unit_test(json_has_bytes),
         cmocka_unit_test(wrong_usage_is_answered_before_any_run),
         cmocka_unit_test(a_training_ends_after_its_steps),

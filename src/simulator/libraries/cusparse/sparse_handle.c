@@ -72,7 +72,7 @@ int vs_sparse_buffer(const struct cusparseContext *handle, const char *name, uin
     if (!bytes)
         return CUSPARSE_STATUS_INVALID_VALUE;
     *bytes = (assumed + 255) / 256 * 256;
-    vs_library_assume(name, *bytes, "cuSPARSE's buffer is known on a real GPU only");
+    vs_library_assume(name, *bytes, "cuSPARSE's buffer can be measured on a real GPU only");
     return CUSPARSE_STATUS_SUCCESS;
 }
 

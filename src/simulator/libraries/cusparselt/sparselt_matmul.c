@@ -192,7 +192,7 @@ int cusparseLtSpMMACompressedSize2(const cusparseLtHandle_t *handle,
     unsigned each = bytes_of(m.type);
     *bytes = numbers * each / 2 + (each == 4 ? numbers / 4 : numbers / 8);
     *buffer = 0;
-    vs_library_assume("cusparseLtSpMMACompress", 0, "the buffer of the compression is known on a real GPU only");
+    vs_library_assume("cusparseLtSpMMACompress", 0, "the buffer of the compression can be measured on a real GPU only");
     return SUCCESS;
 }
 
@@ -337,7 +337,7 @@ int cusparseLtMatmulGetWorkspace(const cusparseLtHandle_t *handle, const cuspars
     if (!is(plan, PLAN) || !bytes)
         return INVALID_VALUE;
     *bytes = 0;
-    vs_library_assume("cusparseLtMatmul", 0, "cuSPARSELt's workspace is known on a real GPU only");
+    vs_library_assume("cusparseLtMatmul", 0, "cuSPARSELt's workspace can be measured on a real GPU only");
     return SUCCESS;
 }
 
