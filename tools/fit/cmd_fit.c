@@ -23,6 +23,7 @@ static const char usage[] =
     "                  value goes there. Numbers are searched by halves\n"
     "  --all           try every value of --vary\n"
     "  --steps N       end the program after N completed steps; otherwise it runs to its end\n"
+    "  --jobs N        run on N GPUs at the same time (default: one for each processor)\n"
     "  --json          JSON (schema vramscope.fit/1)\n"
     "  --keep DIR      keep traces and output there, for `vramscope report` and `vramscope oom`\n"
     "  -q, --quiet     print no progress\n"

@@ -2,7 +2,8 @@
  *
  * One `vramscope fit` and the interface between its parts: fit_options.c parses the arguments,
  * fit_command.c makes the command of each value, fit_execute.c runs it on one GPU by executing
- * `vramscope run`, fit_search.c decides which runs are needed. A returned status is 0, or the
+ * `vramscope run`, fit_result.c reads the result, fit_search.c decides which runs are needed and how
+ * many are running. Single-threaded. A returned status is 0, or the
  * exit status of the command after a message was printed. */
 #ifndef VS_FIT_INTERNAL_H
 #define VS_FIT_INTERNAL_H
@@ -26,6 +27,7 @@ struct vs_fit_job {
     size_t value_count;
     bool ascending;  /* all values are numbers */
     bool all;        /* try every value */
+    unsigned long long jobs;  /* GPUs at the same time; 0: as many as there are processors */
     unsigned long long steps; /* end the program after so many; 0: let it end */
     bool json, quiet, colour_given, colour;
     const char *keep; /* folder for the traces; NULL: removed at the end */
@@ -50,23 +52,50 @@ char **vs_fit_command(const struct vs_fit_job *job, const char *value);
 int vs_fit_folder_make(struct vs_fit_job *job);
 void vs_fit_folder_remove(const struct vs_fit_job *job);
 
-/* vs_fit_execute: runs the program with *value* on *gpu*, and fills in *run*, which the caller
- * clears. */
-int vs_fit_execute(const struct vs_fit_job *job, const char *gpu, const char *value,
-                   struct vs_fit_run *run);
+/* The files of one run. */
+struct vs_fit_place {
+    char folder[PATH_MAX + 256];
+    char errors[PATH_MAX + 272], output[PATH_MAX + 272], notes[PATH_MAX + 272];
+};
 
-/* vs_fit_wait_for_steps: waits until *pid* ends, and interrupts it when the traces in *folder* have
- * *wanted* completed steps. Returns true when it was interrupted. */
-bool vs_fit_wait_for_steps(int pid, const char *folder, uint64_t wanted, int *status);
+struct vs_fit_process {
+    struct vs_fit_place place;
+    size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
+    int pid;
+    uint64_t began, looked, sent; /* looked, sent: of --steps: at the traces, the last signal */
+    size_t signals;               /* sent to end it after its steps */
+};
+
+/* vs_fit_name_place: the folder for run->gpu and run->value. vs_fit_make_place creates it and
+ * removes traces of an earlier run from it. */
+void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *run,
+                       struct vs_fit_place *place);
+int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *place);
+
+/* vs_fit_start: starts the program with run->value on run->gpu, its files in process->place.
+ * vs_fit_has_ended: whether it has; then its status is in *run*. With --steps it is ended when it is
+ * far enough. Does not wait. */
+int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process,
+                 struct vs_fit_run *run);
+bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *process,
+                      struct vs_fit_run *run);
+
+/* vs_fit_read_result: fills in *run*, which the caller clears, from the files in *place*. */
+int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
+                       struct vs_fit_run *run);
+
+/* vs_fit_watch_steps: looks now and then whether the traces of *process* have *wanted* completed
+ * steps, and ends it then. */
+void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted);
 
 /* vs_fit_search: the runs that the answer needs, in the order in which they are shown. */
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);
 
-/* vs_fit_signals_begin: from here on an interrupt is passed on to the running program.
- * vs_fit_signals_to: that one is *pid*; 0: none. vs_fit_interrupted: the number of the signal; 0:
+/* vs_fit_signals_begin: from here on an interrupt is passed on to the running programs.
+ * vs_fit_signals_to: the one of *slot* is *pid*; 0: none. vs_fit_interrupted: the number of the signal; 0:
  * none came. vs_fit_signals_leave: ends the process by that signal. */
 void vs_fit_signals_begin(void);
-void vs_fit_signals_to(int pid);
+void vs_fit_signals_to(size_t slot, int pid);
 int vs_fit_interrupted(void);
 void vs_fit_signals_leave(void);
 

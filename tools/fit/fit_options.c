@@ -119,8 +119,11 @@ static int own_flag(struct vs_fit_job *job, size_t index, const char *value)
     case 4:
         return vs_tool_count(value, 1, 1000000000, &job->steps)
                    ? 0 : vs_tool_usage(job->who, "--steps takes a number, from 1");
-    case 5: job->json = true; return 0;
-    case 6: job->all = true; return 0;
+    case 5:
+        return vs_tool_count(value, 1, VS_FIT_GPUS_MAX, &job->jobs)
+                   ? 0 : vs_tool_usage(job->who, "--jobs takes a number from 1 to %d", VS_FIT_GPUS_MAX);
+    case 6: job->json = true; return 0;
+    case 7: job->all = true; return 0;
     default: job->quiet = true; return 0;
     }
 }
@@ -130,8 +133,9 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
 {
     static const struct fit_flag flags[] = {{"--gpu", true},   {"--vary", true},
                                             {"--keep", true},  {"--color", true},
-                                            {"--steps", true}, {"--json", false},
-                                            {"--all", false},  {"--quiet", false}};
+                                            {"--steps", true}, {"--jobs", true},
+                                            {"--json", false}, {"--all", false},
+                                            {"--quiet", false}};
     if (strcmp(argv[0], "-q") == 0) {
         job->quiet = true;
         return 0;

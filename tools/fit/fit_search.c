@@ -1,108 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which runs a `vramscope fit` needs. Values that are numbers are searched by halves, because what
- * does not fit with a smaller value does not fit with a larger one; others, or with --all, are all
- * tried. A run without an answer ends the search on its GPU; a program that cannot be started ends
- * all of it. */
+ * Which runs a `vramscope fit` needs, and which of them run at the same time: at most one for each
+ * GPU. Values that are numbers are searched by halves, because what does not fit with a smaller
+ * value does not fit with a larger one; others, or with --all, are all tried. A run without an
+ * answer ends the search on its GPU; a program that cannot be started ends all of it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
+
+#define POLL_MS 20
 
 struct fit_cell {
     struct vs_fit_run run;
     bool done;
 };
 
+/* The search on one GPU. Invariant by halves: all values before *low* fit, none from *high* on does. */
+struct fit_lane {
+    struct vs_fit_process process;
+    struct fit_cell *cells; /* [value] */
+    size_t low, high, next; /* next: the value that is running, or will be */
+    bool running, ended;
+};
+
 struct fit_grid {
     const struct vs_fit_job *job;
     struct fit_cell *cells; /* [gpu][value] */
+    struct fit_lane *lanes; /* [gpu] */
     size_t values;          /* at least 1 */
-    bool stopped;           /* no further run makes sense */
+    size_t running, jobs;
+    bool halves, stopped; /* stopped: no further run makes sense */
+    int status;
 };
 
-/* Progress: the program's own output is not shown. */
-static void say_start(const struct vs_fit_job *job, size_t gpu, const char *value)
-{
-    if (!job->quiet)
-        fprintf(stderr, "%s: %s%s%s%s%s … ", job->who, job->gpus[gpu], value ? ", " : "",
-                value ? job->vary : "", value && *job->vary ? " " : "", value ? value : "");
-}
-
-static void say_result(const struct vs_fit_job *job, const struct vs_fit_run *run)
-{
-    static const char *const words[] = {"no answer", "does not fit", "fits"};
-    if (!job->quiet)
-        fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
-}
-
-static int try_cell(struct fit_grid *grid, size_t gpu, size_t value, enum vs_fit_answer *answer)
+/* Progress: the program's own output is not shown. One line for each run; with several at the same
+ * time it is printed when the run has ended. */
+static void print_name(const struct fit_grid *grid, const struct vs_fit_run *run)
 {
     const struct vs_fit_job *job = grid->job;
-    struct fit_cell *cell = &grid->cells[gpu * grid->values + value];
-    const char *text = job->vary ? job->values[value] : NULL;
-    say_start(job, gpu, text);
-    int status = vs_fit_execute(job, job->gpus[gpu], text, &cell->run);
-    cell->done = !status && !vs_fit_interrupted();
-    if (!cell->done) {
-        if (!job->quiet)
+    fprintf(stderr, "%s: %s%s%s%s%s … ", job->who, run->gpu, run->value ? ", " : "",
+            run->value ? job->vary : "", run->value && *job->vary ? " " : "",
+            run->value ? run->value : "");
+}
+
+static void print_result(const struct fit_grid *grid, const struct vs_fit_run *run)
+{
+    static const char *const words[] = {"no answer", "does not fit", "fits"};
+    if (grid->job->quiet)
+        return;
+    if (grid->jobs > 1)
+        print_name(grid, run);
+    fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
+}
+
+/* The folder of a GPU that is given twice is used by one of them at a time. */
+static bool is_free(const struct fit_grid *grid, const struct fit_lane *lane)
+{
+    for (size_t g = 0; g < grid->job->gpu_count; g++)
+        if (grid->lanes[g].running &&
+            strcmp(grid->lanes[g].process.place.folder, lane->process.place.folder) == 0)
+            return false;
+    return true;
+}
+
+static void start_lane(struct fit_grid *grid, size_t gpu)
+{
+    const struct vs_fit_job *job = grid->job;
+    struct fit_lane *lane = &grid->lanes[gpu];
+    lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
+    struct vs_fit_run *run = &lane->cells[lane->next].run;
+    *run = (struct vs_fit_run){.gpu = job->gpus[gpu],
+                               .value = job->vary ? job->values[lane->next] : NULL};
+    vs_fit_name_place(job, run, &lane->process.place);
+    if (!is_free(grid, lane))
+        return;
+    if (!job->quiet && grid->jobs == 1)
+        print_name(grid, run);
+    grid->status = vs_fit_make_place(job, &lane->process.place);
+    if (!grid->status)
+        grid->status = vs_fit_start(job, gpu, &lane->process, run);
+    lane->running = !grid->status;
+    grid->running += lane->running;
+    if (!lane->running && !job->quiet)
+        fputc('\n', stderr);
+}
+
+/* Whether the program itself could not be started, on whichever GPU. */
+static bool is_not_started(const struct vs_fit_run *run)
+{
+    return run->answer == VS_FIT_UNKNOWN && !run->trace_count && run->status >= 125 &&
+           run->status <= 127;
+}
+
+/* What the answer of the latest run leaves to try. */
+static void narrow(struct fit_grid *grid, struct fit_lane *lane, const struct vs_fit_run *run)
+{
+    if (grid->halves && run->answer == VS_FIT_UNKNOWN)
+        lane->ended = true;
+    else if (!grid->halves || run->answer == VS_FIT_YES)
+        lane->low = lane->next + 1;
+    else
+        lane->high = lane->next;
+    lane->ended |= lane->low >= lane->high;
+    grid->stopped |= is_not_started(run);
+}
+
+static void end_lane(struct fit_grid *grid, struct fit_lane *lane)
+{
+    struct fit_cell *cell = &lane->cells[lane->next];
+    lane->running = false;
+    grid->running--;
+    if (vs_fit_interrupted()) {
+        if (!grid->job->quiet && grid->jobs == 1)
             fputc('\n', stderr);
-        grid->stopped = true;
-        return status;
+        return;
     }
-    say_result(job, &cell->run);
-    *answer = cell->run.answer;
-    grid->stopped = *answer == VS_FIT_UNKNOWN && !cell->run.trace_count && cell->run.status >= 125 &&
-                    cell->run.status <= 127;
-    return 0;
+    int status = vs_fit_read_result(grid->job, &lane->process.place, &cell->run);
+    if (status) {
+        grid->status = status;
+        return;
+    }
+    cell->done = true;
+    print_result(grid, &cell->run);
+    narrow(grid, lane, &cell->run);
 }
 
-static int try_all(struct fit_grid *grid, size_t gpu)
+/* Starts what may run and ends what has ended. Returns false when nothing is left to do. */
+static bool advance(struct fit_grid *grid)
 {
-    enum vs_fit_answer answer;
-    int status = 0;
-    for (size_t v = 0; v < grid->values && !status && !grid->stopped; v++)
-        status = try_cell(grid, gpu, v, &answer);
-    return status;
+    for (size_t g = 0; g < grid->job->gpu_count; g++) {
+        struct fit_lane *lane = &grid->lanes[g];
+        if (lane->running && vs_fit_has_ended(grid->job, &lane->process, &lane->cells[lane->next].run))
+            end_lane(grid, lane);
+        bool more = !grid->status && !grid->stopped && !vs_fit_interrupted();
+        if (more && !lane->running && !lane->ended && grid->running < grid->jobs)
+            start_lane(grid, g);
+    }
+    return grid->running > 0;
 }
 
-/* Invariant: all values before *low* fit, none from *high* on does. */
-static int try_halves(struct fit_grid *grid, size_t gpu)
+static void run_all(struct fit_grid *grid)
 {
-    size_t low = 0, high = grid->values;
-    int status = 0;
-    while (low < high && !status && !grid->stopped) {
-        size_t middle = low + (high - low) / 2;
-        enum vs_fit_answer answer = VS_FIT_UNKNOWN;
-        status = try_cell(grid, gpu, middle, &answer);
-        if (status || answer == VS_FIT_UNKNOWN)
-            return status;
-        if (answer == VS_FIT_YES)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct timespec pause = {0, POLL_MS * 1000000L};
+    for (size_t g = 0; g < grid->job->gpu_count; g++) {
+        grid->lanes[g].cells = grid->cells + g * grid->values;
+        grid->lanes[g].high = grid->values;
     }
-    return status;
+    while (advance(grid))
+        nanosleep(&pause, NULL);
+}
+
+static size_t job_count(const struct vs_fit_job *job)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = job->jobs ? (size_t)job->jobs : processors > 1 ? (size_t)processors : 1;
+    return most < job->gpu_count ? most : job->gpu_count;
 }
 
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
 {
-    struct fit_grid grid = {.job = job, .values = job->vary ? job->value_count : 1};
+    struct fit_grid grid = {.job = job, .values = job->vary ? job->value_count : 1,
+                            .halves = job->vary && job->ascending && !job->all,
+                            .jobs = job_count(job)};
     size_t cells = job->gpu_count * grid.values;
-    int status = 0;
     grid.cells = calloc(cells, sizeof *grid.cells);
+    grid.lanes = calloc(job->gpu_count, sizeof *grid.lanes);
     set->runs = calloc(cells, sizeof *set->runs);
-    if (!grid.cells || !set->runs)
-        status = vs_tool_fail(job->who, "out of memory");
-    for (size_t g = 0; g < job->gpu_count && !status && !grid.stopped; g++)
-        status = job->vary && job->ascending && !job->all ? try_halves(&grid, g) : try_all(&grid, g);
+    if (!grid.cells || !grid.lanes || !set->runs)
+        grid.status = vs_tool_fail(job->who, "out of memory");
+    else
+        run_all(&grid);
+    bool stopped = false;
     for (size_t i = 0; grid.cells && set->runs && i < cells; i++) {
-        if (grid.cells[i].done)
-            set->runs[set->count++] = grid.cells[i].run;
+        struct vs_fit_run *run = &grid.cells[i].run;
+        bool again = stopped && is_not_started(run); /* the same for each GPU: shown once */
+        stopped |= grid.cells[i].done && is_not_started(run);
+        if (grid.cells[i].done && !again)
+            set->runs[set->count++] = *run;
         else
-            vs_fit_run_clear(&grid.cells[i].run);
+            vs_fit_run_clear(run);
     }
+    free(grid.lanes);
     free(grid.cells);
-    return status;
+    return grid.status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Interrupts of `vramscope fit`: the running program receives them, then the temporary files are
- * removed, and the command ends by the same signal. What the terminal sends reaches the program
- * directly; a second interrupt asks it to terminate. */
+ * Interrupts of `vramscope fit`: the running programs receive them, then the temporary files are
+ * removed, and the command ends by the same signal. What the terminal sends reaches the programs
+ * directly; a second interrupt asks them to terminate. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "tools/fit/fit_internal.h"
 
-static volatile sig_atomic_t program, interrupted;
+static volatile sig_atomic_t programs[VS_FIT_GPUS_MAX], interrupted;
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
@@ -18,8 +18,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     bool typed = number == SIGINT && info->si_code != SI_USER && info->si_code != SI_QUEUE;
     bool again = interrupted != 0;
     interrupted = number;
-    if (program > 0 && (!typed || again))
-        kill((pid_t)program, again ? SIGTERM : number);
+    for (size_t i = 0; i < VS_FIT_GPUS_MAX; i++)
+        if (programs[i] > 0 && (!typed || again))
+            kill((pid_t)programs[i], again ? SIGTERM : number);
 }
 
 void vs_fit_signals_begin(void)
@@ -31,9 +32,9 @@ void vs_fit_signals_begin(void)
             sigaction(numbers[i], &action, NULL);
 }
 
-void vs_fit_signals_to(int pid)
+void vs_fit_signals_to(size_t slot, int pid)
 {
-    program = pid;
+    programs[slot] = pid;
     if (pid && interrupted) /* it came before the program was known */
         kill(pid, (int)interrupted);
 }

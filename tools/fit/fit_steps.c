@@ -5,14 +5,10 @@
  * takes long it is terminated, then killed. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "analysis/fit/fit_answer.h"
 #include "base/vs_clock.h"
@@ -20,8 +16,7 @@
 #include "trace/read/reader.h"
 
 #define LOOK_NS UINT64_C(500000000) /* between two looks at the traces */
-#define POLL_MS 50
-#define PATIENCE_NS UINT64_C(20000000000) /* until the next, stronger signal */
+#define SIGNAL_NS UINT64_C(20000000000) /* until the next, stronger signal */
 
 /* Steps completed in the trace at *path*, which may be unfinished. */
 static uint64_t steps_in(const char *path)
@@ -58,31 +53,16 @@ static uint64_t steps_done(const char *folder)
     return least;
 }
 
-static bool wait_a_little(pid_t pid, int *status)
-{
-    struct timespec pause = {0, POLL_MS * 1000000L};
-    pid_t ended = waitpid(pid, status, WNOHANG);
-    if (ended == pid)
-        return true;
-    nanosleep(&pause, NULL);
-    return false;
-}
-
-bool vs_fit_wait_for_steps(int pid, const char *folder, uint64_t wanted, int *status)
+void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
-    uint64_t looked = vs_clock_ns(), sent = 0;
-    size_t next = 0;
-    while (!wait_a_little(pid, status)) {
-        uint64_t now = vs_clock_ns();
-        if (!next && now - looked >= LOOK_NS) {
-            if (steps_done(folder) >= wanted)
-                kill(pid, signals[next++]);
-            looked = sent = vs_clock_ns();
-        } else if (next && next < 3 && now - sent >= PATIENCE_NS) {
-            kill(pid, signals[next++]);
-            sent = now;
-        }
+    uint64_t now = vs_clock_ns();
+    if (!process->signals && now - process->looked >= LOOK_NS) {
+        if (steps_done(process->place.folder) >= wanted)
+            kill(process->pid, signals[process->signals++]);
+        process->looked = process->sent = vs_clock_ns();
+    } else if (process->signals && process->signals < 3 && now - process->sent >= SIGNAL_NS) {
+        kill(process->pid, signals[process->signals++]);
+        process->sent = now;
     }
-    return next > 0;
 }

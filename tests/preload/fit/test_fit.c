@@ -256,6 +256,7 @@ static void wrong_usage_is_answered_before_any_run(void **state)
         {SMALL "--no-record -- $P hold", "--no-record cannot be given"},
         {SMALL "--stack-depth=0 -- $P hold", "'0' is not a value for --stack-depth"},
         {SMALL "--steps 0 -- $P hold", "--steps takes a number, from 1"},
+        {SMALL "--jobs 0 -- $P hold", "--jobs takes a number from 1 to 64"},
         {SMALL "--json=1 -- $P hold", "--json takes no value"},
         {SMALL "--keep /dev/null/x -- $P hold", "choose another folder with --keep"},
     };
@@ -287,7 +288,7 @@ static void options_of_run_are_passed_on(void **state)
                 "$VRAMSCOPE_NVTX $VRAMSCOPE_STACK_DEPTH $VRAMSCOPE_ALLOCATOR >environment; exec \"$0\" hold' $P", 0);
     slurp("environment", out, sizeof out);
     assert_string_equal(out, "off off 3 observe\n");
-    assert_fits(FIT SMALL "--gpu t4-16g,data=on -- sh -c 'echo $VRAMSCOPE_SIMULATE >>devices; exec \"$0\" hold' $P", 0);
+    assert_fits(FIT SMALL "--gpu t4-16g,data=on --jobs 1 -- sh -c 'echo $VRAMSCOPE_SIMULATE >>devices; exec \"$0\" hold' $P", 0);
     slurp("devices", out, sizeof out);
     assert_string_equal(out, "t4-16g,capacity=1GiB,data=small\nt4-16g,data=on\n");
 }
@@ -301,12 +302,32 @@ static void kept_traces_stay_and_others_go(void **state)
     assert_string_equal(out, "t4-16g,capacity=1GiB\nN.N.vst\nnotes.txt\nstderr.txt\nstdout.txt\n1\n");
 }
 
+/* Each of the two waits for the other, which a single one at a time never ends. */
+static void gpus_run_at_the_same_time_and_are_shown_in_order(void **state)
+{
+    (void)state;
+    const char *meet = "-- bash -c 'touch on-$$; while [ $(ls on-* | wc -l) -lt 2 ]; do sleep 0.05; done; "
+                       "exec \"$0\" hold 512' $P";
+    char script[1024];
+    snprintf(script, sizeof script, "rm -f on-*; timeout 120 " FIT LARGE SMALL "--jobs 2 %s", meet);
+    assert_fits(script, 0);
+    assert_prints(strstr(out, "rtx4090-24g,capacity=2GiB  yes"), "t4-16g,capacity=1GiB       yes");
+    assert_prints(err, "t4-16g,capacity=1GiB … fits (");
+    assert_prints(err, "rtx4090-24g,capacity=2GiB … fits (");
+    /* one at a time, and a GPU that is given twice has one folder */
+    assert_fits("rm -f log; " FIT SMALL LARGE SMALL "--jobs 1 -- sh -c 'echo begin >>log; \"$0\" hold; "
+                "echo end >>log' $P && uniq -c log | sort -u | wc -l && uniq log | wc -l", 0);
+    assert_prints(out, "\n2\n6\n");
+    assert_fits(FIT SMALL SMALL "--jobs 2 -q -- $P hold 512 | grep -c yes", 0);
+    assert_string_equal(out, "2\n");
+}
+
 /* The program is stopped, the temporary files go, and the status is the signal's. */
 static void an_interrupt_cleans_up(void **state)
 {
     (void)state;
     bash("rm -rf tmp/*\nfor s in INT TERM HUP; do\n"
-         "rm -f waiting; " FIT SMALL LARGE "-- $P wait & fit=$!\n"
+         "rm -f waiting; " FIT SMALL LARGE "--jobs 2 -- $P wait & fit=$!\n"
          "for i in $(seq 600); do [ -e waiting ] && break; sleep 0.05; done\n"
          "kill -$s $fit; wait $fit; echo $?; ls -A tmp\ndone\npgrep -f \"$P wait\" | wc -l");
     assert_string_equal(out, "130\n143\n129\n0\n");
@@ -334,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_training_ends_after_its_steps),
         cmocka_unit_test(options_of_run_are_passed_on),
         cmocka_unit_test(kept_traces_stay_and_others_go),
+        cmocka_unit_test(gpus_run_at_the_same_time_and_are_shown_in_order),
         cmocka_unit_test(an_interrupt_cleans_up),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

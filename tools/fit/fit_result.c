@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result of one run, from the files in its folder: traces, notes, and the end of the standard
+ * error, which is shown if there is no other explanation. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/common/command.h"
+#include "tools/fit/fit_internal.h"
+#include "trace/read/reader.h"
+
+#define ERRORS_MAX 65536 /* bytes of standard error that are looked at, from its end */
+#define ERROR_LINES 12
+
+/* The last bytes of a file; of a line that was overwritten in the terminal (progress bars), its last
+ * state. NULL: unreadable. Freed by the caller. */
+static char *read_end(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    struct stat st;
+    char *bytes = file ? malloc(ERRORS_MAX + 1) : NULL;
+    size_t n = 0, kept = 0;
+    if (bytes && !fstat(fileno(file), &st) &&
+        !fseek(file, st.st_size > ERRORS_MAX ? (long)st.st_size - ERRORS_MAX : 0, SEEK_SET))
+        n = fread(bytes, 1, ERRORS_MAX, file);
+    if (file)
+        fclose(file);
+    if (!bytes)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == '\r' && i + 1 < n && bytes[i + 1] != '\n')
+            while (kept && bytes[kept - 1] != '\n')
+                kept--;
+        else if (bytes[i] && bytes[i] != '\r')
+            bytes[kept++] = bytes[i];
+    }
+    while (kept && bytes[kept - 1] == '\n')
+        kept--;
+    bytes[kept] = 0;
+    return bytes;
+}
+
+/* Whether a line is the last one of a Python traceback: "ValueError: …", "[rank0]: a.b.Error: …". */
+static bool names_exception(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    if (strncmp(line, "[rank", 5) == 0) {
+        const char *after = memmem(line, length, "]: ", 3);
+        length -= after ? (size_t)(after + 3 - line) : 0;
+        line = after ? after + 3 : line;
+    }
+    size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    if (name < 5 || name >= length || line[name] != ':')
+        return false;
+    if (name >= 16 && strncmp(line + name - 16, "ChildFailedError", 16) == 0)
+        return false; /* torchrun's, about a worker's */
+    return strncmp(line + name - 5, "Error", 5) == 0 ||
+           (name > 9 && strncmp(line + name - 9, "Exception", 9) == 0);
+}
+
+/* What a library of the simulated GPU says about a call that it refused: the cause of the exception
+ * that follows. "does not support" is listed below the table. */
+static bool names_cause(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    return strncmp(line, "vramscope: ", 11) == 0 && !memmem(line, length, "does not support", 16);
+}
+
+/* The last lines of the program's standard error. A launcher writes a lot after its workers'
+ * exceptions: the last of those is put before, and before it the first message of ours. */
+static char *read_errors(const char *path, struct vs_fit_run *run)
+{
+    char *all = read_end(path), *text = NULL, *start;
+    const char *exception = NULL, *cause = NULL;
+    int lines = 1;
+    if (!all)
+        return NULL;
+    for (start = all + strlen(all); start > all; start--)
+        if (start[-1] == '\n' && lines++ == ERROR_LINES)
+            break;
+    for (const char *line = all; line < start; line += strcspn(line, "\n") + 1) {
+        if (names_exception(line))
+            exception = line;
+        if (names_cause(line) && !cause)
+            cause = line;
+    }
+    for (const char *line = start; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (names_exception(line))
+            exception = NULL; /* it is shown anyway */
+    run->wants_devices = strstr(all, "invalid device ordinal") != NULL;
+    int length = exception ? (int)strcspn(exception, "\n") : 0, first = cause ? (int)strcspn(cause, "\n") : 0;
+    if (asprintf(&text, "%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", length,
+                 exception ? exception : "", exception ? "\n…\n" : "", start) < 0)
+        text = NULL;
+    free(all);
+    return text;
+}
+
+/* Whether the messages are those of a program that found no simulated GPU, or none at all. */
+static bool lacks_driver(const char *errors)
+{
+    static const char *const parts[] = {"nsufficient", "no CUDA-capable device", "no CUDA device"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(errors, parts[i]))
+            return true;
+    return !*errors;
+}
+
+/* A cause that the program's own message does not name. */
+static void add_hint(struct vs_fit_run *run)
+{
+    const char *hint = NULL;
+    char *text = NULL;
+    const char *errors = run->errors ? run->errors : "";
+    if (run->wants_devices)
+        hint = "the program wants more GPUs than there are; add devices=N, as in --gpu "
+               "h100-80g,devices=4";
+    else if (run->started && !run->trace_count && (run->status < 125 || run->status > 127) &&
+             lacks_driver(errors))
+        hint = "the program did not use a GPU. If it should have: one that links NVIDIA's CUDA "
+               "runtime statically (nvcc's default) cannot use the simulated GPU; build it with "
+               "nvcc -cudart shared";
+    if (!hint || asprintf(&text, "%s%svramscope fit: %s", errors, *errors ? "\n" : "", hint) < 0)
+        return;
+    free(run->errors);
+    run->errors = text;
+}
+
+static int add_trace(const struct vs_fit_job *job, const char *path, struct vs_fit_run *run)
+{
+    struct vs_reader *reader;
+    struct vs_fit_trace *trace = NULL;
+    char rank[32];
+    const char *name = strrchr(path, '/') + 1;
+    snprintf(rank, sizeof rank, "%.*s", (int)strcspn(name, "."), name);
+    if (!vs_tool_open(job->who, path, &reader))
+        return VS_EXIT_UNUSABLE;
+    enum vs_err err = vs_fit_trace_build(reader, path, rank, &trace);
+    vs_reader_close(reader);
+    if (err)
+        return vs_tool_fail(job->who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    if (!trace->device_count) {
+        vs_fit_trace_free(trace);
+        return 0;
+    }
+    struct vs_fit_trace **grown =
+        realloc(run->traces, (run->trace_count + 1) * sizeof(struct vs_fit_trace *));
+    if (!grown) {
+        vs_fit_trace_free(trace);
+        return vs_tool_fail(job->who, "out of memory");
+    }
+    run->traces = grown;
+    run->traces[run->trace_count++] = trace;
+    return 0;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name);
+    return n > 4 && strcmp(entry->d_name + n - 4, ".vst") == 0;
+}
+
+/* In the order of ranks. */
+static int add_traces(const struct vs_fit_job *job, const char *folder, struct vs_fit_run *run)
+{
+    struct dirent **entries = NULL;
+    int status = 0, count = scandir(folder, &entries, is_trace, versionsort);
+    for (int i = 0; i < count; i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (!status)
+            status = add_trace(job, path, run);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
+                       struct vs_fit_run *run)
+{
+    int status = add_traces(job, place->folder, run);
+    if (status)
+        return status;
+    enum vs_err err = vs_fit_notes_read(place->notes, &run->notes);
+    if (!err)
+        err = vs_fit_decide(run);
+    if (err)
+        return vs_tool_fail(job->who, "cannot read the result of the run: %s", vs_err_text(err));
+    run->errors = read_errors(place->errors, run);
+    if (run->answer == VS_FIT_UNKNOWN)
+        add_hint(run);
+    return 0;
+}
