@@ -11,7 +11,7 @@ import sysconfig
 from . import notes, source
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
-_PRINTS = ("_tensor_str.py",)  # torch reads values to print them
+_HARMLESS = ("_tensor_str.py", "triton_heuristics.py")  # torch prints a tensor, or times a kernel
 _PASSES = (os.path.join("torch", "_tensor.py"), os.path.join("torch", "overrides.py"))
 _installed = ()
 
@@ -34,7 +34,7 @@ def _frames():
 
 def _is_users(frame):
     name = frame.f_code.co_filename
-    return not name.startswith(_installed) and not name.startswith("<")
+    return not (name.startswith(_installed) or name.startswith("<") or "torchinductor_" in name)
 
 
 def _place(frame):
@@ -42,13 +42,14 @@ def _place(frame):
 
 
 def _use():
-    """(what, site): READS or DECIDES, and its line with the expression; None: it is printed."""
+    """(what, site): READS or DECIDES, and its line with the expression; None: torch itself reads it, to
+    print it or to time a kernel."""
     using, what, text = None, source.READS, ""
     users = last = None
     for last in _frames():
         name = last.f_code.co_filename
         if using is None:
-            if name.endswith(_PRINTS):
+            if name.endswith(_HARMLESS):
                 return None
             if not name.endswith(_PASSES):
                 what, text = source.use(last)
