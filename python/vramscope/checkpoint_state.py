@@ -8,13 +8,14 @@ from vramscope.records import KINDS, Damage, unzigzag, varint
 
 MASK = (1 << 64) - 1
 HOST, GRAPH = 64, 7
+MARKS_MAX = 1 << 22
 PHASES_MAX, THREADS_MAX, FAILURES_MAX, ROOM_MAX, ACTIVITIES_MAX = 4096, 65536, 256, 262144, 64
 
 # Numbers with an upper bound: of 32 bits, 0/1, a family, a device index, recording's *what*
 BOUNDS = {"U": MASK, "H": (1 << 32) - 1, "B": 1, "F": 8, "D": HOST, "W": 3}
 # Highest counts in a record
 COUNTS = {"families": 9, "processes": 4, "copies": 11, "peaks": HOST + 1, "ranges": 64,
-          "fields": 16}
+          "fields": 16, "user_peaks": HOST + 1}
 
 # A layout is a list of (name, type, how many). Type: one of BOUNDS, S, step, text, or another
 # layout. How many: None for one, a number, "?" (0/1 and then it), "[]" (number, then they) or
@@ -59,10 +60,10 @@ RECORDS = {
     1: ("totals", False, _layout(
         "totals", "events first_ns latest_ns failures unmatched_frees ignored unmatched_pops "
                   "activity_end main_thread:H step_seen:B process:event? end:event? "
-                  "steps:steps recording:recording")),
+                  "steps:steps recording:recording user_level:B mark mark_thread:H mark_depth:H")),
     2: ("phases", False, _layout(
         "phase", "index parent:H is_step:B name:text prefix:text times ns allocations bytes "
-                 "peaks:U[]")),
+                 "peaks:U[] user_allocations user_bytes user_peaks:U[]")),
     3: ("accounts", False, _layout(
         "account", "is_host:B device name uuid total_bytes sm_count cc_major cc_minor simulated "
                    "driver_version allocated requested reserved segment_bytes segments "
@@ -82,7 +83,8 @@ RECORDS = {
                 "lost_bytes lost temporaries lifetimes_ns steps_largest step_largest "
                 "growth:growth step_used:B")),
     6: ("threads", False, _layout(
-        "thread", "tid:H latest_address open_ranges:H ranges:range[open_ranges]")),
+        "thread", "tid:H latest_address open_ranges:H ranges:range[open_ranges] "
+                  "latest_framework_address")),
     7: ("open_steps", True, _layout("open_step", "range number_plus_1")),
     8: ("live", True, _layout(
         "live", "addr:step requested extra:S time:step context epoch:step site:H family:F "
@@ -93,11 +95,23 @@ RECORDS = {
     11: ("failures", False, _layout(
         "failure", "event time requested context stream api stack error device_free "
                    "device_total allocated reserved steps_begun thread:H framework:B recovered:B "
-                   "device:D family:F place:place")),
+                   "device:D family:F place:place mark device_requested device_event "
+                   "device_stack attempts answered:B")),
     12: ("kernels", True, _layout("kernel", "name device number ns shortest longest")),
     13: ("activities", True, _layout(
         "activity", "device kernels:sum memsets:sum waits:sum copies:sum[]")),
     14: ("events", True, LAYOUTS["event"]),
+    15: ("user_levels", False, _layout(
+        "user_level", "device reports:B backing step_high steps_high step_largest steps_largest "
+                      "largest freed_bytes retries peak:peak growth:growth")),
+    16: ("framework_sites", True, _layout(
+        "framework_site", "device:D stack mark by_mark:B allocs frees bytes largest live_bytes "
+                          "live_number lost_bytes lost temporaries lifetimes_ns steps_largest "
+                          "step_largest growth:growth step_used:B")),
+    17: ("framework_births", True, _layout(
+        "framework_birth", "time:step epoch:step site:H device:D thread:H mark:H place:place")),
+    18: ("births", True, _layout("birth", "thread:H mark:H place:place")),
+    19: ("backing", True, _layout("backing", "site")),
 }
 
 
@@ -222,6 +236,8 @@ class _State:
 
     def call_sites_(self, site):
         self._account(site["device"])
+        if self.found["framework_sites"]:
+            raise Damage("has call sites out of order")
         self._once("site", (site["device"], site["stack"] or ("api", site["api"])))
 
     def threads_(self, thread):
@@ -252,6 +268,33 @@ class _State:
     def framework_live_(self, item):
         if not item["addr"]:
             raise Damage("has no address")
+        self._once("framework", item["addr"])
+
+    def user_levels_(self, level):
+        if level["device"] >= self.devices:
+            raise Damage("refers to an undefined device")
+        self._once("user level", level["device"])
+
+    def framework_sites_(self, site):
+        self._account(site["device"])
+        told_apart = site["mark"] < MARKS_MAX and site["stack"] >> 32 == 0
+        self._once("framework site",
+                   (site["device"], site["stack"], site["mark"] if told_apart else 0))
+
+    def births_(self, _):
+        if len(self.found["births"]) == len(self.found["live"]):
+            raise Damage("has more births than live memory")
+
+    def framework_births_(self, birth):
+        if len(self.found["framework_births"]) == len(self.found["framework_live"]) or \
+                birth["site"] >= len(self.found["framework_sites"]) or \
+                birth["device"] >= self.devices:
+            raise Damage("has a framework's block without a call site or device")
+
+    def backing_(self, item):
+        sites = self.found["call_sites"]
+        if item["site"] >= len(sites) or sites[item["site"]]["device"] == HOST:
+            raise Damage("refers to an undefined call site")
 
     def failures_(self, failure):
         self._account(failure["device"])
@@ -302,7 +345,8 @@ def read_state(payloads):
             at += size
     found = state.found
     found["totals"] = found["totals"][-1] if found["totals"] else None
-    if not found["totals"] or not found["totals"]["events"] or not adds_up(found):
+    if not found["totals"] or not found["totals"]["events"] or not adds_up(found) or \
+            not user_level_adds_up(found):
         raise Damage("has inconsistent sums")
     return found
 
@@ -359,3 +403,38 @@ def adds_up(state):
         and sum(s["live_bytes"] for s in sites) & MASK == \
         sum(x["size"] for x in state["live"]) & MASK and \
         sum(s["live_number"] for s in sites) & MASK == len(state["live"])
+
+
+NEW = ("user_levels", "framework_sites", "framework_births", "births", "backing")
+
+
+def _user_level_agrees(state, level, backing):
+    account = [a for a in state["accounts"] if not a["is_host"]][level["device"]]
+    outside = (account["allocated"] - level["backing"]) & MASK
+    outside = 0 if outside >> 63 else outside
+    if level["peak"]["bytes"] < (account["framework_allocated"] + outside) & MASK:
+        return False
+    if any(sums["allocs"] or sums["frees"] for sums in account["unrecorded"]):
+        return True
+    return level["backing"] == sum(x["size"] for x in state["live"] if x["flags"] & 2 and
+                                   x["device"] == level["device"] and x["site"] in backing) & MASK
+
+
+def user_level_adds_up(state):
+    """Whether the user's level matches the blocks of frameworks and the memory that holds them;
+    states of earlier versions have none."""
+    if not state["totals"]["user_level"]:
+        return not any(state[name] for name in NEW)
+    if len(state["births"]) != len(state["live"]) or \
+            len(state["framework_births"]) != len(state["framework_live"]):
+        return False
+    backing = {x["site"] for x in state["backing"]}
+    known = {level["device"] for level in state["user_levels"]}
+    if any(state["call_sites"][site]["device"] not in known for site in backing):
+        return False
+    sites = state["framework_sites"]
+    return all(_user_level_agrees(state, level, backing) for level in state["user_levels"]) and \
+        all(s["allocs"] == (s["frees"] + s["live_number"] + s["lost"]) & MASK for s in sites) and \
+        sum(s["live_bytes"] for s in sites) & MASK == \
+        sum(x["size"] for x in state["framework_live"]) & MASK and \
+        sum(s["live_number"] for s in sites) & MASK == len(state["framework_live"])

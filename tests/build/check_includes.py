@@ -56,29 +56,34 @@ ROOMS = {
                         "intercept/cache intercept/api", "torch_pool.h"),
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti", ""),
-    "analysis/state": ("base ledger allocator/core trace/format trace/read",
-                       "activity.h address_device.h balance.h period.h phases.h replay.h replay_internal.h "
-                       "replay_totals.h segment_index.h size_limit.h vec.h"),
+    "analysis/naming": ("base trace/format trace/read trace/symbols",
+                        "library.h name_text.h naming.h python_file.h user_line.h"),
+    "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
+                       "activity.h address_device.h balance.h live_memory.h period.h phases.h replay.h "
+                       "replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h "
+                       "vec.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
-    "analysis/report": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint",
-                        "balance_build.h budget.h naming.h report.h site_text.h summary.h"),
+    "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
+                        "analysis/checkpoint",
+                        "balance_build.h budget.h report.h site_text.h summary.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
-    "analysis/oom": ("base allocator/core trace/symbols analysis/state analysis/report analysis/plan",
+    "analysis/oom": ("base allocator/core trace/symbols analysis/naming analysis/state analysis/report analysis/plan",
                      "oom.h policy_need.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
-    "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/state "
-                     "analysis/report analysis/processes",
-                     "fit_answer.h fit_holders.h fit_line.h fit_notes.h fit_trace.h"),
+    "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
+                     "analysis/state analysis/report analysis/processes",
+                     "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
-    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/state", "kind.h kinds.h"),
+    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
+                       "kind.h kinds.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/estimate viewer/common",
                       "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
                       "report_text.h"),
-    "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
+    "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
                       "analysis/report viewer/common", "export.h export_table.h"),
@@ -118,9 +123,9 @@ ROOMS = {
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),
-    "tools/replay": ("base allocator/core trace/read trace/symbols analysis/state analysis/report analysis/fit "
-                     "analysis/whatif viewer/common viewer/report tools/common", ""),
-    "tools/verbs": ("base trace/read trace/symbols analysis/fit analysis/report viewer/common viewer/report viewer/export "
+    "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
+                     "analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
+    "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),
     "public": ("", "*"),

@@ -158,8 +158,8 @@ def variants(data):
     yield "tag 0", payload_changed(data, STATE, lambda p: p + b"\x00\x00"), "state refused"
     yield "cut record", payload_changed(data, STATE, lambda p: p + b"\x63\x02\x80"), "state refused"
     yield "fields to come", payload_changed(
-        data, STATE, lambda p: p[:9] + bytes([p[9] + 2]) + p[10:10 + p[9]] + b"\x07\x08" +
-        p[10 + p[9]:]), "whole"
+        data, STATE, lambda p: p[:9] + bytes([p[9] + 6]) + p[10:10 + p[9]] +
+        b"\0\0\0\0\x07\x08" + p[10 + p[9]:]), "whole"  # the first four came since
     yield "fields of before", payload_changed(data, STATE, totals_cut), "whole"
     yield "nothing in it", payload_changed(data, STATE, lambda p: p[:8]), "state refused"
     yield "not definitions", payload_changed(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace's checkpoints by the decoder, in the text format of checkpoint_print.c."""
 
-from vramscope.checkpoint_state import COUNTS, nothing
+from vramscope.checkpoint_state import COUNTS, NEW, nothing
 from vramscope.records import KINDS, Damage
 
 SETS = ("device", "context", "stream", "thread", "range_start")
@@ -138,7 +138,26 @@ def normal(state):
     for event in state["events"]:
         retained.take(known_fields(event))
     out["events"] = retained.events()
+    if not totals["user_level"]:
+        _without_user_level(out)
+    else:
+        out["backing"] = [dict(site=n) for n in sorted({x["site"] for x in state["backing"]})]
+        levels = {x["device"]: x for x in state["user_levels"]}
+        out["user_levels"] = [levels[i] for i in sorted(levels)]
     return out
+
+
+# fields and records of states of later versions
+USERS = {"totals": "user_level mark mark_thread mark_depth",
+         "phases": "user_allocations user_bytes user_peaks", "threads": "latest_framework_address",
+         "failures": "mark device_requested device_event device_stack attempts answered"}
+
+
+def _without_user_level(out):
+    for name, fields in USERS.items():
+        out[name] = [{k: v for k, v in x.items() if k not in fields.split()} for x in out[name]]
+    for name in NEW:
+        out[name] = []
 
 
 def state_lines(state):

@@ -72,10 +72,12 @@ static void put_totals(FILE *out, const struct vs_trace_state *m)
     NUMBERS(c->selects, c->min_size, c->sample, c->seed, c->limit_bytes, c->stage);
     for (int what = 0; what < 4; what++)
         NUMBERS(c->since_ns[what], c->since_bytes[what]);
+    if (m->has_user_level)
+        NUMBERS(1, r->mark.name, r->mark.tid, r->mark.depth);
     putc('\n', out);
 }
 
-static void put_phases(FILE *out, const struct vs_phases *phases)
+static void put_phases(FILE *out, const struct vs_phases *phases, bool user_level)
 {
     for (size_t i = 0; i < phases->count; i++) {
         const struct vs_phase *p = &phases->items[i];
@@ -86,6 +88,11 @@ static void put_phases(FILE *out, const struct vs_phases *phases)
         NUMBERS(p->times, p->time_ns, p->allocs, p->alloc_bytes, p->peak_count);
         for (unsigned d = 0; d < p->peak_count; d++)
             number(out, p->peaks[d]);
+        if (user_level) {
+            NUMBERS(p->user_allocs, p->user_bytes, p->user_count);
+            for (unsigned d = 0; d < p->user_count; d++)
+                number(out, p->user_peaks[d]);
+        }
         putc('\n', out);
     }
 }
@@ -169,6 +176,8 @@ static void put_sites(FILE *out, const struct vs_sites *sites)
 {
     for (size_t i = 0; i < sites->count; i++) {
         const struct vs_site *s = &sites->items[i];
+        if (s->level != VS_LEVEL_DEVICE)
+            continue;
         fputs("call_sites", out);
         NUMBERS(s->device, s->family, s->stack, s->api, s->allocs, s->frees, s->bytes, s->largest,
                 s->live_bytes, s->live_count, s->lost_bytes, s->lost_count, s->temporaries,
@@ -179,7 +188,7 @@ static void put_sites(FILE *out, const struct vs_sites *sites)
     }
 }
 
-static void put_threads(FILE *out, const struct vs_phases *phases)
+static void put_threads(FILE *out, const struct vs_phases *phases, bool user_level)
 {
     for (size_t i = 0; i < phases->thread_count; i++) {
         const struct vs_thread *t = &phases->threads[i];
@@ -190,6 +199,8 @@ static void put_threads(FILE *out, const struct vs_phases *phases)
             put_place(out, &t->ranges[k].place);
             NUMBERS(t->ranges[k].is_step);
         }
+        if (user_level)
+            NUMBERS(t->last_framework_alloc);
         putc('\n', out);
     }
 }
@@ -228,14 +239,25 @@ static enum vs_err put_map(FILE *out, const struct vs_map *map, const char *name
 static enum vs_err put_lives(FILE *out, const struct vs_replay *replay)
 {
     size_t count;
-    uint64_t (*pairs)[2] = pairs_of(&replay->by_addr, &count);
+    uint64_t (*pairs)[2] = pairs_of(&replay->device_live.by_addr, &count);
     for (size_t i = 0; pairs && i < count; i++) {
-        const struct vs_live *l = &replay->lives[pairs[i][1]];
+        const struct vs_live *l = &replay->device_live.items[pairs[i][1]];
         fputs("live", out);
         NUMBERS(l->addr, l->requested, l->size, l->time_ns, l->context, l->epoch, l->site,
                 l->family, l->device, l->in_segment, l->counted);
         putc('\n', out);
     }
+    free(pairs);
+    return pairs ? VS_OK : VS_ERR_NOMEM;
+}
+
+static enum vs_err put_blocks(FILE *out, const struct vs_live_table *table)
+{
+    size_t count;
+    uint64_t (*pairs)[2] = pairs_of(&table->by_addr, &count);
+    for (size_t i = 0; pairs && i < count; i++)
+        fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", pairs[i][0],
+                table->items[pairs[i][1]].size);
     free(pairs);
     return pairs ? VS_OK : VS_ERR_NOMEM;
 }
@@ -250,7 +272,7 @@ static void put_segments(FILE *out, const struct vs_segments *set)
     }
 }
 
-static void put_failures(FILE *out, const struct vs_replay *replay)
+static void put_failures(FILE *out, const struct vs_replay *replay, bool user_level)
 {
     for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_failure *f = &replay->failures[i];
@@ -259,8 +281,79 @@ static void put_failures(FILE *out, const struct vs_replay *replay)
                 f->error, f->device_free, f->device_total, f->allocated, f->reserved,
                 f->step_begun, f->tid, f->framework, f->recovered, f->account, f->family);
         put_place(out, &f->place);
+        if (user_level)
+            NUMBERS(f->mark, f->device_requested, f->device_event, f->device_stack, f->attempts,
+                    f->answered);
         putc('\n', out);
     }
+}
+
+/* --- the user's level --- */
+
+static void put_user_levels(FILE *out, const struct vs_replay *replay)
+{
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        const struct vs_account *a = replay->accounts[i];
+        const struct vs_user_account *u = &a->user;
+        if (!u->split)
+            continue;
+        fputs("user_levels", out);
+        NUMBERS(i, u->reports, u->backing, u->step_peak, u->steps_peak, u->step_largest,
+                u->steps_largest, u->largest, u->freed_bytes, a->framework_retries);
+        put_peak(out, &u->peak);
+        put_growth(out, &u->growth);
+        putc('\n', out);
+    }
+}
+
+static void put_framework_sites(FILE *out, const struct vs_sites *sites)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *s = &sites->items[i];
+        if (s->level != VS_LEVEL_FRAMEWORK)
+            continue;
+        fputs("framework_sites", out);
+        NUMBERS(s->device, s->stack, s->mark, s->by_mark, s->allocs, s->frees, s->bytes,
+                s->largest, s->live_bytes, s->live_count, s->lost_bytes, s->lost_count,
+                s->temporaries, s->lifetime_ns, s->largest_before_step, s->largest_in_step);
+        put_growth(out, &s->growth);
+        NUMBERS(s->touched);
+        putc('\n', out);
+    }
+}
+
+/* A loaded table has its rows in the order of addresses, and its sites by level. */
+static void put_births(FILE *out, const struct vs_replay *replay)
+{
+    const struct vs_live_table *blocks = &replay->framework_live, *device = &replay->device_live;
+    size_t before = 0;
+    while (before < replay->sites.count && replay->sites.items[before].level == VS_LEVEL_DEVICE)
+        before++;
+    for (size_t i = 0; i < blocks->slots; i++) {
+        const struct vs_live *l = &blocks->items[i];
+        fputs("framework_births", out);
+        NUMBERS(l->time_ns, l->epoch, l->site - before, l->device, l->tid, l->mark);
+        put_place(out, &l->place);
+        putc('\n', out);
+    }
+    for (size_t i = 0; i < device->slots; i++) {
+        fputs("births", out);
+        NUMBERS(device->items[i].tid, device->items[i].mark);
+        put_place(out, &device->items[i].place);
+        putc('\n', out);
+    }
+    for (size_t i = 0; i < replay->sites.count; i++)
+        if (replay->sites.items[i].backing)
+            fprintf(out, "backing %zu\n", i);
+}
+
+static void put_user(FILE *out, const struct vs_trace_state *m)
+{
+    if (!m->has_user_level)
+        return;
+    put_user_levels(out, m->replay);
+    put_framework_sites(out, &m->replay->sites);
+    put_births(out, m->replay);
 }
 
 static void put_tally(FILE *out, const struct vs_activity_tally *t)
@@ -294,21 +387,21 @@ static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
 {
     const struct vs_replay *replay = m->replay;
     put_totals(out, m);
-    put_phases(out, &replay->phases);
+    put_phases(out, &replay->phases, m->has_user_level);
     for (unsigned i = 0; i < replay->account_count; i++)
         put_account(out, replay->accounts[i], false);
     put_account(out, replay->accounts[VS_HOST_INDEX], true);
     for (unsigned i = 0; i < replay->account_count; i++)
         put_usage(out, &replay->accounts[i]->usage, i);
     put_sites(out, &replay->sites);
-    put_threads(out, &replay->phases);
+    put_threads(out, &replay->phases, m->has_user_level);
     enum vs_err err = put_map(out, &replay->phases.open_steps, "open_steps");
     if (!err)
         err = put_lives(out, replay);
     put_segments(out, &replay->segments);
     if (!err)
-        err = put_map(out, &replay->framework_live, "framework_live");
-    put_failures(out, replay);
+        err = put_blocks(out, &replay->framework_live);
+    put_failures(out, replay, m->has_user_level);
     put_activity(out, &m->activity);
     for (size_t i = 0; i < m->retained.count; i++) {
         if (!m->retained.items[i].kind)
@@ -317,6 +410,7 @@ static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
         put_event(out, &m->retained.items[i]);
         putc('\n', out);
     }
+    put_user(out, m);
     return err;
 }
 

@@ -46,9 +46,9 @@ static void go_on(struct vs_trace_state *m)
 {
     size_t saved = 0;
     struct vs_event event = {.kind = VS_EVENT_range_pop, .tid = 1, .time_ns = UINT64_MAX / 2};
-    for (size_t i = 0; i < m->replay->live_slots && i < 100; i++) {
+    for (size_t i = 0; i < m->replay->device_live.slots && i < 100; i++) {
         struct vs_event freed = {.kind = VS_EVENT_free, .time_ns = UINT64_MAX / 2,
-                                 .free = {.addr = m->replay->lives[i].addr}};
+                                 .free = {.addr = m->replay->device_live.items[i].addr}};
         if (vs_trace_state_event(m, &freed))
             abort();
     }

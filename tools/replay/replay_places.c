@@ -3,7 +3,7 @@
  * Where in the program the replayed failures happen: at the recorded event of the request. */
 #include <string.h>
 
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/phases.h"
 #include "tools/replay/replay_command.h"
@@ -14,14 +14,14 @@ struct place_search {
     struct vs_arena *memory;
     struct vs_replay_view *view;
     struct vs_phases phases;
-    struct vs_fit_mark mark;
+    struct vs_line_mark mark;
 };
 
 static enum vs_err follow(struct place_search *f, const struct vs_event *e)
 {
     struct vs_place place;
     bool ended;
-    vs_fit_mark_event(&f->mark, f->reader, e);
+    vs_line_mark_event(&f->mark, f->reader, e);
     switch (e->kind) {
     case VS_EVENT_process: f->phases.main_tid = (uint32_t)e->process.pid; return VS_OK;
     case VS_EVENT_range_push:
@@ -61,7 +61,7 @@ static enum vs_err note(struct place_search *f, uint64_t number, const struct vs
             continue;
         vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
         row->place = vs_summary_copy(f->memory, text);
-        row->line = vs_fit_line(f->reader, f->symbols, f->memory, stack_of(e), f->mark.name, true,
+        row->line = vs_user_line(f->reader, f->symbols, f->memory, stack_of(e), f->mark.name, true,
                                 true);
         if (!row->place || !row->line)
             return VS_ERR_NOMEM;

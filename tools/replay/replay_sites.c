@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/report/naming.h"
+#include "analysis/naming/naming.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"
 

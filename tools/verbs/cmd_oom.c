@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/user_line.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
 #include "viewer/report/oom_text.h"
@@ -154,7 +154,7 @@ static int oom_main(int argc, char **argv)
         code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
     else if (!all_known(oom, report))
         code = refuse(argv[0], path, report);
-    else if (oom && vs_fit_line_of_event(reader, oom->failure.event, &memory, &oom->line))
+    else if (oom && vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
         code = vs_tool_fail(argv[0], "%s: cannot read the trace again", path);
     else
         print(oom, report, &args);

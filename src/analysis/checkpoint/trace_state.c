@@ -14,6 +14,7 @@ enum vs_err vs_trace_state_open(struct vs_reader *reader, struct vs_trace_state 
     if (!moment)
         return VS_ERR_NOMEM;
     moment->reader = reader;
+    moment->has_user_level = true;
     enum vs_err err = vs_replay_open(reader, &moment->replay);
     if (err) {
         free(moment);
@@ -116,6 +117,12 @@ static enum vs_err at(struct vs_reader *reader, struct trace_state_goal goal,
     struct vs_trace_state *moment = NULL;
     size_t index = nearest(reader, &goal);
     enum vs_err err = index == SIZE_MAX ? VS_ERR_CORRUPT : load_checkpoint(reader, index, &moment);
+    if (!err && !moment->has_user_level) { /* its definitions serve, its state does not */
+        vs_trace_state_close(moment);
+        moment = NULL;
+        index = SIZE_MAX;
+        err = VS_ERR_CORRUPT;
+    }
     if (err == VS_ERR_CORRUPT) {
         if (index != SIZE_MAX)
             vs_reader_set_checkpoints(reader, NULL);

@@ -17,6 +17,10 @@ struct vs_trace_state {
     struct vs_replay *replay;
     struct vs_activity activity;
     struct vs_retained retained;
+    /* false in a state that an earlier version stored: what is known only of the device does not
+     * suffice to go on from it */
+    bool has_user_level;
+    size_t births, framework_births; /* while loading: rows of live memory that are complete */
 };
 
 /* vs_trace_state_open: creates the state before the first event. *reader* must outlive it.

@@ -9,15 +9,16 @@
 
 #include "analysis/state/vec.h"
 
-/* After adding a field to one of these, add it below as well, at the end of its record, raise
- * VS_CHECKPOINT_VERSION, and correct the size here. */
-_Static_assert(sizeof(struct vs_account) == 2480, "fields of an account");
-_Static_assert(sizeof(struct vs_site) == 176, "fields of a call site");
-_Static_assert(sizeof(struct vs_live) == 64, "fields of a live allocation");
-_Static_assert(sizeof(struct vs_failure) == 136, "fields of a failure");
-_Static_assert(sizeof(struct vs_phase) == 72, "fields of a phase");
+/* After adding a field to one of these, add it below as well, at the end of its record or in one of
+ * its own, and correct the size here. Where states without it are incomplete, let them not be used,
+ * as those without has_user_level, or raise VS_CHECKPOINT_VERSION. */
+_Static_assert(sizeof(struct vs_account) == 2664, "fields of an account");
+_Static_assert(sizeof(struct vs_site) == 192, "fields of a call site");
+_Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
+_Static_assert(sizeof(struct vs_failure) == 176, "fields of a failure");
+_Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1560, "fields of a replay, of its window none");
+_Static_assert(sizeof(struct vs_replay) == 1632, "fields of a replay, of its window none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -110,6 +111,10 @@ void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *
         vs_trace_state_io_event(r, &replay->end);
     steps_io(r, &replay->phases.steps);
     recording_io(r, &replay->recording);
+    vs_state_bool(r, &m->has_user_level);
+    vs_state_u64(r, &replay->mark.name);
+    vs_state_u32(r, &replay->mark.tid, UINT32_MAX);
+    vs_state_u32(r, &replay->mark.depth, UINT32_MAX);
 }
 
 static void peak_io(struct vs_state_record *r, struct vs_peak *peak, const struct vs_phases *phases)
@@ -237,19 +242,36 @@ void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *
     }
 }
 
-void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site)
+/* The figures that sites of both levels have. */
+static void site_figures_io(struct vs_state_record *r, struct vs_site *site)
 {
     uint64_t *const fields[] = {
-        &site->stack, &site->api, &site->allocs, &site->frees, &site->bytes, &site->largest,
+        &site->allocs, &site->frees, &site->bytes, &site->largest,
         &site->live_bytes, &site->live_count, &site->lost_bytes, &site->lost_count,
         &site->temporaries, &site->lifetime_ns, &site->largest_before_step,
         &site->largest_in_step};
-    vs_state_u32(r, &site->device, VS_HOST_INDEX);
-    vs_state_u32(r, &site->family, VS_FAMILY_COUNT - 1);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         vs_state_u64(r, fields[i]);
     growth_io(r, &site->growth);
     vs_state_bool(r, &site->touched);
+}
+
+void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site)
+{
+    vs_state_u32(r, &site->device, VS_HOST_INDEX);
+    vs_state_u32(r, &site->family, VS_FAMILY_COUNT - 1);
+    vs_state_u64(r, &site->stack);
+    vs_state_u64(r, &site->api);
+    site_figures_io(r, site);
+}
+
+void vs_trace_state_io_framework_site(struct vs_state_record *r, struct vs_site *site)
+{
+    vs_state_u32(r, &site->device, VS_HOST_INDEX);
+    vs_state_u64(r, &site->stack);
+    vs_state_u64(r, &site->mark);
+    vs_state_bool(r, &site->by_mark);
+    site_figures_io(r, site);
 }
 
 void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
@@ -271,6 +293,46 @@ void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
     vs_state_u64(r, &flags);
     live->in_segment = flags & 1;
     live->counted = flags >> 1 & 1;
+}
+
+void vs_trace_state_io_birth(struct vs_state_record *r, struct vs_live *live,
+                             const struct vs_phases *phases)
+{
+    vs_state_u32(r, &live->tid, UINT32_MAX);
+    vs_state_u32(r, &live->mark, UINT32_MAX);
+    place_io(r, &live->place, phases);
+}
+
+void vs_trace_state_io_framework_birth(struct vs_state_record *r, struct vs_live *live,
+                                       struct vs_trace_state_last_live *last,
+                                       const struct vs_phases *phases)
+{
+    vs_state_step(r, &live->time_ns, &last->time_ns);
+    vs_state_step(r, &live->epoch, &last->epoch);
+    vs_state_u32(r, &live->site, UINT32_MAX);
+    vs_state_u8(r, &live->device, VS_HOST_INDEX);
+    vs_trace_state_io_birth(r, live, phases);
+}
+
+void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
+                            const struct vs_phases *phases)
+{
+    struct vs_user_account *user = &a->user;
+    uint64_t *const fields[] = {&user->backing, &user->step_peak, &user->steps_peak,
+                                &user->step_largest, &user->steps_largest, &user->largest,
+                                &user->freed_bytes, &a->framework_retries};
+    vs_state_bool(r, &user->reports);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    peak_io(r, &user->peak, phases);
+    growth_io(r, &user->growth);
+}
+
+void vs_trace_state_io_phase_user(struct vs_state_record *r, struct vs_phase *phase)
+{
+    vs_state_u64(r, &phase->user_allocs);
+    vs_state_u64(r, &phase->user_bytes);
+    vs_state_u32(r, &phase->user_count, VS_HOST_INDEX + 1);
 }
 
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
@@ -300,6 +362,11 @@ void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
     vs_state_u32(r, &f->account, VS_HOST_INDEX);
     vs_state_u32(r, &f->family, VS_FAMILY_COUNT - 1);
     place_io(r, &f->place, phases);
+    uint64_t *const more[] = {&f->mark, &f->device_requested, &f->device_event, &f->device_stack,
+                              &f->attempts};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        vs_state_u64(r, more[i]);
+    vs_state_bool(r, &f->answered);
 }
 
 void vs_trace_state_io_range(struct vs_state_record *r, struct vs_range *range,

@@ -14,7 +14,10 @@ enum vs_trace_state_tag {
     VS_TRACE_STATE_TOTALS = 1, VS_TRACE_STATE_PHASE, VS_TRACE_STATE_ACCOUNT, VS_TRACE_STATE_USAGE,
     VS_TRACE_STATE_SITES, VS_TRACE_STATE_THREAD, VS_TRACE_STATE_OPEN_STEPS, VS_TRACE_STATE_LIVE,
     VS_TRACE_STATE_SEGMENTS, VS_TRACE_STATE_FRAMEWORK, VS_TRACE_STATE_FAILURE,
-    VS_TRACE_STATE_KERNELS, VS_TRACE_STATE_ACTIVITY, VS_TRACE_STATE_EVENTS
+    VS_TRACE_STATE_KERNELS, VS_TRACE_STATE_ACTIVITY, VS_TRACE_STATE_EVENTS,
+    /* of the user's level, which earlier versions did not keep */
+    VS_TRACE_STATE_USER, VS_TRACE_STATE_FRAMEWORK_SITES, VS_TRACE_STATE_FRAMEWORK_BIRTHS,
+    VS_TRACE_STATE_BIRTHS, VS_TRACE_STATE_BACKING
 };
 
 /* Base of the next allocation's differences; zero at the start of a record. */
@@ -31,6 +34,18 @@ void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *
 void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site);
 void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
                             struct vs_trace_state_last_live *last);
+/* The user's level of an account. */
+void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
+                            const struct vs_phases *phases);
+void vs_trace_state_io_phase_user(struct vs_state_record *r, struct vs_phase *phase);
+/* A site of a framework. */
+void vs_trace_state_io_framework_site(struct vs_state_record *r, struct vs_site *site);
+/* Who allocated *live*, and where; for a framework's block all but its address and size. */
+void vs_trace_state_io_birth(struct vs_state_record *r, struct vs_live *live,
+                             const struct vs_phases *phases);
+void vs_trace_state_io_framework_birth(struct vs_state_record *r, struct vs_live *live,
+                                       struct vs_trace_state_last_live *last,
+                                       const struct vs_phases *phases);
 /* *last*: the address of the record's previous segment, zero at its start. */
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
                                uint64_t *last);

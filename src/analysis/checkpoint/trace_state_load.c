@@ -32,6 +32,15 @@ static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phase
     }
     for (unsigned d = 0; d < phase.peak_count; d++)
         vs_state_u64(r, &phase.peaks[d]);
+    vs_trace_state_io_phase_user(r, &phase);
+    phase.user_peaks = r->bad || !phase.user_count
+                           ? NULL : calloc(phase.user_count, sizeof *phase.user_peaks);
+    if (r->bad || (phase.user_count && !phase.user_peaks)) {
+        free(phase.peaks);
+        return r->bad ? VS_ERR_CORRUPT : VS_ERR_NOMEM;
+    }
+    for (unsigned d = 0; d < phase.user_count; d++)
+        vs_state_u64(r, &phase.user_peaks[d]);
     return vs_phases_restore(phases, index, &phase, name, length, prefix_length ? prefix : NULL,
                              prefix_length ? prefix_length - 1 : 0);
 }
@@ -63,27 +72,66 @@ static enum vs_err load_usage(struct vs_state_record *r, struct vs_replay *repla
     return VS_OK;
 }
 
-static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *replay)
+static enum vs_err load_user(struct vs_state_record *r, struct vs_replay *replay)
 {
+    uint64_t index = 0;
+    vs_state_u64(r, &index);
+    if (index >= replay->account_count || replay->accounts[index]->user.split)
+        return VS_ERR_CORRUPT;
+    replay->accounts[index]->user.split = true;
+    vs_trace_state_io_user(r, replay->accounts[index], &replay->phases);
+    return VS_OK;
+}
+
+/* The sites of the device come first, then those of frameworks. */
+static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *replay, uint8_t level)
+{
+    struct vs_sites *sites = &replay->sites;
     enum vs_err err = VS_OK;
+    if (level == VS_LEVEL_DEVICE && sites->count &&
+        sites->items[sites->count - 1].level == VS_LEVEL_FRAMEWORK)
+        return VS_ERR_CORRUPT;
     while (!err && !r->bad && r->next < r->end) {
-        struct vs_site site = {0};
+        struct vs_site site = {.level = level};
         uint32_t index;
-        vs_trace_state_io_site(r, &site);
+        level == VS_LEVEL_DEVICE ? vs_trace_state_io_site(r, &site)
+                                 : vs_trace_state_io_framework_site(r, &site);
         if (r->bad || !replay->accounts[site.device])
             return VS_ERR_CORRUPT;
         bool touched = site.touched;
         site.touched = false;
-        size_t before = replay->sites.count;
-        err = vs_sites_get(&replay->sites, site.stack, site.api, site.device, &index);
+        size_t before = sites->count;
+        struct vs_site_key key = {site.stack, site.api, site.mark, site.device, level};
+        err = vs_sites_get(sites, &key, &index);
         if (!err && index != before)
             return VS_ERR_CORRUPT; /* duplicate */
         if (!err)
-            replay->sites.items[index] = site;
+            sites->items[index] = site;
         if (!err && touched)
-            err = vs_sites_touch(&replay->sites, index);
+            err = vs_sites_touch(sites, index);
     }
     return err;
+}
+
+static size_t device_sites(const struct vs_replay *replay)
+{
+    size_t count = 0;
+    while (count < replay->sites.count && replay->sites.items[count].level == VS_LEVEL_DEVICE)
+        count++;
+    return count;
+}
+
+static enum vs_err load_backing(struct vs_state_record *r, struct vs_replay *replay)
+{
+    size_t count = device_sites(replay);
+    while (!r->bad && r->next < r->end) {
+        uint64_t number = 0;
+        vs_state_u64(r, &number);
+        if (r->bad || number >= count || replay->sites.items[number].device == VS_HOST_INDEX)
+            return VS_ERR_CORRUPT;
+        replay->sites.items[number].backing = true;
+    }
+    return VS_OK;
 }
 
 static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phases)
@@ -100,10 +148,10 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
     vs_state_u64(r, &thread->last_alloc);
     uint32_t depth = 0;
     vs_state_u32(r, &depth, UINT32_MAX);
-    if (!depth || r->bad)
+    if (r->bad)
         return VS_OK;
     uint32_t kept = depth < VS_RANGE_DEPTH_MAX ? depth : VS_RANGE_DEPTH_MAX;
-    err = vs_phases_room(phases, thread, kept);
+    err = depth ? vs_phases_room(phases, thread, kept) : VS_OK;
     if (err)
         return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
     for (uint32_t k = 0; k < kept; k++) {
@@ -111,6 +159,7 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
         vs_trace_state_io_range(r, &thread->ranges[k], phases);
     }
     thread->depth = depth;
+    vs_state_u64(r, &thread->last_framework_alloc);
     return VS_OK;
 }
 
@@ -128,25 +177,96 @@ static enum vs_err load_map(struct vs_state_record *r, struct vs_map *map)
     return err;
 }
 
+static enum vs_err load_live(struct vs_live_table *table, const struct vs_live *live)
+{
+    struct vs_live *row;
+    if (!live->addr || vs_live_table_find(table, live->addr))
+        return VS_ERR_CORRUPT;
+    enum vs_err err = vs_live_table_add(table, live->addr, &row);
+    if (!err)
+        *row = *live;
+    return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
+}
+
 static enum vs_err load_lives(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_trace_state_last_live last = {0};
+    size_t sites = device_sites(replay);
     enum vs_err err = VS_OK;
     while (!err && !r->bad && r->next < r->end) {
         struct vs_live live = {.used = true};
         vs_trace_state_io_live(r, &live, &last);
-        if (r->bad || !live.addr || vs_map_get(&replay->by_addr, live.addr) ||
-            live.site >= replay->sites.count || !replay->accounts[live.device] ||
-            replay->live_slots >= UINT32_MAX - 1)
+        if (r->bad || live.site >= sites || !replay->accounts[live.device])
             return VS_ERR_CORRUPT;
-        err = vs_vec_grow(&replay->lives, &replay->live_capacity, replay->live_slots + 1,
-                          sizeof *replay->lives);
-        if (!err)
-            err = vs_map_put(&replay->by_addr, live.addr, replay->live_slots);
-        if (err)
-            return err;
-        replay->lives[replay->live_slots++] = live;
-        replay->live_count++;
+        err = load_live(&replay->device_live, &live);
+    }
+    return err;
+}
+
+/* A framework's blocks; their sites follow in a record of their own. */
+static enum vs_err load_framework(struct vs_state_record *r, struct vs_replay *replay)
+{
+    enum vs_err err = VS_OK;
+    while (!err && !r->bad && r->next < r->end) {
+        struct vs_live live = {.used = true, .counted = true, .level = VS_LEVEL_FRAMEWORK,
+                               .device = VS_HOST_INDEX, .site = VS_SITE_NONE};
+        vs_state_u64(r, &live.addr);
+        vs_state_u64(r, &live.size);
+        live.requested = live.size;
+        if (r->bad)
+            return VS_ERR_CORRUPT;
+        err = load_live(&replay->framework_live, &live);
+    }
+    return err;
+}
+
+/* Completes the rows of a live table, in the order in which they were added. */
+static enum vs_err load_births(struct vs_state_record *r, struct vs_trace_state *m)
+{
+    struct vs_replay *replay = m->replay;
+    while (!r->bad && r->next < r->end) {
+        if (m->births == replay->device_live.slots)
+            return VS_ERR_CORRUPT;
+        vs_trace_state_io_birth(r, &replay->device_live.items[m->births++], &replay->phases);
+    }
+    return VS_OK;
+}
+
+static enum vs_err load_framework_births(struct vs_state_record *r, struct vs_trace_state *m)
+{
+    struct vs_replay *replay = m->replay;
+    struct vs_trace_state_last_live last = {0};
+    size_t device = device_sites(replay), framework = replay->sites.count - device;
+    while (!r->bad && r->next < r->end) {
+        if (m->framework_births == replay->framework_live.slots)
+            return VS_ERR_CORRUPT;
+        struct vs_live *live = &replay->framework_live.items[m->framework_births];
+        vs_trace_state_io_framework_birth(r, live, &last, &replay->phases);
+        if (r->bad || live->site >= framework || live->device >= replay->account_count) {
+            live->site = VS_SITE_NONE;
+            return VS_ERR_CORRUPT;
+        }
+        live->site += (uint32_t)device;
+        m->framework_births++;
+    }
+    return VS_OK;
+}
+
+/* The blocks of a state of an earlier version have no sites: gives them one, so that they can be
+ * freed. */
+static enum vs_err adopt_blocks(struct vs_replay *replay)
+{
+    struct vs_site_key key = {0, 0, 0, VS_HOST_INDEX, VS_LEVEL_FRAMEWORK};
+    uint32_t index;
+    enum vs_err err = replay->framework_live.count ? vs_sites_get(&replay->sites, &key, &index)
+                                                   : VS_OK;
+    for (size_t i = 0; !err && i < replay->framework_live.slots; i++) {
+        struct vs_live *live = &replay->framework_live.items[i];
+        struct vs_site *site = &replay->sites.items[index];
+        live->site = index;
+        site->allocs++;
+        site->live_count++;
+        site->live_bytes += live->size;
     }
     return err;
 }
@@ -221,17 +341,22 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state 
     case VS_TRACE_STATE_PHASE: return load_phase(r, &m->replay->phases);
     case VS_TRACE_STATE_ACCOUNT: return load_account(r, m->replay);
     case VS_TRACE_STATE_USAGE: return load_usage(r, m->replay);
-    case VS_TRACE_STATE_SITES: return load_sites(r, m->replay);
+    case VS_TRACE_STATE_SITES: return load_sites(r, m->replay, VS_LEVEL_DEVICE);
     case VS_TRACE_STATE_THREAD: return load_thread(r, &m->replay->phases);
     case VS_TRACE_STATE_OPEN_STEPS: return load_map(r, &m->replay->phases.open_steps);
     case VS_TRACE_STATE_LIVE: return load_lives(r, m->replay);
     case VS_TRACE_STATE_SEGMENTS: return load_segments(r, m->replay);
-    case VS_TRACE_STATE_FRAMEWORK: return load_map(r, &m->replay->framework_live);
+    case VS_TRACE_STATE_FRAMEWORK: return load_framework(r, m->replay);
     case VS_TRACE_STATE_FAILURE: return load_failure(r, m->replay);
     case VS_TRACE_STATE_KERNELS:
     case VS_TRACE_STATE_ACTIVITY:
         return load_activity(r, &m->activity, (enum vs_trace_state_tag)tag);
     case VS_TRACE_STATE_EVENTS: return load_events(r, &m->retained);
+    case VS_TRACE_STATE_USER: return load_user(r, m->replay);
+    case VS_TRACE_STATE_FRAMEWORK_SITES: return load_sites(r, m->replay, VS_LEVEL_FRAMEWORK);
+    case VS_TRACE_STATE_FRAMEWORK_BIRTHS: return load_framework_births(r, m);
+    case VS_TRACE_STATE_BIRTHS: return load_births(r, m);
+    case VS_TRACE_STATE_BACKING: return load_backing(r, m->replay);
     }
     return VS_OK; /* written by a newer version */
 }
@@ -249,7 +374,42 @@ enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_
     return record.bad ? VS_ERR_CORRUPT : VS_OK;
 }
 
+/* Whether all rows of live memory are complete. */
+static bool all_born(const struct vs_trace_state *m)
+{
+    return m->births == m->replay->device_live.slots &&
+           m->framework_births == m->replay->framework_live.slots;
+}
+
+/* Whether a state of an earlier version has parts that only later ones write. */
+static bool knows_users(const struct vs_trace_state *m)
+{
+    const struct vs_replay *replay = m->replay;
+    bool any = m->births || m->framework_births || device_sites(replay) < replay->sites.count;
+    for (unsigned i = 0; i < replay->account_count; i++)
+        any |= replay->accounts[i]->user.split;
+    for (size_t i = 0; i < replay->sites.count; i++)
+        any |= replay->sites.items[i].backing;
+    return any;
+}
+
+/* Memory that holds a framework's blocks is of a device whose user's level is kept. */
+static bool backing_is_split(const struct vs_replay *replay)
+{
+    for (size_t i = 0; i < replay->sites.count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        if (site->backing && !replay->accounts[site->device]->user.split)
+            return false;
+    }
+    return true;
+}
+
 enum vs_err vs_trace_state_loaded(struct vs_trace_state *m)
 {
+    if (m->has_user_level ? !all_born(m) || !backing_is_split(m->replay) : knows_users(m))
+        return VS_ERR_CORRUPT;
+    enum vs_err err = m->has_user_level ? VS_OK : adopt_blocks(m->replay);
+    if (err)
+        return err;
     return m->replay->events && vs_replay_check(m->replay) ? VS_OK : VS_ERR_CORRUPT;
 }

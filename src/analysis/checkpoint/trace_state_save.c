@@ -29,6 +29,9 @@ static void save_phases(struct vs_state_record *r, struct vs_phases *phases)
         vs_state_u32(r, &phase->peak_count, VS_HOST_INDEX + 1);
         for (unsigned d = 0; d < phase->peak_count; d++)
             vs_state_u64(r, &phase->peaks[d]);
+        vs_trace_state_io_phase_user(r, phase);
+        for (unsigned d = 0; d < phase->user_count; d++)
+            vs_state_u64(r, &phase->user_peaks[d]);
         vs_state_end(r, VS_TRACE_STATE_PHASE);
     }
 }
@@ -45,6 +48,11 @@ static void save_account(struct vs_state_record *r, struct vs_replay *replay, un
     vs_state_u64(r, &number);
     vs_trace_state_io_usage(r, &replay->accounts[index]->usage);
     vs_state_end(r, VS_TRACE_STATE_USAGE);
+    if (!replay->accounts[index]->user.split)
+        return;
+    vs_state_u64(r, &number);
+    vs_trace_state_io_user(r, replay->accounts[index], &replay->phases);
+    vs_state_end(r, VS_TRACE_STATE_USER);
 }
 
 static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
@@ -59,6 +67,7 @@ static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
         vs_state_u32(r, &depth, UINT32_MAX);
         for (uint32_t k = 0; k < kept; k++)
             vs_trace_state_io_range(r, &thread->ranges[k], phases);
+        vs_state_u64(r, &thread->last_framework_alloc);
         vs_state_end(r, VS_TRACE_STATE_THREAD);
     }
 }
@@ -98,14 +107,71 @@ static void save_map(struct vs_state_record *r, const struct vs_map *map,
     free(slots);
 }
 
-static void save_lives(struct vs_state_record *r, struct vs_replay *replay)
+/* The call sites of *level* in their order; *numbers* receives their numbers. */
+static void save_sites(struct vs_state_record *r, struct vs_sites *sites, enum vs_level level,
+                       uint32_t *numbers)
 {
-    struct vs_map_slot *slots = sorted(r, &replay->by_addr);
+    bool device = level == VS_LEVEL_DEVICE;
+    unsigned tag = device ? VS_TRACE_STATE_SITES : VS_TRACE_STATE_FRAMEWORK_SITES;
+    uint32_t n = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        if (sites->items[i].level != level)
+            continue;
+        numbers[i] = n++;
+        device ? vs_trace_state_io_site(r, &sites->items[i])
+               : vs_trace_state_io_framework_site(r, &sites->items[i]);
+        if (n % BATCH == 0)
+            vs_state_end(r, tag);
+    }
+    if (n % BATCH)
+        vs_state_end(r, tag);
+}
+
+static void save_backing(struct vs_state_record *r, const struct vs_sites *sites,
+                         const uint32_t *numbers)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        uint64_t number = numbers[i];
+        if (!sites->items[i].backing)
+            continue;
+        vs_state_u64(r, &number);
+        if (++n % BATCH == 0)
+            vs_state_end(r, VS_TRACE_STATE_BACKING);
+    }
+    if (n % BATCH)
+        vs_state_end(r, VS_TRACE_STATE_BACKING);
+}
+
+static void save_live(struct vs_state_record *r, const struct vs_replay *replay, unsigned tag,
+                      struct vs_live live, struct vs_trace_state_last_live *last)
+{
+    if (tag == VS_TRACE_STATE_LIVE) {
+        vs_trace_state_io_live(r, &live, last);
+    } else if (tag == VS_TRACE_STATE_BIRTHS) {
+        vs_trace_state_io_birth(r, &live, &replay->phases);
+    } else if (tag == VS_TRACE_STATE_FRAMEWORK) {
+        vs_state_u64(r, &live.addr);
+        vs_state_u64(r, &live.size);
+    } else {
+        vs_trace_state_io_framework_birth(r, &live, last, &replay->phases);
+    }
+}
+
+/* The rows of a live table by address, as records of *tag*. */
+static void save_lives(struct vs_state_record *r, const struct vs_replay *replay, unsigned tag,
+                       const uint32_t *numbers)
+{
+    bool device = tag == VS_TRACE_STATE_LIVE || tag == VS_TRACE_STATE_BIRTHS;
+    const struct vs_live_table *table = device ? &replay->device_live : &replay->framework_live;
+    struct vs_map_slot *slots = sorted(r, &table->by_addr);
     struct vs_trace_state_last_live last = {0};
-    for (size_t i = 0; slots && i < replay->by_addr.count; i++) {
-        vs_trace_state_io_live(r, &replay->lives[slots[i].value], &last);
-        if ((i + 1) % BATCH == 0 || i + 1 == replay->by_addr.count) {
-            vs_state_end(r, VS_TRACE_STATE_LIVE);
+    for (size_t i = 0; slots && i < table->by_addr.count; i++) {
+        struct vs_live live = table->items[slots[i].value];
+        live.site = numbers[live.site];
+        save_live(r, replay, tag, live, &last);
+        if ((i + 1) % BATCH == 0 || i + 1 == table->by_addr.count) {
+            vs_state_end(r, tag);
             last = (struct vs_trace_state_last_live){0};
         }
     }
@@ -126,11 +192,20 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
     uint64_t last = 0;
-    SAVE(replay->sites.count, VS_TRACE_STATE_SITES,
-         vs_trace_state_io_site(r, &replay->sites.items[i]));
+    uint32_t *numbers = calloc(replay->sites.count + 1, sizeof *numbers);
+    r->bad |= !numbers;
+    if (!numbers)
+        return;
+    save_sites(r, &replay->sites, VS_LEVEL_DEVICE, numbers);
+    save_sites(r, &replay->sites, VS_LEVEL_FRAMEWORK, numbers);
+    save_backing(r, &replay->sites, numbers);
     save_threads(r, &replay->phases);
     save_map(r, &replay->phases.open_steps, VS_TRACE_STATE_OPEN_STEPS);
-    save_lives(r, replay);
+    save_lives(r, replay, VS_TRACE_STATE_LIVE, numbers);
+    save_lives(r, replay, VS_TRACE_STATE_BIRTHS, numbers);
+    save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK, numbers);
+    save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK_BIRTHS, numbers);
+    free(numbers);
     for (size_t i = 0; i < replay->segments.count; i++) {
         if (i % BATCH == 0)
             last = 0;
@@ -138,7 +213,6 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
         if ((i + 1) % BATCH == 0 || i + 1 == replay->segments.count)
             vs_state_end(r, VS_TRACE_STATE_SEGMENTS);
     }
-    save_map(r, &replay->framework_live, VS_TRACE_STATE_FRAMEWORK);
     for (size_t i = 0; i < replay->failure_count; i++) {
         vs_trace_state_io_failure(r, &replay->failures[i], &replay->phases);
         vs_state_end(r, VS_TRACE_STATE_FAILURE);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/user_line.h"
 #include "analysis/state/vec.h"
 #include "base/vs_map.h"
 #include "ledger/change.h"
@@ -27,7 +27,7 @@ struct fit_holding {
     size_t count, capacity;
     uint64_t free_list; /* index + 1 */
     struct vs_map by_addr; /* address -> index + 1 */
-    struct vs_fit_mark mark;
+    struct vs_line_mark mark;
 };
 
 static void forget(struct fit_holding *held, uint64_t addr)
@@ -81,7 +81,7 @@ static enum vs_err read_to(struct vs_reader *reader, struct fit_holding *held, u
     struct vs_event event;
     enum vs_err err = vs_reader_rewind(reader);
     for (uint64_t n = 0; !err && n < last && (err = vs_reader_next(reader, &event)) == VS_OK; n++) {
-        vs_fit_mark_event(&held->mark, reader, &event);
+        vs_line_mark_event(&held->mark, reader, &event);
         err = follow(held, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
@@ -144,7 +144,7 @@ static enum vs_err name_holders(const struct fit_holding *held, struct vs_reader
         out->total_bytes += sum->bytes;
         if (i >= limit || !sum->bytes)
             continue;
-        const char *where = vs_fit_line(reader, symbols, memory, sum->stack, sum->mark, true,
+        const char *where = vs_user_line(reader, symbols, memory, sum->stack, sum->mark, true,
                                         !held->tensors);
         if (!where) {
             free(lines);

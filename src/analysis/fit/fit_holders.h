@@ -16,7 +16,7 @@
 #define VS_FIT_HOLDERS_MAX 5
 
 struct vs_fit_holder {
-    const char *where; /* as vs_fit_line */
+    const char *where; /* as vs_user_line */
     uint64_t bytes, count;
 };
 

@@ -13,7 +13,7 @@
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/fit/fit_failures.h"
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 
@@ -33,7 +33,7 @@ struct fit_pass {
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
-    struct vs_fit_mark mark;
+    struct vs_line_mark mark;
 };
 
 /* The reading includes what the driver holds for the process beyond its allocations; that part is
@@ -77,7 +77,7 @@ static enum vs_err first_pass(struct fit_pass *pass)
     enum vs_err err = vs_reader_rewind(pass->reader);
     while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         err = vs_replay_event(pass->replay, &event);
-        vs_fit_mark_event(&pass->mark, pass->reader, &event);
+        vs_line_mark_event(&pass->mark, pass->reader, &event);
         for (unsigned i = 0; !err && i < pass->replay->account_count; i++)
             watch_account(pass, i, &event);
         if (!err)
@@ -108,7 +108,7 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         .time_ns = found->time_ns,
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
         .place = place_text(pass, found->place),
-        .where = vs_fit_line(pass->reader, pass->symbols, memory, found->stack, found->mark, false,
+        .where = vs_user_line(pass->reader, pass->symbols, memory, found->stack, found->mark, false,
                              !device->tensors)};
     if (!out->place || !out->where)
         return VS_ERR_NOMEM;

@@ -11,6 +11,7 @@
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
+#include "analysis/state/user_level.h"
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
@@ -125,8 +126,8 @@ static const struct vs_live *fill_step(struct vs_oom *oom, const struct vs_repla
     const struct vs_live *largest = NULL;
     uint64_t epoch = vs_replay_epoch(replay);
     oom->in_step = replay->phases.steps.open;
-    for (size_t i = 0; epoch && i < replay->live_slots; i++) {
-        const struct vs_live *live = &replay->lives[i];
+    for (size_t i = 0; epoch && i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || !live->counted || live->epoch != epoch)
             continue;
         oom->step_bytes += live->size;
@@ -204,8 +205,7 @@ static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,
         return err;
     fill_growth(oom, replay, failure->account);
     const struct vs_live *live = fill_step(oom, replay, failure->account);
-    const struct vs_site *request_site =
-        vs_sites_find(&replay->sites, failure->stack, failure->api, failure->account);
+    const struct vs_site *request_site = vs_user_failure_site(replay, failure);
     oom->request_before = replay->phases.steps.begun ? largest_before(request_site)
                           : request_site             ? request_site->largest_in_step
                                                      : 0;

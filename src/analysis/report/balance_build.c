@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/library.h"
+#include "analysis/naming/library.h"
 #include "analysis/state/vec.h"
 
 #define PAGE_BYTES (UINT64_C(2) << 20)
@@ -84,8 +84,8 @@ static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned accoun
 {
     struct small small = {0};
     enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->live_slots; i++) {
-        const struct vs_live *live = &replay->lives[i];
+    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
         if (live->used && live->device == account)
             err = round_live(live, out, &small);
     }
@@ -152,8 +152,8 @@ static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned a
     set->of_site = calloc(replay->sites.count + 1, sizeof *set->of_site);
     if (!set->of_site)
         return VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < replay->live_slots; i++) {
-        const struct vs_live *live = &replay->lives[i];
+    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || !live->counted)
             continue;
         if (!set->of_site[live->site])

@@ -8,21 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/naming/name_text.h"
 #include "analysis/report/report.h"
-
-/* vs_text_width: columns of a UTF-8 text (one per code point). */
-size_t vs_text_width(const char *text);
-
-/* vs_text_clip: writes *text*, truncated to at most *columns* columns with "…" at the end, to *out*
- * (4 * columns + 4 bytes); control characters become '?'. Returns out. */
-char *vs_text_clip(char *out, const char *text, size_t columns);
-
-/* vs_text_next: returns the character at **text* and advances **text*; a control character, which a
- * terminal would interpret, becomes '?'. */
-char vs_text_next(const char **text);
-
-/* vs_text_clean: replaces control characters by '?', in place. Returns text. */
-char *vs_text_clean(char *text);
 
 #define VS_CHAIN_TEXT_MAX 4096
 /* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions,

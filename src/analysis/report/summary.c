@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/report/naming.h"
+#include "analysis/naming/name_text.h"
+#include "analysis/naming/naming.h"
 #include "analysis/state/vec.h"
 
 #define SITES_DEFAULT 50
@@ -16,13 +17,7 @@
 
 const char *vs_summary_copy(struct vs_arena *memory, const char *text)
 {
-    if (!text)
-        text = "";
-    size_t length = strlen(text);
-    char *copy = vs_arena_alloc(memory, length + 1);
-    if (copy)
-        memcpy(copy, text, length);
-    return copy;
+    return vs_text_copy(memory, text);
 }
 
 struct summary_candidate {

@@ -61,8 +61,8 @@ enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
 {
     struct holes_extent *blocks = NULL;
     size_t count = 0, capacity = 0;
-    for (size_t i = 0; i < replay->live_slots; i++) {
-        const struct vs_live *live = &replay->lives[i];
+    for (size_t i = 0; i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || !live->in_segment || live->device != account)
             continue;
         enum vs_err err = vs_vec_grow(&blocks, &capacity, count + 1, sizeof *blocks);

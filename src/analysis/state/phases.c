@@ -336,24 +336,54 @@ struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
     return outside;
 }
 
+static enum vs_err raise_peak(uint64_t **peaks, unsigned *count, unsigned device,
+                              uint64_t allocated)
+{
+    if (device >= *count) {
+        uint64_t *larger = realloc(*peaks, (device + 1) * sizeof **peaks);
+        if (!larger)
+            return VS_ERR_NOMEM;
+        memset(larger + *count, 0, (device + 1 - *count) * sizeof *larger);
+        *peaks = larger;
+        *count = device + 1;
+    }
+    if (allocated > (*peaks)[device])
+        (*peaks)[device] = allocated;
+    return VS_OK;
+}
+
 enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
                             uint64_t allocated)
 {
     for (;; phase = phases->items[phase].parent) {
         struct vs_phase *p = &phases->items[phase];
-        if (device >= p->peak_count) {
-            uint64_t *peaks = realloc(p->peaks, (device + 1) * sizeof *peaks);
-            if (!peaks)
-                return VS_ERR_NOMEM;
-            memset(peaks + p->peak_count, 0, (device + 1 - p->peak_count) * sizeof *peaks);
-            p->peaks = peaks;
-            p->peak_count = device + 1;
-        }
-        if (allocated > p->peaks[device])
-            p->peaks[device] = allocated;
-        if (phase == 0)
-            return VS_OK;
+        enum vs_err err = raise_peak(&p->peaks, &p->peak_count, device, allocated);
+        if (err || phase == 0)
+            return err;
     }
+}
+
+enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                                 uint64_t allocated)
+{
+    for (;; phase = phases->items[phase].parent) {
+        struct vs_phase *p = &phases->items[phase];
+        enum vs_err err = raise_peak(&p->user_peaks, &p->user_count, device, allocated);
+        if (err || phase == 0)
+            return err;
+    }
+}
+
+enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < phases->count; i++) {
+        struct vs_phase *p = &phases->items[i];
+        uint64_t peak = device < p->peak_count ? p->peaks[device] : 0;
+        err = raise_peak(&p->user_peaks, &p->user_count, device,
+                         peak > backing ? peak - backing : 0);
+    }
+    return err;
 }
 
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns)
@@ -370,7 +400,8 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
                               const char *prefix, size_t prefix_length)
 {
     struct vs_phase item = *phase;
-    bool outside = index == 0 && phases->count == 1 && !phases->items[0].peaks;
+    bool outside = index == 0 && phases->count == 1 && !phases->items[0].peaks &&
+                   !phases->items[0].user_peaks;
     enum vs_err err = VS_OK;
     if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX))
         err = VS_ERR_CORRUPT;
@@ -389,6 +420,7 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
     }
     if (err) {
         free(item.peaks);
+        free(item.user_peaks);
         return err;
     }
     item.name = kept;
@@ -403,8 +435,11 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
     for (size_t i = 0; i < phases->count; i++) {
         struct vs_phase *phase = &phases->items[i];
         phase->times = phase->time_ns = phase->allocs = phase->alloc_bytes = 0;
+        phase->user_allocs = phase->user_bytes = 0;
         if (phase->peak_count)
             memset(phase->peaks, 0, phase->peak_count * sizeof *phase->peaks);
+        if (phase->user_count)
+            memset(phase->user_peaks, 0, phase->user_count * sizeof *phase->user_peaks);
     }
     for (size_t t = 0; t < phases->thread_count; t++) {
         struct vs_thread *thread = &phases->threads[t];
@@ -463,8 +498,10 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
 
 void vs_phases_free(struct vs_phases *phases)
 {
-    for (size_t i = 0; i < phases->count; i++)
+    for (size_t i = 0; i < phases->count; i++) {
         free(phases->items[i].peaks);
+        free(phases->items[i].user_peaks);
+    }
     for (size_t i = 0; i < phases->thread_count; i++)
         free(phases->threads[i].ranges);
     free(phases->items);

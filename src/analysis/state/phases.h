@@ -51,6 +51,11 @@ struct vs_phase {
     uint64_t allocs, alloc_bytes; /* made while this was the innermost range */
     uint64_t *peaks;    /* highest allocated per device index while open; may be NULL */
     unsigned peak_count;
+    /* The user's level (user_level.h), from the first sign of a framework on: highest sums likewise,
+     * and allocations beyond those above, modulo 2^64. */
+    uint64_t *user_peaks;
+    unsigned user_count;
+    uint64_t user_allocs, user_bytes;
 };
 
 struct vs_range {
@@ -66,6 +71,7 @@ struct vs_thread {
     uint32_t capacity; /* of ranges: at most VS_RANGE_DEPTH_MAX, grows with the depth */
     struct vs_range *ranges; /* the outermost min(depth, capacity) */
     uint64_t last_alloc; /* address of the thread's latest allocation, until it is freed */
+    uint64_t last_framework_alloc; /* likewise of a framework's block */
 };
 
 struct vs_steps {
@@ -129,6 +135,15 @@ struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid);
  * peaks of the phase and of its ancestors. */
 enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
                             uint64_t allocated) VS_MUST_CHECK;
+
+/* vs_phases_user_level: likewise at the user's level. */
+enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                                 uint64_t allocated) VS_MUST_CHECK;
+
+/* vs_phases_user_split: the user's level of *device* is kept from now on; so far it was the device's,
+ * less *backing* bytes. VS_ERR_NOMEM. */
+enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
+    VS_MUST_CHECK;
 
 /* vs_phases_finish: count the time of ranges that are still open. Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns);

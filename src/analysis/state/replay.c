@@ -31,10 +31,9 @@ void vs_replay_close(struct vs_replay *replay)
             vs_device_usage_free(&replay->accounts[i]->usage);
         free(replay->accounts[i]);
     }
-    free(replay->lives);
     free(replay->failures);
-    vs_map_free(&replay->by_addr);
-    vs_map_free(&replay->framework_live);
+    vs_live_table_free(&replay->device_live);
+    vs_live_table_free(&replay->framework_live);
     vs_segments_free(&replay->segments);
     vs_sites_free(&replay->sites);
     vs_phases_free(&replay->phases);
@@ -118,28 +117,6 @@ void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_
     if (!change->frees)
         vs_replay_note_peaks(replay, account, vs_phases_place(&replay->phases, tid),
                              &account->sums.now, replay->now_ns, rose);
-}
-
-static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_event *event)
-{
-    bool alloc = event->kind == VS_EVENT_framework_alloc;
-    uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
-    uint64_t size = alloc ? event->framework_alloc.size : 0, old = 0;
-    unsigned index;
-    enum vs_err err = vs_replay_account_for(
-        replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
-    if (err || index == VS_ACCOUNT_NONE || addr == 0)
-        return err;
-    struct vs_ledger *level = &replay->accounts[index]->framework;
-    vs_map_remove(&replay->framework_live, addr, &old); /* of an `alloc`: its free is missing */
-    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE,
-                               .allocs = alloc, .frees = !alloc, .requested = size, .size = size,
-                               .freed_requested = old, .freed_size = old};
-    vs_ledger_apply(level, &change);
-    if (!alloc)
-        return VS_OK;
-    vs_sum_raise(&level->peak.reserved, event->framework_alloc.total_reserved);
-    return vs_map_put(&replay->framework_live, addr, size);
 }
 
 /* A destroyed context's memory is lost with it; pool memory belongs to the device. */
@@ -250,8 +227,20 @@ static void end_step(struct vs_replay *replay)
             account->steps_largest = account->step_largest;
         account->step_peak = account->sums.now.allocated;
         account->step_largest = 0;
+        if (account->user.split)
+            vs_user_step_end(account, steps);
     }
     vs_replay_step_served(replay);
+}
+
+static enum vs_err enter_phase(struct vs_replay *replay, uint32_t phase, unsigned index)
+{
+    const struct vs_account *account = replay->accounts[index];
+    enum vs_err err =
+        vs_phases_level(&replay->phases, phase, index, account->sums.now.allocated);
+    if (!err && account->user.split)
+        err = vs_phases_user_level(&replay->phases, phase, index, vs_user_allocated(account));
+    return err;
 }
 
 static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *event)
@@ -259,13 +248,15 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
     struct vs_phases *phases = &replay->phases;
     bool ended = false, before_steps = phases->steps.begun == 0;
     enum vs_err err = VS_OK;
+    if (replay->mark.name)
+        vs_line_mark_event(&replay->mark, replay->reader, event);
     if (event->kind == VS_EVENT_range_push) {
         struct vs_place place;
         err = vs_phases_push(phases, event->tid,
                              vs_reader_string(replay->reader, event->range_push.name),
                              event->range_push.domain, event->time_ns, &place);
         for (unsigned i = 0; !err && i < replay->account_count; i++)
-            err = vs_phases_level(phases, place.phase, i, replay->accounts[i]->sums.now.allocated);
+            err = enter_phase(replay, place.phase, i);
     } else if (event->kind == VS_EVENT_range_pop) {
         err = vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
     } else if (event->kind == VS_EVENT_range_start) {
@@ -291,6 +282,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     if (event->time_ns > replay->now_ns)
         replay->now_ns = event->time_ns;
     replay->changed = VS_ACCOUNT_NONE;
+    replay->changed_site = VS_SITE_NONE;
     replay->step_ended = false;
     switch (event->kind) {
     case VS_EVENT_process:
@@ -315,7 +307,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_segment_map: return vs_replay_map(replay, event);
     case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
     case VS_EVENT_framework_alloc:
-    case VS_EVENT_framework_free: return apply_framework(replay, event);
+    case VS_EVENT_framework_free: return vs_replay_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);
     case VS_EVENT_device_usage:
     case VS_EVENT_overhead: return apply_usage(replay, event);
@@ -324,6 +316,9 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return apply_range(replay, event);
+    case VS_EVENT_mark:
+        vs_line_mark_event(&replay->mark, replay->reader, event);
+        return VS_OK;
     case VS_EVENT_end:
         replay->end = *event;
         replay->has_end = true;

@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/naming/user_line.h"
 #include "analysis/state/device_usage.h"
+#include "analysis/state/live_memory.h"
 #include "analysis/state/phases.h"
 #include "analysis/state/replay_totals.h"
 #include "analysis/state/segment_index.h"
@@ -28,18 +30,6 @@
 #define VS_DEVICES_MAX 64
 #define VS_HOST_INDEX VS_DEVICES_MAX /* the host's own account */
 #define VS_FAILURES_KEPT 256         /* the latest ones */
-
-struct vs_live {
-    uint64_t addr, requested, size;
-    uint64_t time_ns, context;
-    uint64_t epoch;  /* vs_replay_epoch at its allocation */
-    uint32_t site;
-    uint8_t family, device;
-    bool used;       /* false: on the free list */
-    bool in_segment; /* a block of a cached segment */
-    bool counted;    /* included in its account's allocated */
-    uint32_t next_free;
-};
 
 /* Figures of a family that the ledger does not have. */
 struct vs_family_account {
@@ -64,6 +54,17 @@ struct vs_sample_mark {
     struct vs_place place;
 };
 
+/* An account as its user sees it (user_level.h): tensors, and memory of the device that does not hold
+ * them. Kept from the first sign of a framework on; until then it is the device's level. */
+struct vs_user_account {
+    bool split;       /* there was such a sign */
+    bool reports;     /* a framework has reported blocks */
+    uint64_t backing; /* live bytes of the device that hold the framework's blocks */
+    struct vs_peak peak;
+    uint64_t step_peak, steps_peak, step_largest, steps_largest, largest, freed_bytes;
+    struct vs_growth growth;
+};
+
 struct vs_account {
     uint64_t device; /* the trace's number */
     bool described;  /* a `device` event was seen */
@@ -74,6 +75,9 @@ struct vs_account {
      * bytes. Its highest reserved is the framework's own figure. */
     struct vs_ledger framework;
     uint64_t framework_ooms;
+    uint64_t framework_retries; /* requests that the device refused until the framework had emptied
+                                 * its cache: not failures */
+    struct vs_user_account user;
     struct vs_family_account family[VS_FAMILY_COUNT];
     uint64_t segment_count, segment_allocs, segment_frees;
     uint64_t graph_used_peak, graph_reserved_peak; /* as reported by the driver */
@@ -100,11 +104,20 @@ struct vs_failure {
     uint64_t event;   /* 1-based index */
     uint64_t time_ns;
     uint32_t tid;
-    bool framework;   /* framework_oom rather than alloc_failed */
+    bool framework;   /* the framework raised it (framework_oom): *requested* and *stack* are those
+                       * of its block; otherwise an alloc_failed that no framework reported */
+    bool answered;    /* the thread allocated something since */
     bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
     unsigned account; /* device index, or VS_HOST_INDEX */
     unsigned family;
+    /* With *framework*: error, api, context and stream are those of the device's refusal just before,
+     * 0 if the device was not asked. */
     uint64_t requested, context, stream, api, stack, error;
+    uint64_t mark;             /* string id of the line marked then ("at FILE:LINE"); 0: none */
+    uint64_t device_requested; /* bytes of the device's refused request; 0: it was not asked */
+    uint64_t device_event;     /* its 1-based index (the last one) */
+    uint64_t device_stack;
+    uint64_t attempts;         /* refusals by the device; a framework empties its cache in between */
     uint64_t device_free, device_total; /* 0/0 when the device did not report them */
     uint64_t allocated, reserved;       /* of the device at that time */
     uint64_t step_begun;                /* steps begun by then */
@@ -119,11 +132,9 @@ struct vs_replay {
     struct vs_event process, end;   /* meaningful when has_… */
     unsigned account_count;
     struct vs_account *accounts[VS_DEVICES_MAX + 1]; /* [VS_HOST_INDEX] always there */
-    struct vs_live *lives;
-    size_t live_count, live_slots, live_capacity;
-    uint32_t live_free; /* head of the free list + 1 */
-    struct vs_map by_addr;
-    struct vs_map framework_live; /* address -> bytes, second level */
+    struct vs_live_table device_live;    /* memory of the driver, blocks in segments, host memory */
+    struct vs_live_table framework_live; /* blocks of a framework's own allocator */
+    struct vs_line_mark mark; /* the user's line in force, for threads without Python frames */
     struct vs_segments segments;
     struct vs_sites sites;
     struct vs_phases phases;
@@ -139,10 +150,13 @@ struct vs_replay {
     uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
     /* the latest event's effect, for charts */
     unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */
+    uint32_t changed_site;    /* index in *sites* of the block that it allocated or freed, of either
+                               * level, or VS_SITE_NONE */
     bool step_ended;
     uint64_t freed_size;      /* of the latest `free`; 0 when unmatched */
 };
 #define VS_ACCOUNT_NONE UINT32_MAX
+#define VS_SITE_NONE UINT32_MAX
 
 /* vs_replay_open: an empty state. *reader* must outlive it. VS_ERR_NOMEM. */
 enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out) VS_MUST_CHECK;

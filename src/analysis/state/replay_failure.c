@@ -1,18 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The last failures of a replay, with the memory held at that time, and whether the program
- * recovered: an allocation of the same size succeeded later, or a later step ended. */
+ * recovered: an allocation of the same size succeeded later, or a later step ended. What the device
+ * refused and the framework then raised is one failure; what it refused and the framework then got,
+ * after emptying its cache, is none. */
 #include <string.h>
 
+#include "analysis/naming/library.h"
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/vec.h"
 
-void vs_replay_served(struct vs_replay *replay, unsigned account, uint64_t requested)
+static void forget(struct vs_replay *replay, size_t index)
 {
-    for (size_t i = 0; i < replay->failure_count; i++) {
+    replay->failures_open -= !replay->failures[index].recovered;
+    replay->failure_count--;
+    memmove(replay->failures + index, replay->failures + index + 1,
+            (replay->failure_count - index) * sizeof *replay->failures);
+}
+
+/* Whether the refused request of *failure* was one of a framework's allocator: it empties its cache
+ * and asks again. */
+static bool is_frameworks(const struct vs_replay *replay, const struct vs_failure *failure)
+{
+    return !failure->framework && failure->account != VS_HOST_INDEX &&
+           vs_library_is_allocator(replay->reader, failure->stack);
+}
+
+void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
+                      uint64_t requested, uint32_t tid)
+{
+    for (size_t i = replay->failure_count; i-- > 0;) {
         struct vs_failure *failure = &replay->failures[i];
-        if (!failure->recovered && failure->account == account &&
-            requested >= failure->requested) {
+        if (failure->account != account)
+            continue;
+        bool same = failure->tid == tid;
+        bool enough = requested >= failure->requested &&
+                      (level == VS_LEVEL_DEVICE || failure->framework);
+        if (same && enough && !failure->answered && level == VS_LEVEL_DEVICE &&
+            is_frameworks(replay, failure)) {
+            replay->accounts[account]->framework_retries += failure->attempts;
+            replay->failure_total--;
+            forget(replay, i);
+            continue;
+        }
+        failure->answered |= same;
+        if (!failure->recovered && enough) {
             failure->recovered = true;
             replay->failures_open--;
         }
@@ -22,12 +54,8 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, uint64_t reque
 static enum vs_err add_failure(struct vs_replay *replay, const struct vs_failure *failure)
 {
     replay->failure_total++;
-    if (replay->failure_count == VS_FAILURES_KEPT) {
-        replay->failures_open -= !replay->failures[0].recovered;
-        memmove(replay->failures, replay->failures + 1,
-                (VS_FAILURES_KEPT - 1) * sizeof *replay->failures);
-        replay->failure_count--;
-    }
+    if (replay->failure_count == VS_FAILURES_KEPT)
+        forget(replay, 0);
     enum vs_err err = vs_vec_grow(&replay->failures, &replay->failure_capacity,
                                   replay->failure_count + 1, sizeof *replay->failures);
     if (err)
@@ -35,6 +63,62 @@ static enum vs_err add_failure(struct vs_replay *replay, const struct vs_failure
     replay->failures[replay->failure_count++] = *failure;
     replay->failures_open++;
     return VS_OK;
+}
+
+/* The refusals of one request: by the device, when a framework's allocator repeats it, and then by
+ * the framework, on one thread that allocated nothing in between. Adds the earlier ones, of the
+ * device, to *failure* and forgets them. */
+static void join_earlier(struct vs_replay *replay, struct vs_failure *failure)
+{
+    for (size_t i = replay->failure_count; i-- > 0;) {
+        const struct vs_failure *before = &replay->failures[i];
+        if (before->tid != failure->tid || before->account != failure->account)
+            continue;
+        bool joins = !before->framework && !before->answered && !before->recovered &&
+                     (failure->framework ? before->requested >= failure->requested
+                                         : before->requested == failure->requested &&
+                                               is_frameworks(replay, before));
+        if (!joins)
+            return;
+        failure->attempts += before->attempts;
+        if (failure->framework && !failure->device_event) {
+            failure->context = before->context;
+            failure->stream = before->stream;
+            failure->api = before->api;
+            failure->error = before->error;
+            failure->device_free = before->device_free;
+            failure->device_total = before->device_total;
+            failure->device_requested = before->device_requested;
+            failure->device_event = before->device_event;
+            failure->device_stack = before->device_stack;
+        }
+        replay->failure_total--;
+        forget(replay, i);
+    }
+}
+
+static void fill_framework(struct vs_failure *failure, struct vs_account *account,
+                           const struct vs_event *event)
+{
+    failure->requested = event->framework_oom.requested;
+    failure->stack = event->framework_oom.stack;
+    account->framework_ooms++;
+}
+
+static void fill_refused(struct vs_failure *failure, struct vs_account *account,
+                         const struct vs_event *event)
+{
+    failure->requested = failure->device_requested = event->alloc_failed.requested;
+    failure->context = event->alloc_failed.context;
+    failure->stream = event->alloc_failed.stream;
+    failure->api = event->alloc_failed.api;
+    failure->stack = failure->device_stack = event->alloc_failed.stack;
+    failure->error = event->alloc_failed.error;
+    failure->device_free = event->alloc_failed.device_free_bytes;
+    failure->device_total = event->alloc_failed.device_total_bytes;
+    failure->device_event = failure->event;
+    failure->attempts = 1;
+    account->family[failure->family].failures++;
 }
 
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
@@ -55,32 +139,13 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         .event = replay->events, .time_ns = event->time_ns, .tid = event->tid,
         .framework = framework, .account = index, .family = (unsigned)family,
         .allocated = account->sums.now.allocated, .reserved = account->sums.now.reserved,
-        .step_begun = replay->phases.steps.begun,
+        .mark = replay->mark.name, .step_begun = replay->phases.steps.begun,
         .place = vs_phases_place(&replay->phases, event->tid)};
-    if (framework) {
-        failure.requested = event->framework_oom.requested;
-        failure.stack = event->framework_oom.stack;
-        account->framework_ooms++;
-        /* the device's own failure just before */
-        for (size_t i = replay->failure_count; i-- > 0;) {
-            const struct vs_failure *before = &replay->failures[i];
-            if (before->account != index || before->framework)
-                continue;
-            failure.device_free = before->device_free;
-            failure.device_total = before->device_total;
-            break;
-        }
-    } else {
-        failure.requested = event->alloc_failed.requested;
-        failure.context = event->alloc_failed.context;
-        failure.stream = event->alloc_failed.stream;
-        failure.api = event->alloc_failed.api;
-        failure.stack = event->alloc_failed.stack;
-        failure.error = event->alloc_failed.error;
-        failure.device_free = event->alloc_failed.device_free_bytes;
-        failure.device_total = event->alloc_failed.device_total_bytes;
-        account->family[family].failures++;
-    }
+    if (framework)
+        fill_framework(&failure, account, event);
+    else
+        fill_refused(&failure, account, event);
+    join_earlier(replay, &failure);
     return add_failure(replay, &failure);
 }
 

@@ -45,11 +45,44 @@ void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigne
  * framework. VS_ERR_NOMEM. */
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_replay_served: *requested* bytes were allocated: the program recovered from failures of at
- * most that size. vs_replay_step_served: likewise when a step ended that began after the
- * failure. */
-void vs_replay_served(struct vs_replay *replay, unsigned account, uint64_t requested);
+/* vs_replay_served: *requested* bytes were allocated at *level* by thread *tid*: the program
+ * recovered from failures of at most that size; a framework's refused request that it repeated with
+ * success is no failure any more. vs_replay_step_served: likewise when a step ended that began
+ * after the failure. */
+void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
+                      uint64_t requested, uint32_t tid);
 void vs_replay_step_served(struct vs_replay *replay);
+
+/* vs_replay_framework (replay_framework.c): apply an allocation or free of a framework's block.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
+    VS_MUST_CHECK;
+
+/* The user's level (user_level.c). vs_user_allocated: its present sum. vs_user_split: *account* has
+ * a framework: keep its user's level from now on. VS_ERR_NOMEM. */
+uint64_t vs_user_allocated(const struct vs_account *account);
+enum vs_err vs_user_split(struct vs_replay *replay, unsigned account) VS_MUST_CHECK;
+
+/* vs_user_judge_site: *site* is about to make its first allocation: decides by its stack whether a
+ * framework's allocator made it. vs_user_holds_tensors: a framework's block lies in memory of
+ * *site*. VS_ERR_NOMEM. */
+enum vs_err vs_user_judge_site(struct vs_replay *replay, struct vs_site *site) VS_MUST_CHECK;
+enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site) VS_MUST_CHECK;
+
+/* Changes of an account that has split: memory of the device was added, or freed (by the program, or
+ * lost); the sum rose to *bytes* at *place*, by one allocation of *size* (0: several).
+ * VS_ERR_NOMEM. */
+void vs_user_device_added(struct vs_account *account, const struct vs_site *site,
+                          const struct vs_live *live);
+void vs_user_device_freed(struct vs_account *account, const struct vs_site *site,
+                          const struct vs_live *live, bool freed);
+enum vs_err vs_user_device_rose(struct vs_replay *replay, unsigned account,
+                                const struct vs_live *live) VS_MUST_CHECK;
+enum vs_err vs_user_rose(struct vs_replay *replay, unsigned account, struct vs_place place,
+                         uint64_t size, uint64_t bytes) VS_MUST_CHECK;
+void vs_user_step_end(struct vs_account *account, const struct vs_steps *steps);
+void vs_user_window(const struct vs_replay *replay, struct vs_account *account,
+                    struct vs_place place);
 
 /* vs_replay_settle: a window began between two groups of `unrecorded`: the sums after the second
  * group are a level of the window. Called before the next other event, and at the end. */

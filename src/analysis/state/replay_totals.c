@@ -90,6 +90,26 @@ void vs_replay_settle(struct vs_replay *replay)
             settle_account(replay, replay->accounts[i]);
 }
 
+/* Tensors without events raise the user's level at their place. *height*: the most that tensors
+ * reached in between. */
+static enum vs_err framework_unrecorded(struct vs_replay *replay, unsigned index,
+                                        const struct vs_event *event, uint64_t height)
+{
+    const struct vs_event_unrecorded *u = &event->unrecorded;
+    struct vs_account *account = replay->accounts[index];
+    enum vs_err err = u->allocs ? vs_user_split(replay, index) : VS_OK;
+    if (err || !u->allocs)
+        return err;
+    struct vs_place place = vs_phases_place(&replay->phases, event->tid);
+    struct vs_phase *phase = &replay->phases.items[place.phase];
+    uint64_t bytes = vs_user_allocated(account), tensors = account->framework.now.allocated;
+    account->user.reports = true;
+    phase->user_allocs += u->allocs;
+    phase->user_bytes += u->requested;
+    return vs_user_rose(replay, index, place, 0,
+                        height > tensors ? bytes + (height - tensors) : bytes);
+}
+
 enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
 {
     const struct vs_event_unrecorded *u = &event->unrecorded;
@@ -111,7 +131,7 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
         if (whole)
             vs_ledger_rise(&account->framework, &height);
         vs_ledger_apply(&account->framework, &change);
-        return VS_OK;
+        return framework_unrecorded(replay, index, event, whole ? height.allocated : 0);
     }
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
     struct vs_levels height = vs_event_height(u, &account->sums.now);
@@ -126,6 +146,8 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
         vs_replay_note_peaks(replay, account, place, &height, u->peak_ns, which);
     vs_ledger_apply(&account->sums, &change);
     replay->changed = index;
+    if (account->user.split && u->level != VS_LEVEL_SEGMENT && u->family != VS_FAMILY_IPC)
+        account->user.backing += u->size - u->freed_size; /* more likely the framework's */
     if (u->level == VS_LEVEL_SEGMENT) {
         count_segments(account, u);
         return VS_OK;

@@ -4,7 +4,7 @@
  * longer count. For windows of a trace. */
 #include <string.h>
 
-#include "analysis/state/replay.h"
+#include "analysis/state/replay_internal.h"
 
 static struct vs_peak level_now(const struct vs_replay *replay, const struct vs_account *account,
                                 uint64_t bytes, struct vs_place place)
@@ -36,6 +36,9 @@ static void window_account(const struct vs_replay *replay, struct vs_account *a)
     a->step_peak = a->sums.now.allocated;
     a->steps_peak = a->step_largest = a->steps_largest = a->freed_bytes = a->largest = 0;
     a->growth = (struct vs_growth){.last = a->sums.now.allocated};
+    a->framework_retries = 0;
+    if (a->user.split)
+        vs_user_window(replay, a, place);
 }
 
 /* Memory allocated now counts for the ranges that are open now. */
@@ -47,6 +50,9 @@ static enum vs_err level_phases(struct vs_replay *replay)
         for (size_t t = 0; t < phases->thread_count; t++) {
             struct vs_place place = vs_phases_place(phases, phases->threads[t].tid);
             enum vs_err err = vs_phases_level(phases, place.phase, i, allocated);
+            if (!err && replay->accounts[i]->user.split)
+                err = vs_phases_user_level(phases, place.phase, i,
+                                           vs_user_allocated(replay->accounts[i]));
             if (err)
                 return err;
         }

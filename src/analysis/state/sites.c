@@ -6,6 +6,7 @@
 #include "analysis/state/sites.h"
 
 #include "analysis/state/vec.h"
+#include "ledger/change.h"
 
 #define STEADY_RISES 3
 
@@ -47,17 +48,26 @@ uint64_t vs_growth_per_step(const struct vs_growth *growth)
     return (growth->last - growth->base) / (growth->last_step - growth->first_step + 1);
 }
 
-static uint64_t key_of(uint64_t stack, uint64_t api, unsigned device)
+#define STACK_BITS 32
+#define MARKS_MAX ((uint64_t)1 << 22) /* later lines share a row */
+
+/* Unique: stack or API, mark, level and device have bits of their own. A stack that needs more than
+ * its bits has no mark. */
+static uint64_t key_of(const struct vs_site_key *key)
 {
-    uint64_t key = stack ? stack << 7 : (api << 7 | UINT64_C(1) << 63);
-    return (key | device) + 1;
+    uint64_t name = key->stack ? key->stack : key->api;
+    uint64_t bits = name << 8 | (uint64_t)(key->level == VS_LEVEL_FRAMEWORK) << 7 | key->device;
+    if (!key->stack)
+        bits |= UINT64_C(1) << 63;
+    if (key->mark < MARKS_MAX && name >> STACK_BITS == 0)
+        bits |= key->mark << (STACK_BITS + 8);
+    return bits + 1;
 }
 
-enum vs_err vs_sites_get(struct vs_sites *sites, uint64_t stack, uint64_t api, unsigned device,
-                         uint32_t *index)
+enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, uint32_t *index)
 {
-    uint64_t key = key_of(stack, api, device);
-    const uint64_t *found = vs_map_get(&sites->by_key, key);
+    uint64_t bits = key_of(key);
+    const uint64_t *found = vs_map_get(&sites->by_key, bits);
     if (found) {
         *index = (uint32_t)*found;
         return VS_OK;
@@ -68,18 +78,19 @@ enum vs_err vs_sites_get(struct vs_sites *sites, uint64_t stack, uint64_t api, u
         vs_vec_grow(&sites->items, &sites->capacity, sites->count + 1, sizeof *sites->items);
     if (err)
         return err;
-    err = vs_map_put(&sites->by_key, key, sites->count);
+    err = vs_map_put(&sites->by_key, bits, sites->count);
     if (err)
         return err;
-    sites->items[sites->count] = (struct vs_site){.stack = stack, .api = api, .device = device};
+    sites->items[sites->count] = (struct vs_site){.stack = key->stack, .api = key->api,
+                                                  .device = key->device, .mark = key->mark,
+                                                  .level = key->level};
     *index = (uint32_t)sites->count++;
     return VS_OK;
 }
 
-const struct vs_site *vs_sites_find(const struct vs_sites *sites, uint64_t stack, uint64_t api,
-                                    unsigned device)
+const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct vs_site_key *key)
 {
-    const uint64_t *found = vs_map_get(&sites->by_key, key_of(stack, api, device));
+    const uint64_t *found = vs_map_get(&sites->by_key, key_of(key));
     return found ? &sites->items[*found] : NULL;
 }
 
@@ -116,8 +127,10 @@ void vs_sites_window(struct vs_sites *sites)
     for (size_t i = 0; i < sites->count; i++) {
         struct vs_site *site = &sites->items[i];
         struct vs_site kept = {.stack = site->stack, .api = site->api, .device = site->device,
-                               .family = site->family, .live_bytes = site->live_bytes,
-                               .live_count = site->live_count, .touched = site->touched};
+                               .family = site->family, .mark = site->mark, .level = site->level,
+                               .backing = site->backing, .by_mark = site->by_mark,
+                               .live_bytes = site->live_bytes, .live_count = site->live_count,
+                               .touched = site->touched};
         kept.growth.last = site->live_bytes;
         *site = kept;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Call sites: one row per (stack, device) that ever allocated, with its live bytes and whether its
- * live bytes at step ends keep growing. For stack 0 (none recorded) rows are distinguished by the
- * API's name instead. Memory: one row per distinct stack, however long the trace. Not thread-safe.
- */
+ * Call sites: one row per (stack, device, level) that ever allocated, with its live bytes and
+ * whether its live bytes at step ends keep growing. For stack 0 (none recorded) rows are
+ * distinguished by the API's name instead; a framework's stacks without a Python function of the
+ * user's (the threads of a backward pass) also by the user's line that was marked. Memory: one row
+ * per distinct stack, however long the trace. Not thread-safe. */
 #ifndef VS_SITES_H
 #define VS_SITES_H
 
@@ -43,6 +44,10 @@ struct vs_site {
     uint64_t api;    /* string id of the API of the latest allocation */
     unsigned device; /* replay index; VS_HOST_INDEX for host memory */
     unsigned family; /* of the latest allocation */
+    uint64_t mark;   /* string id of the user's line "at FILE:LINE" (user_line.h); 0: none */
+    uint8_t level;   /* VS_LEVEL_FRAMEWORK: tensors; VS_LEVEL_DEVICE: all else, blocks included */
+    bool backing;    /* of level DEVICE: its memory holds the framework's blocks */
+    bool by_mark;    /* its stack has no Python function of the user's */
     uint64_t allocs, frees;
     uint64_t bytes;      /* sum of requested */
     uint64_t largest;    /* largest single requested */
@@ -68,18 +73,22 @@ struct vs_sites {
     bool step_seen; /* the level is set */
 };
 
-/* vs_sites_get: the index of the site for (stack, api, device), added when new.
+struct vs_site_key {
+    uint64_t stack, api, mark;
+    unsigned device;
+    uint8_t level;
+};
+
+/* vs_sites_get: the index of the site for *key*, added when new (with no allocations).
  * VS_ERR_NOMEM. Cost: one hash look-up. */
-enum vs_err vs_sites_get(struct vs_sites *sites, uint64_t stack, uint64_t api, unsigned device,
-                         uint32_t *index) VS_MUST_CHECK;
+enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, uint32_t *index)
+    VS_MUST_CHECK;
 
 /* vs_sites_touch: mark *index* as changed since the last step end. */
 enum vs_err vs_sites_touch(struct vs_sites *sites, uint32_t index) VS_MUST_CHECK;
 
-/* vs_sites_find: the row of (stack, api, device), or NULL. Valid until the next
- * vs_sites_get. */
-const struct vs_site *vs_sites_find(const struct vs_sites *sites, uint64_t stack, uint64_t api,
-                                    unsigned device);
+/* vs_sites_find: the row of *key*, or NULL. Valid until the next vs_sites_get. */
+const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct vs_site_key *key);
 
 /* vs_sites_step_end: a step ended; updates the growth of every site used in it.
  * The first call (when the first step begins) only sets the level. */

@@ -23,6 +23,7 @@
 #include "trace/read/seek.h"
 
 #define CACHE_MAGIC "\x89VSC\r\n\x1a\n"
+#define CACHE_VERSION 2u /* raised when states of older files cannot be continued from */
 #define CACHE_SUFFIX ".vsc"
 #define FRAMES_MAX ((size_t)1 << 20)
 #define LEVEL 3
@@ -67,7 +68,7 @@ static bool header_good(const struct cache_header *h, const struct vs_reader *re
                         uint64_t size)
 {
     return !memcmp(h->magic, CACHE_MAGIC, VS_MAGIC_BYTES) && h->byte_order == VS_BYTE_ORDER &&
-           h->version == VS_CHECKPOINT_VERSION &&
+           h->version == CACHE_VERSION &&
            !memcmp(h->uuid, vs_reader_uuid(reader), sizeof h->uuid) &&
            h->trace_bytes == vs_reader_bytes(reader) && h->file_bytes == size &&
            h->checksum == XXH64(h, offsetof(struct cache_header, checksum), 0);
@@ -181,7 +182,7 @@ enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_write
     if (!err && w->fd < 0)
         err = VS_ERR_IO;
     if (!err) {
-        w->header = (struct cache_header){.magic = CACHE_MAGIC, .version = VS_CHECKPOINT_VERSION,
+        w->header = (struct cache_header){.magic = CACHE_MAGIC, .version = CACHE_VERSION,
                                           .byte_order = VS_BYTE_ORDER,
                                           .trace_bytes = vs_reader_bytes(reader)};
         memcpy(w->header.uuid, vs_reader_uuid(reader), sizeof w->header.uuid);

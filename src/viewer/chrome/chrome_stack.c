@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/naming.h"
+#include "analysis/naming/naming.h"
 #include "analysis/state/vec.h"
 #include "viewer/common/json_writer.h"
 

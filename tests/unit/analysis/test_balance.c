@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/state/balance.h"
-#include "analysis/report/library.h"
+#include "analysis/naming/library.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
 

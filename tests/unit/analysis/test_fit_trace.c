@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/fit/fit_answer.h"
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/python_file.h"
 #include "base/vs_size.h"
 #include "support/trace_builder.h"
 
@@ -214,9 +214,9 @@ static void installed_packages_are_not_the_users(void **state)
         "<vramscope>/shadow.py"};
     static const char *const users[] = {"/home/u/train.py", "train.py", "<string>", "lib/model.py"};
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
-        assert_true(vs_fit_is_library(theirs[i]));
+        assert_true(vs_python_is_library(theirs[i]));
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
-        assert_false(vs_fit_is_library(users[i]));
+        assert_false(vs_python_is_library(users[i]));
 }
 
 static void equal_notes_are_counted_and_other_lines_ignored(void **state)

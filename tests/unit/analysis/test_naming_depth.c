@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/report/naming.h"
+#include "analysis/naming/naming.h"
 #include "trace/record/recorder.h"
 
 #define DEPTH 128

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/report/budget.h"
-#include "analysis/report/naming.h"
+#include "analysis/naming/naming.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
 

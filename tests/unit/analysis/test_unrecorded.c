@@ -325,7 +325,8 @@ static void estimates_of_sites_are_unbiased(void **state)
         struct vs_replay *replay = replay_of(path, &reader);
         assert_int_equal(replay->accounts[0]->sums.now.allocated, truth[0] + truth[1]);
         for (int k = 0; k < 2; k++) {
-            const struct vs_site *site = vs_sites_find(&replay->sites, 0, apis[k], 0);
+            const struct vs_site_key key = {.api = apis[k]};
+            const struct vs_site *site = vs_sites_find(&replay->sites, &key);
             double estimate = site ? (double)(site->bytes * EVERY) : 0;
             sum[k] += estimate;
             squares[k] += estimate * estimate;
@@ -461,7 +462,7 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
     if (config.limit_bytes) /* live allocations of that time are stored, for their sites */
         assert_int_equal(replay->recording.stage, VS_RECORDING_TOTALS);
     else
-        assert_int_equal(replay->live_count, 0);
+        assert_int_equal(replay->device_live.count, 0);
     vs_replay_close(replay);
     vs_reader_close(reader);
 }

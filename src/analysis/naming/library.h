@@ -25,4 +25,9 @@ const char *vs_library_of_module(const char *path, const char *exe, char name[VS
 const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, const char *exe,
                                 char name[VS_LIBRARY_NAME_MAX], bool *framework);
 
+/* vs_library_is_allocator: whether the innermost object on *stack* that is not part of the path to
+ * the driver is the one that contains PyTorch's caching allocator (libc10): the memory holds
+ * tensors. */
+bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack);
+
 #endif

@@ -2,7 +2,7 @@
  *
  * Names of libraries by prefixes of their file names, so that new versions need no change; see the
  * header. */
-#include "analysis/report/library.h"
+#include "analysis/naming/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +52,14 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+static bool is_passed_through(const char *base)
+{
+    for (size_t i = 0; passed_through[i]; i++)
+        if (begins(base, passed_through[i]))
+            return true;
+    return false;
+}
+
 const char *vs_library_of_module(const char *path, const char *exe, char name[VS_LIBRARY_NAME_MAX],
                                  bool *framework)
 {
@@ -59,9 +67,8 @@ const char *vs_library_of_module(const char *path, const char *exe, char name[VS
     *framework = false;
     if (*exe && strcmp(path, exe) == 0)
         return "the program";
-    for (size_t i = 0; passed_through[i]; i++)
-        if (begins(base, passed_through[i]))
-            return NULL;
+    if (is_passed_through(base))
+        return NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!begins(base, known[i].prefix))
             continue;
@@ -90,4 +97,21 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
             return found;
     }
     return "unknown";
+}
+
+bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
+{
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_module *module = vs_reader_module(reader, frames[i].module);
+        if (!module)
+            continue;
+        if (*module->function)
+            return false;
+        const char *slash = strrchr(module->path, '/'), *base = slash ? slash + 1 : module->path;
+        if (!is_passed_through(base))
+            return begins(base, "libc10");
+    }
+    return false;
 }

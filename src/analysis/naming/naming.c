@@ -2,7 +2,7 @@
  *
  * Selects the frames that name a call site; see the header. The lists are prefixes of module and
  * function names, so that new versions (libcudart.so.13, cuMemAlloc_v2) need no change. */
-#include "analysis/report/naming.h"
+#include "analysis/naming/naming.h"
 
 #include <string.h>
 

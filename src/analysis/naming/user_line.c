@@ -2,16 +2,16 @@
  *
  * See the header. A path in a trace is that of the interpreter: relative ones are tried from the
  * present folder, where `vramscope fit` starts its programs. */
-#include "analysis/fit/fit_line.h"
+#include "analysis/naming/user_line.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/naming.h"
-#include "analysis/report/site_text.h"
-#include "analysis/report/summary.h"
+#include "analysis/naming/naming.h"
+#include "analysis/naming/name_text.h"
+#include "analysis/naming/python_file.h"
 
 #define STACK_MAX 129
 #define MARK_PREFIX "at "
@@ -22,31 +22,17 @@ static bool is_line_mark(const char *name)
     return strncmp(name, MARK_PREFIX, strlen(MARK_PREFIX)) == 0 && strrchr(name, ':');
 }
 
-void vs_fit_mark_event(struct vs_fit_mark *mark, const struct vs_reader *reader,
+void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reader,
                        const struct vs_event *event)
 {
     if (event->kind == VS_EVENT_mark && is_line_mark(vs_reader_string(reader, event->mark.name)))
-        *mark = (struct vs_fit_mark){event->mark.name, event->tid, 0};
+        *mark = (struct vs_line_mark){event->mark.name, event->tid, 0};
     if (!mark->name || event->tid != mark->tid)
         return;
     if (event->kind == VS_EVENT_range_push)
         mark->depth++;
     else if (event->kind == VS_EVENT_range_pop && mark->depth-- == 0)
-        *mark = (struct vs_fit_mark){0};
-}
-
-bool vs_fit_is_library(const char *path)
-{
-    static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                        "/vramscope/python/", "/torchinductor_"};
-    static const char *const starts[] = {"<frozen ", "<__array_function__", "<vramscope>/"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(path, parts[i]))
-            return true;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (strncmp(path, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
+        *mark = (struct vs_line_mark){0};
 }
 
 static const char *base_name(const char *path)
@@ -92,7 +78,7 @@ static const char *python_text(struct vs_arena *memory, const char *path, unsign
     bool shown = source && read_source(path, line, code);
     snprintf(text, sizeof text, shown ? "%s (%.255s:%u)" : "%s%.255s:%u", shown ? code : "",
              base_name(path), line);
-    return vs_summary_copy(memory, vs_text_clean(text));
+    return vs_text_copy(memory, vs_text_clean(text));
 }
 
 /* The innermost Python frame of the user's; false without one. *python*: there are other ones. */
@@ -108,7 +94,7 @@ static bool find_python(const struct vs_reader *reader, struct vs_symbols *symbo
             continue;
         *python = true;
         if (vs_symbols_frame(symbols, &frames[i], out, 1) && out->file &&
-            !vs_fit_is_library(out->file))
+            !vs_python_is_library(out->file))
             return true;
     }
     return false;
@@ -118,7 +104,10 @@ static const char *mark_text(const struct vs_reader *reader, struct vs_arena *me
                              bool source)
 {
     char path[PATH_MAX];
-    const char *text = vs_reader_string(reader, mark) + strlen(MARK_PREFIX);
+    const char *text = vs_reader_string(reader, mark);
+    if (!is_line_mark(text))
+        return vs_text_copy(memory, "");
+    text += strlen(MARK_PREFIX);
     const char *colon = strrchr(text, ':');
     snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
     return python_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10), source);
@@ -131,16 +120,16 @@ static const char *native_text(const struct vs_reader *reader, struct vs_symbols
     char text[512];
     size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
     if (!count)
-        return vs_summary_copy(memory, "");
+        return vs_text_copy(memory, "");
     if (chain[0].file && chain[0].line)
         snprintf(text, sizeof text, "%.200s (%.200s:%u)", chain[0].function,
                  base_name(chain[0].file), chain[0].line);
     else
         snprintf(text, sizeof text, "%.400s", chain[0].function);
-    return vs_summary_copy(memory, vs_text_clean(text));
+    return vs_text_copy(memory, vs_text_clean(text));
 }
 
-const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbols,
+const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symbols,
                         struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
                         bool native)
 {
@@ -151,18 +140,18 @@ const char *vs_fit_line(const struct vs_reader *reader, struct vs_symbols *symbo
     if (mark)
         return mark_text(reader, memory, mark, source);
     return native && !python ? native_text(reader, symbols, memory, stack)
-                             : vs_summary_copy(memory, "");
+                             : vs_text_copy(memory, "");
 }
 
-enum vs_err vs_fit_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
+enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
                                  const char **line)
 {
-    struct vs_fit_mark mark = {0};
+    struct vs_line_mark mark = {0};
     struct vs_symbols *symbols;
     struct vs_event found = {0};
     enum vs_err err = vs_reader_rewind(reader);
     for (uint64_t n = 0; !err && n < event && (err = vs_reader_next(reader, &found)) == VS_OK; n++)
-        vs_fit_mark_event(&mark, reader, &found);
+        vs_line_mark_event(&mark, reader, &found);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
     if (err)
@@ -170,7 +159,7 @@ enum vs_err vs_fit_line_of_event(struct vs_reader *reader, uint64_t event, struc
     uint64_t stack = found.kind == VS_EVENT_framework_oom ? found.framework_oom.stack
                      : found.kind == VS_EVENT_alloc_failed ? found.alloc_failed.stack
                                                            : 0;
-    *line = vs_fit_line(reader, symbols, memory, stack, mark.name, true, false);
+    *line = vs_user_line(reader, symbols, memory, stack, mark.name, true, false);
     vs_symbols_close(symbols);
     return *line ? VS_OK : VS_ERR_NOMEM;
 }

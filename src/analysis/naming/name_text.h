@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names from a trace as text: a program may put any characters into them, and a terminal must not
+ * interpret those. No state. */
+#ifndef VS_NAME_TEXT_H
+#define VS_NAME_TEXT_H
+
+#include <stddef.h>
+
+#include "base/vs_arena.h"
+
+/* vs_text_width: columns of a UTF-8 text (one per code point). */
+size_t vs_text_width(const char *text);
+
+/* vs_text_clip: writes *text*, truncated to at most *columns* columns with "…" at the end, to *out*
+ * (4 * columns + 4 bytes); control characters become '?'. Returns out. */
+char *vs_text_clip(char *out, const char *text, size_t columns);
+
+/* vs_text_next: returns the character at **text* and advances **text*; a control character, which a
+ * terminal would interpret, becomes '?'. */
+char vs_text_next(const char **text);
+
+/* vs_text_clean: replaces control characters by '?', in place. Returns text. */
+char *vs_text_clean(char *text);
+
+/* vs_text_copy: *text* copied into *memory*; "" for NULL; NULL when out of memory. */
+const char *vs_text_copy(struct vs_arena *memory, const char *text);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The live allocations of one level at one time of the replay, found by address. The device's and a
+ * framework's are separate tables: the first tensor of a segment has the segment's address. Slots
+ * are reused, so that memory is bounded by the most that was live at once. Not thread-safe. */
+#ifndef VS_LIVE_MEMORY_H
+#define VS_LIVE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/phases.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+
+struct vs_live {
+    uint64_t addr, requested, size;
+    uint64_t time_ns, context;
+    uint64_t epoch;  /* vs_replay_epoch at its allocation */
+    uint32_t site;   /* index in vs_replay.sites */
+    uint8_t family, device;
+    uint8_t level;   /* VS_LEVEL_FRAMEWORK: a tensor; VS_LEVEL_DEVICE: all else, blocks included */
+    bool used;       /* false: on the free list */
+    bool in_segment; /* a block of a cached segment */
+    bool counted;    /* included in its account's allocated */
+    struct vs_place place; /* of its thread at its allocation */
+    uint32_t mark;   /* string id of the line that was marked ("at FILE:LINE"), see user_line.h; 0:
+                      * none */
+    union {
+        uint32_t tid;       /* of the thread that allocated it */
+        uint32_t next_free; /* while on the free list: the next slot + 1 */
+    };
+};
+
+/* Zero-initialise. */
+struct vs_live_table {
+    struct vs_live *items; /* [0, slots), some of them unused */
+    size_t count, slots, capacity;
+    uint32_t free; /* head of the free list + 1 */
+    struct vs_map by_addr;
+};
+
+/* vs_live_table_find: the allocation at *addr*, or NULL. Valid until the next vs_live_table_add. */
+static inline struct vs_live *vs_live_table_find(const struct vs_live_table *table, uint64_t addr)
+{
+    const uint64_t *slot = vs_map_get(&table->by_addr, addr);
+    return slot ? &table->items[*slot] : NULL;
+}
+
+/* vs_live_table_add: a new row for *addr*, which must not be there; all else is zero. VS_ERR_NOMEM;
+ * VS_ERR_LIMIT when more is live than can be numbered. */
+enum vs_err vs_live_table_add(struct vs_live_table *table, uint64_t addr, struct vs_live **out)
+    VS_MUST_CHECK;
+
+/* vs_live_table_remove: *live* is of this table. */
+void vs_live_table_remove(struct vs_live_table *table, struct vs_live *live);
+
+void vs_live_table_free(struct vs_live_table *table);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The blocks of a framework's own allocator (PyTorch's tensors): the second level of a replay, with
+ * live blocks and call sites of its own. Never added to the bytes of the device, whose memory holds
+ * them. */
+#include "analysis/naming/python_file.h"
+#include "analysis/state/replay_internal.h"
+
+/* The site of a block: where no Python function of the user's is on the stack (the threads of a
+ * backward pass), the line in force that the user's thread marked tells sites apart. */
+static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned index, uint32_t *out)
+{
+    struct vs_site_key key = {stack, 0, 0, index, VS_LEVEL_FRAMEWORK};
+    size_t before = replay->sites.count;
+    enum vs_err err = vs_sites_get(&replay->sites, &key, out);
+    if (err)
+        return err;
+    if (replay->sites.count > before)
+        replay->sites.items[*out].by_mark = !vs_python_user_stack(replay->reader, stack);
+    if (!replay->mark.name || !replay->sites.items[*out].by_mark)
+        return VS_OK;
+    key.mark = replay->mark.name;
+    err = vs_sites_get(&replay->sites, &key, out);
+    if (!err)
+        replay->sites.items[*out].by_mark = true;
+    return err;
+}
+
+static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
+{
+    struct vs_site *site = &replay->sites.items[live->site];
+    site->live_bytes -= live->size;
+    site->live_count--;
+    site->frees++;
+    site->lifetime_ns += replay->now_ns - live->time_ns;
+    replay->changed_site = live->site;
+    replay->accounts[live->device]->user.freed_bytes += live->size;
+    enum vs_err err = vs_sites_touch(&replay->sites, live->site);
+    vs_live_table_remove(&replay->framework_live, live);
+    return err;
+}
+
+static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *event, unsigned index,
+                             struct vs_live **out)
+{
+    uint64_t size = event->framework_alloc.size;
+    uint32_t site_index;
+    enum vs_err err = site_of(replay, event->framework_alloc.stack, index, &site_index);
+    if (!err)
+        err = vs_live_table_add(&replay->framework_live, event->framework_alloc.addr, out);
+    if (err)
+        return err;
+    struct vs_live *live = *out;
+    *live = (struct vs_live){.addr = live->addr, .requested = size, .size = size,
+                             .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay),
+                             .place = vs_phases_place(&replay->phases, event->tid),
+                             .site = site_index, .family = VS_FAMILY_DEVICE,
+                             .device = (uint8_t)index, .level = VS_LEVEL_FRAMEWORK, .used = true,
+                             .counted = true, .mark = (uint32_t)replay->mark.name,
+                             .tid = event->tid};
+    struct vs_site *site = &replay->sites.items[site_index];
+    site->family = VS_FAMILY_DEVICE;
+    site->allocs++;
+    site->bytes += size;
+    site->live_bytes += size;
+    site->live_count++;
+    if (size > site->largest)
+        site->largest = size;
+    if (size > site->largest_in_step)
+        site->largest_in_step = size;
+    replay->changed_site = site_index;
+    return vs_sites_touch(&replay->sites, site_index);
+}
+
+/* The first block of a segment has its address: that memory of the device holds tensors, whatever
+ * its stack. */
+static enum vs_err find_backing(struct vs_replay *replay, uint64_t addr, unsigned index)
+{
+    const struct vs_live *segment = vs_live_table_find(&replay->device_live, addr);
+    if (segment && segment->device == index && !replay->sites.items[segment->site].backing)
+        return vs_user_holds_tensors(replay, &replay->sites.items[segment->site]);
+    return vs_user_split(replay, index);
+}
+
+static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *event,
+                               unsigned index, struct vs_thread *thread)
+{
+    const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
+    struct vs_account *account = replay->accounts[index];
+    struct vs_live *live = vs_live_table_find(&replay->framework_live, alloc->addr);
+    uint64_t old = live ? live->size : 0; /* its free is missing */
+    enum vs_err err = find_backing(replay, alloc->addr, index);
+    account->user.reports = true;
+    if (!err && live)
+        err = drop_block(replay, live);
+    if (err)
+        return err;
+    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .allocs = 1,
+                               .requested = alloc->size, .size = alloc->size,
+                               .freed_requested = old, .freed_size = old};
+    vs_ledger_apply(&account->framework, &change);
+    vs_sum_raise(&account->framework.peak.reserved, alloc->total_reserved);
+    err = add_block(replay, event, index, &live);
+    if (err)
+        return err;
+    thread->last_framework_alloc = alloc->addr;
+    struct vs_phase *phase = &replay->phases.items[live->place.phase];
+    phase->user_allocs++;
+    phase->user_bytes += alloc->size;
+    if (replay->failures_open)
+        vs_replay_served(replay, index, VS_LEVEL_FRAMEWORK, alloc->size, event->tid);
+    return vs_user_rose(replay, index, live->place, alloc->size, vs_user_allocated(account));
+}
+
+static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *event,
+                              unsigned index, struct vs_thread *thread)
+{
+    struct vs_live *live = vs_live_table_find(&replay->framework_live, event->framework_free.addr);
+    uint64_t size = live ? live->size : 0;
+    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .frees = 1,
+                               .freed_requested = size, .freed_size = size};
+    vs_ledger_apply(&replay->accounts[index]->framework, &change);
+    enum vs_err err = vs_user_split(replay, index);
+    if (err || !live)
+        return err;
+    if (thread->last_framework_alloc == live->addr) {
+        replay->sites.items[live->site].temporaries++;
+        thread->last_framework_alloc = 0;
+    }
+    return drop_block(replay, live);
+}
+
+enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
+{
+    bool alloc = event->kind == VS_EVENT_framework_alloc;
+    uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
+    unsigned index;
+    struct vs_thread *thread;
+    enum vs_err err = vs_replay_account_for(
+        replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
+    if (err || index == VS_ACCOUNT_NONE || addr == 0)
+        return err;
+    err = vs_phases_thread(&replay->phases, event->tid, &thread);
+    if (err)
+        return err;
+    return alloc ? apply_alloc(replay, event, index, thread)
+                 : apply_free(replay, event, index, thread);
+}
