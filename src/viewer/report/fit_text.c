@@ -400,16 +400,27 @@ static void put_uses(const struct vs_fit_note_list *list, FILE *out)
         fprintf(out, "\n%*s%zu more lines; --json lists all", USE_INDENT, "", list->count - LISTED_MAX);
 }
 
+/* With --vary the places are those of every value: one run of each GPU is enough, the one whose peak
+ * is shown. */
+static bool shows_uses(const struct vs_fit_set *set, const struct vs_fit_run *run)
+{
+    const struct vs_fit_run *shown = set->vary ? vs_fit_set_largest(set, run->gpu) : run;
+    for (size_t i = 0; i < set->count && !shown; i++)
+        if (strcmp(set->runs[i].gpu, run->gpu) == 0)
+            shown = &set->runs[i];
+    return shown == run;
+}
+
 static void decided_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    (void)set;
-    put_uses(&run->notes.lists[VS_FIT_DECIDED], out);
+    if (shows_uses(set, run))
+        put_uses(&run->notes.lists[VS_FIT_DECIDED], out);
 }
 
 static void read_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    (void)set;
-    put_uses(&run->notes.lists[VS_FIT_READ], out);
+    if (shows_uses(set, run))
+        put_uses(&run->notes.lists[VS_FIT_READ], out);
 }
 
 static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)

@@ -216,6 +216,11 @@ static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **s
                        "    train.py:31: `if bad`: read as False, 6 times\n"
                        "read, but not computed\n"
                        "    train.py:40: `x.item()`: read as 0 the first time, 3 times\n");
+    /* with --vary once for each GPU: 512 fits, 1024 does not */
+    assert_fits(FIT SMALL "--all --vary 64,512,1024 -- $P notes {} | grep -c 'read as False'", 0);
+    assert_string_equal(out, "1\n");
+    assert_fits(FIT SMALL "--all --vary 1024,2048 -- $P notes {} | grep -c 'read as False'", 0);
+    assert_string_equal(out, "1\n");
 }
 
 static void json_has_bytes(void **state)
