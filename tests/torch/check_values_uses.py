@@ -19,10 +19,10 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_uses.
 EXPECTED = re.compile(r"# (known|(decided|read): ([^#]*))")
 
 
-def expectations(with_triton):
+def expectations(program, with_triton=True):
     """{line number: (kind, text)}; kind is None where nothing may be reported."""
     found = {}
-    with open(PROGRAM, encoding="utf-8") as f:
+    with open(program, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             if "no-triton" in line and not with_triton:
                 break
@@ -32,10 +32,10 @@ def expectations(with_triton):
     return found
 
 
-def reported(build, environment, with_triton):
-    """{line number: (kind, text)} of what `fit` reports."""
+def reported(build, environment, program, arguments):
+    """{line number: (kind, text)} that `fit` reports."""
     command = [os.path.join(build, "bin/vramscope"), "fit", "--json", "-q", "--gpu", "h100-80g", "--",
-               str(environment.python), PROGRAM] + ([] if with_triton else ["no-triton"])
+               str(environment.python), program, *arguments]
     ran = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
     answer = json.loads(ran.stdout)["runs"][0] if ran.stdout else None
@@ -44,7 +44,7 @@ def reported(build, environment, with_triton):
     found = {}
     for kind, key in (("decided", "decided_by_values_not_computed"), ("read", "read_but_not_computed")):
         for note in answer[key]:
-            place = re.match(r"values_uses\.py:(\d+)(: `.+`)?", note["name"])
+            place = re.match(re.escape(os.path.basename(program)) + r":(\d+)(: `.+`)?", note["name"])
             number = int(place.group(1)) if place else note["name"]
             times = f", {note['count']} times" if note["count"] > 1 else ""
             found[number] = (kind, note["text"] + times)
@@ -53,13 +53,13 @@ def reported(build, environment, with_triton):
     return found
 
 
-def differences(expected, found):
+def differences(program, expected, found):
     for line in sorted(set(expected) | set(found), key=str):
         wanted, got = expected.get(line, (None, "")), found.get(line, (None, ""))
         if wanted[0] is None and got[0] is None:
             continue
         if wanted != got:
-            yield f"values_uses.py:{line}: expected {wanted}, reported {got}"
+            yield f"{os.path.basename(program)}:{line}: expected {wanted}, reported {got}"
 
 
 def main():
@@ -72,7 +72,8 @@ def main():
     failed = 0
     for environment in found:
         with_triton = (environment.site / "triton").is_dir()
-        wrong = list(differences(expectations(with_triton), reported(args.build, environment, with_triton)))
+        reports = reported(args.build, environment, PROGRAM, [] if with_triton else ["no-triton"])
+        wrong = list(differences(PROGRAM, expectations(PROGRAM, with_triton), reports))
         print("FAILED" if wrong else "ok", environment.folder.name, *wrong, sep="\n  " if wrong else " ", flush=True)
         failed += bool(wrong)
     return 1 if failed else 0
