@@ -420,8 +420,8 @@ static uint64_t allocated(const vs_allocator *a)
     return caching::getDeviceStats(a->index).allocated_bytes[0].current;
 }
 
-extern "C" enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
-                                           struct vs_allocation *out)
+extern "C" enum vs_err vs_allocator_malloc_for(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                               bool, void *, struct vs_allocation *out)
 {
     current = a->index;
     *out = {};
@@ -438,15 +438,6 @@ extern "C" enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes,
     return VS_OK;
 }
 
-extern "C" enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
-{
-    current = a->index;
-    if (!a->live.erase(addr))
-        return VS_ERR_FOREIGN;
-    caching::raw_delete(reinterpret_cast<void *>(addr));
-    return VS_OK;
-}
-
 extern "C" enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr,
                                                   uint64_t stream)
 {
@@ -456,6 +447,18 @@ extern "C" enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64
     c10::DataPtr data(ptr, ptr, caching::get()->raw_deleter(), device);
     caching::recordStream(data, c10::cuda::getStreamFromExternal(handle(stream), a->index));
     data.release_context();
+    return VS_OK;
+}
+
+extern "C" enum vs_err vs_allocator_free_for(struct vs_allocator *a, uint64_t addr, uint64_t stream, void *)
+{
+    current = a->index;
+    if (!a->live.count(addr))
+        return VS_ERR_FOREIGN;
+    if (stream != VS_NO_STREAM)
+        (void)vs_allocator_record_stream(a, addr, stream);
+    a->live.erase(addr);
+    caching::raw_delete(reinterpret_cast<void *>(addr));
     return VS_OK;
 }
 
