@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events per second and peak memory of `vramscope replay` and `vramscope plan` on large traces:
+ *   bench_replay [EVENTS [MODE]]
+ * 10 million events unless given. The traces: "training" repeats the same requests in every step,
+ * "serving" has random sizes and lives and never repeats. MODE: run only "replay" or "plan". */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "support/trace_builder.h"
+
+#define KIB (UINT64_C(1) << 10)
+#define LIVE 2000      /* blocks in use at a time */
+#define STEP 4000      /* requests of a step */
+#define GIB80 (UINT64_C(80) << 30)
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % below;
+}
+
+static uint64_t draw_size(void)
+{
+    switch (draw(4)) {
+    case 0: return 512 + draw(64 * KIB);
+    case 1: return 64 * KIB + draw(1024) * KIB;
+    case 2: return 1024 * KIB + draw(8192) * KIB;
+    default: return 8192 * KIB + draw(32768) * KIB;
+    }
+}
+
+/* Addresses are unique while in use; sizes and lives decide everything else. */
+static void fill(struct vs_builder *b, const char *shape, uint64_t events)
+{
+    static uint64_t addrs[LIVE];
+    bool repeats = strcmp(shape, "training") == 0;
+    uint64_t next = UINT64_C(0x7f0000000000), number = 0;
+    memset(addrs, 0, sizeof addrs);
+    state = 1;
+    for (uint64_t n = 0; n < events;) {
+        if (repeats && number % STEP == 0) {
+            if (number)
+                vs_builder_pop(b);
+            state = 1;
+            vs_builder_step(b, (unsigned)(number / STEP));
+            n += 2;
+        }
+        size_t at = draw(LIVE);
+        uint64_t bytes = draw_size();
+        if (addrs[at])
+            vs_builder_free(b, 0, addrs[at]);
+        n += addrs[at] != 0;
+        addrs[at] = next;
+        next += (bytes + 511) & ~UINT64_C(511);
+        b->stack = 0;
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, addrs[at], bytes, bytes);
+        n++;
+        number++;
+    }
+}
+
+/* Runs `vramscope VERB …` on the trace; prints one line. */
+static int measure(const char *shape, const char *verb, const char *option, const char *path,
+                   uint64_t events)
+{
+    struct rusage usage;
+    int status;
+    char plan[160];
+    snprintf(plan, sizeof plan, "%s.vsplan", path);
+    uint64_t begin = vs_clock_ns();
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(127);
+        if (strcmp(verb, "plan") == 0)
+            execl(VS_COMMAND, "vramscope", verb, "-o", plan, path, (char *)NULL);
+        else if (option)
+            execl(VS_COMMAND, "vramscope", verb, option, path, (char *)NULL);
+        else
+            execl(VS_COMMAND, "vramscope", verb, path, (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0 || wait4(child, &status, 0, &usage) != child)
+        return 1;
+    double seconds = (double)(vs_clock_ns() - begin) / 1e9;
+    printf("%-10s %-8s %-22s %8.2f s %8.2f M events/s %8.0f MiB\n", shape, verb,
+           option ? option : "", seconds, (double)events / seconds / 1e6,
+           (double)usage.ru_maxrss / 1024);
+    fflush(stdout);
+    unlink(plan);
+    return status != 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const shapes[] = {"training", "serving"};
+    uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
+    const char *mode = argc > 2 ? argv[2] : "";
+    int failed = 0;
+    printf("%" PRIu64 " events, %ld processors\n", events, sysconf(_SC_NPROCESSORS_ONLN));
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct vs_builder b;
+        vs_builder_open(&b, "observe");
+        vs_builder_device(&b, 0, "GPU", GIB80);
+        fill(&b, shapes[i], events);
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        if (strcmp(mode, "plan") != 0) {
+            failed |= measure(shapes[i], "replay", "--policy=pytorch", b.path, events);
+            failed |= measure(shapes[i], "replay", NULL, b.path, events);
+        }
+        if (strcmp(mode, "replay") != 0)
+            failed |= measure(shapes[i], "plan", NULL, b.path, events);
+        vs_builder_remove(&b);
+    }
+    return failed;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests of a trace under other settings: what is read, what each setting does, and what ends a
+ * run. Each trace is a few events whose outcome is known by the rules of the allocator. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/whatif/request_store.h"
+#include "analysis/whatif/whatif.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define CAPACITY (1000 * MIB)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
+#define OUT_OF_MEMORY 2
+
+static struct vs_reader *reader;
+static struct vs_whatif_log *whatif_log;
+
+static void start(struct vs_builder *b, const char *policy)
+{
+    vs_builder_open(b, policy);
+    vs_builder_device(b, 0, "Small GPU", CAPACITY);
+}
+
+static const struct vs_whatif_recorded *read_log(struct vs_builder *b, uint64_t until, int status)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_whatif_query query = {.device = VS_WHATIF_DEVICE_ANY, .until_event = until};
+    vs_builder_close(b, VS_END_EXIT, (uint64_t)status);
+    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
+    assert_int_equal(vs_whatif_open(reader, &query, &whatif_log), VS_OK);
+    return vs_whatif_recorded(whatif_log);
+}
+
+static void done(struct vs_builder *b)
+{
+    vs_whatif_close(whatif_log);
+    vs_reader_close(reader);
+    vs_builder_remove(b);
+}
+
+static struct vs_whatif_outcome as_recorded(void)
+{
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    vs_whatif_setting_init(&setting);
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.err, VS_OK);
+    return out;
+}
+
+static struct vs_whatif_outcome under(enum vs_policy_id policy)
+{
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    vs_whatif_setting_init(&setting);
+    vs_whatif_setting_policy(&setting, policy);
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.err, VS_OK);
+    return out;
+}
+
+static void event(struct vs_builder *b, struct vs_event e)
+{
+    vs_builder_event(b, e);
+}
+
+static void tensor(struct vs_builder *b, uint64_t addr, uint64_t size, uint64_t reserved)
+{
+    event(b, (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                               .framework_alloc = {.addr = addr, .size = size,
+                                                   .total_reserved = reserved,
+                                                   .stack = b->stack}});
+}
+
+static void tensor_freed(struct vs_builder *b, uint64_t addr, uint64_t size)
+{
+    event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                               .framework_free = {.addr = addr, .size = size}});
+}
+
+static void refused(struct vs_builder *b, uint64_t bytes)
+{
+    event(b, (struct vs_event){.kind = VS_EVENT_alloc_failed,
+                               .alloc_failed = {.requested = bytes, .error = OUT_OF_MEMORY}});
+}
+
+/* --- what is read --- */
+
+static void driver_requests_share_pages_and_have_no_cache(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    for (int i = 0; i < 4; i++)
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + (uint64_t)i * 4096, 4000, 4000);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2), 3 * MIB, 3 * MIB);
+    vs_builder_free(&b, 0, A(2));
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 0);
+    assert_int_equal(recorded->requests, VS_WHATIF_PROGRAM);
+    assert_false(recorded->cached);
+    assert_int_equal(recorded->request_count, 5);
+    assert_int_equal(recorded->reserved_peak, 3 * MIB + 16000);
+    struct vs_whatif_outcome out = as_recorded();
+    assert_true(out.survives);
+    assert_int_equal(out.reserved_peak, 3 * MIB + 16000);
+    assert_int_equal(out.used_peak, 6 * MIB); /* a page for the small ones, two for the large one */
+    assert_int_equal(under(VS_POLICY_PYTORCH).reserved_peak, 22 * MIB);
+    done(&b);
+}
+
+static void tensors_are_the_requests_and_their_segments_are_not_other_memory(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB); /* a segment */
+    tensor(&b, A(0), 4 * MIB, 20 * MIB);
+    tensor(&b, A(4), 5 * MIB, 20 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 8 * MIB, 8 * MIB); /* a library's */
+    tensor_freed(&b, A(0), 4 * MIB);
+    tensor(&b, A(0), 3 * MIB, 20 * MIB);
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 0);
+    assert_int_equal(recorded->requests, VS_WHATIF_FRAMEWORK);
+    assert_int_equal(recorded->request_count, 3);
+    assert_int_equal(recorded->reserved_peak, 20 * MIB);
+    assert_int_equal(recorded->other_peak, 8 * MIB);
+    assert_int_equal(recorded->live_peak, 9 * MIB);
+    struct vs_whatif_outcome out = as_recorded();
+    assert_int_equal(out.reserved_peak, 20 * MIB);
+    assert_int_equal(out.held_peak, 28 * MIB);
+    done(&b);
+}
+
+static void a_mapped_segment_means_expandable_segments(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_VMM, VS_ADDR_MEMORY + 1, 20 * MIB, 20 * MIB);
+    event(&b, (struct vs_event){.kind = VS_EVENT_vmm_map,
+                                .vmm_map = {.addr = A(0), .size = 20 * MIB, .memory = 1}});
+    tensor(&b, A(0), 12 * MIB, 20 * MIB);
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 0);
+    assert_true(recorded->expandable);
+    assert_int_equal(recorded->policy, VS_POLICY_EXPANDABLE);
+    assert_int_equal(recorded->other_peak, 0);
+    assert_int_equal(as_recorded().reserved_peak, 20 * MIB);
+    assert_int_equal(under(VS_POLICY_PYTORCH).reserved_peak, 12 * MIB);
+    done(&b);
+}
+
+static void memory_outside_the_program_comes_from_readings(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+    event(&b, (struct vs_event){.kind = VS_EVENT_device_usage,
+                                .device_usage = {.what = VS_USAGE_OTHERS, .bytes = 150 * MIB,
+                                                 .count = 1, .how = VS_USAGE_BY_PID}});
+    event(&b, (struct vs_event){.kind = VS_EVENT_device_sample,
+                                .device_sample = {.free_bytes = 700 * MIB,
+                                                  .total_bytes = CAPACITY}});
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(200), 600 * MIB, 600 * MIB);
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 0);
+    assert_int_equal(recorded->outside_peak, 200 * MIB);
+    assert_int_equal(recorded->others_peak, 150 * MIB);
+    struct vs_whatif_outcome out = as_recorded();
+    assert_true(out.survives);
+    assert_int_equal(out.used_peak, 900 * MIB);
+    struct vs_whatif_setting setting;
+    vs_whatif_setting_init(&setting);
+    setting.capacity = 800 * MIB;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_false(out.survives);
+    assert_int_equal(out.fail_short, 100 * MIB);
+    setting.others_most = 0;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_true(out.survives);
+    assert_int_equal(out.free_at_end, 50 * MIB);
+    done(&b);
+}
+
+/* --- empty_cache --- */
+
+/* Two segments; the free one is released, then a large tensor needs a new one. *refusal*: the
+ * driver had refused memory before. */
+static void release_and_grow(struct vs_builder *b, bool refusal)
+{
+    start(b, "observe");
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 40 * MIB, 40 * MIB);
+    tensor(b, A(0), 40 * MIB, 40 * MIB);
+    tensor_freed(b, A(0), 40 * MIB);
+    if (refusal)
+        refused(b, 60 * MIB);
+    vs_builder_free(b, 0, A(0));
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100), 60 * MIB, 60 * MIB);
+    tensor(b, A(100), 60 * MIB, 60 * MIB);
+}
+
+static void a_release_without_a_refusal_is_empty_cache(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    (void)state;
+    release_and_grow(&b, false);
+    read_log(&b, 0, 0);
+    assert_int_equal(as_recorded().reserved_peak, 60 * MIB);
+    vs_whatif_setting_init(&setting);
+    setting.never_empty_cache = true;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.reserved_peak, 100 * MIB);
+    done(&b);
+}
+
+static void a_release_after_a_refusal_belongs_to_the_retry(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    (void)state;
+    release_and_grow(&b, true);
+    read_log(&b, 0, 0);
+    vs_whatif_setting_init(&setting);
+    setting.capacity = 90 * MIB;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_true(out.survives);
+    assert_int_equal(out.retries, 1);
+    assert_int_equal(out.reserved_peak, 60 * MIB);
+    assert_int_equal(as_recorded().retries, 0); /* the device had room for both */
+    assert_int_equal(as_recorded().reserved_peak, 100 * MIB);
+    done(&b);
+}
+
+/* --- failures --- */
+
+static void the_last_failure_decides_and_earlier_ones_are_probes(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2000 * MIB, CAPACITY, CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 500 * MIB, 400 * MIB, CAPACITY);
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 1);
+    assert_int_equal(recorded->failures, 2);
+    assert_int_not_equal(recorded->last_failure, 0);
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out = as_recorded();
+    assert_false(out.survives);
+    assert_int_equal(out.fail_event, recorded->last_failure);
+    assert_int_equal(out.fail_requested, 500 * MIB);
+    assert_int_equal(out.fail_short, 100 * MIB);
+    assert_int_equal(out.failed_probes, 1);
+    vs_whatif_setting_init(&setting);
+    setting.capacity = 1100 * MIB;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_true(out.survives);
+    assert_int_equal(out.failed_probes, 1);
+    assert_int_equal(vs_whatif_least_capacity(whatif_log, &setting, &out), 1100 * MIB);
+    done(&b);
+}
+
+static void a_program_that_ends_well_recovered_from_its_failures(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 500 * MIB, 400 * MIB, CAPACITY);
+    assert_int_equal(read_log(&b, 0, 0)->last_failure, 0);
+    assert_true(as_recorded().survives);
+    assert_int_equal(as_recorded().failed_probes, 1);
+    done(&b);
+}
+
+static void a_frameworks_failure_is_one_with_the_drivers(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
+    tensor(&b, A(0), 600 * MIB, 600 * MIB);
+    refused(&b, 500 * MIB);
+    refused(&b, 500 * MIB);
+    event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
+                                .framework_oom = {.requested = 499 * MIB}});
+    const struct vs_whatif_recorded *recorded = read_log(&b, 5, 1); /* the driver's first */
+    assert_int_equal(recorded->failures, 1);
+    struct vs_whatif_outcome out = as_recorded();
+    assert_false(out.survives);
+    assert_int_equal(out.fail_requested, 499 * MIB);
+    assert_int_equal(out.fail_need, 500 * MIB);
+    done(&b);
+}
+
+static void the_option_limit_counts_other_memory_too(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    vs_builder_open(&b, "observe");
+    event(&b, (struct vs_event){.kind = VS_EVENT_option,
+                                .option = {.name = vs_builder_string(&b, "limit"),
+                                           .value = vs_builder_string(&b, "500MiB")}});
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, VS_ADDR_ARRAY + 1, 100 * MIB, 100 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 300 * MIB, 300 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 150 * MIB, 500 * MIB, CAPACITY);
+    assert_int_equal(read_log(&b, 0, 1)->limit_bytes, 500 * MIB);
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out = as_recorded();
+    assert_false(out.survives);
+    assert_int_equal(out.fail_short, 50 * MIB);
+    vs_whatif_setting_init(&setting);
+    setting.limit = VS_WHATIF_NONE;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_true(out.survives);
+    done(&b);
+}
+
+/* --- call sites and steps --- */
+
+static void steps_with_a_leak(struct vs_builder *b)
+{
+    start(b, "observe");
+    b->stack = 0;
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+    b->stack = vs_recorder_stack(b->recorder, 0);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(200), 10 * MIB, 10 * MIB); /* permanent, same site */
+    for (unsigned i = 0; i < 5; i++) {
+        vs_builder_step(b, i);
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(300 + 20 * i), 20 * MIB, 20 * MIB);
+        vs_builder_pop(b);
+    }
+}
+
+static void blocks_of_a_site_can_end_with_their_step(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    size_t count;
+    (void)state;
+    steps_with_a_leak(&b);
+    read_log(&b, 0, 0);
+    const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
+    assert_int_equal(count, 2);
+    struct vs_whatif_site site = {stacks[1], VS_WHATIF_FREE_AT_STEP_END};
+    assert_int_equal(as_recorded().reserved_peak, 210 * MIB);
+    vs_whatif_setting_init(&setting);
+    setting.sites = &site;
+    setting.site_count = 1;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.reserved_peak, 130 * MIB); /* the permanent one stays */
+    site.rule = VS_WHATIF_NO_GROWTH;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.reserved_peak, 150 * MIB); /* one step's, and the next one before its end */
+    site.rule = VS_WHATIF_ABSENT;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.reserved_peak, 100 * MIB);
+    done(&b);
+}
+
+static void steps_can_be_given(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    static const uint64_t ends[] = {2, 3, 4}; /* event 1: process, 2: device */
+    struct vs_whatif_query query = {.step_ends = ends, .step_end_count = 3};
+    char why[VS_READER_WHY_MAX];
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB, 10 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 10 * MIB, 10 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(200), 10 * MIB, 10 * MIB);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_whatif_open(reader, &query, &whatif_log), VS_OK);
+    assert_int_equal(vs_whatif_recorded(whatif_log)->steps, 2);
+    struct vs_whatif_site site = {0, VS_WHATIF_FREE_AT_STEP_END};
+    vs_whatif_setting_init(&setting);
+    setting.sites = &site;
+    setting.site_count = 1;
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.reserved_peak, 10 * MIB);
+    done(&b);
+}
+
+/* --- runs --- */
+
+static void parallel_runs_equal_single_ones(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting settings[12];
+    struct vs_whatif_outcome all[12], one;
+    (void)state;
+    start(&b, "observe");
+    for (uint64_t i = 0; i < 400; i++) {
+        if (i >= 40)
+            vs_builder_free(&b, 0, A(100 * (i - 40)));
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100 * i), (i * 7919 % 97 + 1) * 100000,
+                         (i * 7919 % 97 + 1) * 100000);
+    }
+    read_log(&b, 0, 0);
+    for (unsigned i = 0; i < 12; i++) {
+        vs_whatif_setting_init(&settings[i]);
+        vs_whatif_setting_policy(&settings[i], (enum vs_policy_id)(i % VS_POLICY_COUNT));
+        settings[i].capacity = (150 + 20 * i) * MIB;
+    }
+    vs_whatif_run_all(whatif_log, settings, 12, all);
+    for (unsigned i = 0; i < 12; i++) {
+        vs_whatif_run(whatif_log, &settings[i], &one);
+        assert_memory_equal(&one, &all[i], sizeof one);
+    }
+    done(&b);
+}
+
+static void a_wrong_text_is_refused_with_the_reason(void **state)
+{
+    struct vs_whatif_setting setting;
+    char why[VS_WHATIF_WHY_MAX];
+    (void)state;
+    vs_whatif_setting_init(&setting);
+    assert_int_equal(vs_whatif_setting_conf(&setting, "max_split_size_mb:5", why), VS_ERR_ARG);
+    assert_non_null(strstr(why, "max_split_size_mb"));
+    assert_int_equal(vs_whatif_setting_conf(&setting, "backend:cudaMallocAsync", why), VS_ERR_ARG);
+    assert_non_null(strstr(why, "cudaMallocAsync"));
+    assert_int_equal(setting.server, VS_WHATIF_AS_RECORDED);
+}
+
+static void a_trace_without_requests_has_nothing_to_replay(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_query query = {.device = VS_WHATIF_DEVICE_ANY};
+    char why[VS_READER_WHY_MAX];
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(0), MIB, MIB);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_whatif_open(reader, &query, &whatif_log), VS_ERR_NOT_FOUND);
+    whatif_log = NULL;
+    done(&b);
+}
+
+/* --- the store --- */
+
+/* Beyond the chunks in memory the log goes on in a file; two cursors read it independently. */
+static void entries_come_back_from_memory_and_from_the_file(void **state)
+{
+    struct vs_request_store store;
+    struct vs_request_cursor first = {0}, second = {0};
+    struct vs_request_entry entry, read;
+    uint64_t count = (VS_REQUEST_CHUNKS_HELD + 2) * VS_REQUEST_CHUNK / 16;
+    (void)state;
+    vs_request_store_init(&store);
+    for (uint64_t i = 0; i < count; i++) {
+        entry = (struct vs_request_entry){.kind = VS_REQUEST_ALLOC, .event = 20 * i,
+                                          .bytes = UINT64_C(1) << 62 | i, .slot = (uint32_t)i,
+                                          .lane = (uint32_t)(i % 7), .site = (uint32_t)(i % 1000)};
+        assert_int_equal(vs_request_add(&store, &entry), VS_OK);
+    }
+    assert_int_equal(vs_request_store_seal(&store), VS_OK);
+    assert_true(store.file >= 0);
+    assert_int_equal(store.entries, count);
+    vs_request_rewind(&first, &store);
+    vs_request_rewind(&second, &store);
+    for (uint64_t i = 0; i < count; i++) {
+        assert_int_equal(vs_request_next(&first, &read), VS_OK);
+        if (read.kind != VS_REQUEST_ALLOC || read.event != 20 * i || (read.bytes & ~(UINT64_C(1) << 62)) != i ||
+            read.slot != (uint32_t)i || read.lane != i % 7 || read.site != i % 1000)
+            fail_msg("entry %llu is different", (unsigned long long)i);
+        if (i % 3 == 0)
+            assert_int_equal(vs_request_next(&second, &read), VS_OK);
+    }
+    assert_int_equal(vs_request_next(&first, &read), VS_OK);
+    assert_int_equal(read.kind, VS_REQUEST_END);
+    assert_int_equal(vs_request_next(&second, &read), VS_OK);
+    assert_int_equal(read.kind, VS_REQUEST_ALLOC);
+    vs_request_cursor_free(&first);
+    vs_request_cursor_free(&second);
+    vs_request_store_free(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(driver_requests_share_pages_and_have_no_cache),
+        cmocka_unit_test(tensors_are_the_requests_and_their_segments_are_not_other_memory),
+        cmocka_unit_test(a_mapped_segment_means_expandable_segments),
+        cmocka_unit_test(memory_outside_the_program_comes_from_readings),
+        cmocka_unit_test(a_release_without_a_refusal_is_empty_cache),
+        cmocka_unit_test(a_release_after_a_refusal_belongs_to_the_retry),
+        cmocka_unit_test(the_last_failure_decides_and_earlier_ones_are_probes),
+        cmocka_unit_test(a_program_that_ends_well_recovered_from_its_failures),
+        cmocka_unit_test(a_frameworks_failure_is_one_with_the_drivers),
+        cmocka_unit_test(the_option_limit_counts_other_memory_too),
+        cmocka_unit_test(blocks_of_a_site_can_end_with_their_step),
+        cmocka_unit_test(steps_can_be_given),
+        cmocka_unit_test(parallel_runs_equal_single_ones),
+        cmocka_unit_test(a_wrong_text_is_refused_with_the_reason),
+        cmocka_unit_test(a_trace_without_requests_has_nothing_to_replay),
+        cmocka_unit_test(entries_come_back_from_memory_and_from_the_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
