@@ -19,7 +19,7 @@
 
 struct vs_driver_slab {
     uint64_t bits[UNITS / 64];
-    unsigned used, cursor;
+    unsigned used;
 };
 
 void vs_limited_device_init(struct vs_limited_device *d, uint64_t capacity, uint64_t limit,
@@ -32,7 +32,9 @@ void vs_limited_device_init(struct vs_limited_device *d, uint64_t capacity, uint
 void vs_limited_device_free(struct vs_limited_device *d)
 {
     free(d->slabs);
+    free(d->room);
     d->slabs = NULL;
+    d->room = NULL;
 }
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -221,105 +223,119 @@ const struct vs_device_ops vs_limited_device_ops = {
 
 /* --- single driver allocations --- */
 
-static bool unit_used(const struct vs_driver_slab *slab, unsigned unit)
-{
-    return slab->bits[unit / 64] >> (unit % 64) & 1;
-}
-
 static void mark(struct vs_driver_slab *slab, unsigned first, unsigned count, bool used)
 {
-    for (unsigned i = first; i < first + count; i++) {
-        uint64_t bit = UINT64_C(1) << (i % 64);
-        slab->bits[i / 64] = used ? slab->bits[i / 64] | bit : slab->bits[i / 64] & ~bit;
+    for (unsigned i = first, n; i < first + count; i += n) {
+        n = 64 - i % 64 < first + count - i ? 64 - i % 64 : first + count - i;
+        uint64_t bits = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << (i % 64);
+        slab->bits[i / 64] = used ? slab->bits[i / 64] | bits : slab->bits[i / 64] & ~bits;
     }
     slab->used += used ? count : -count;
 }
 
-/* *count* free units from *from* on, before *end*; UNITS: none. */
-static unsigned find(const struct vs_driver_slab *slab, unsigned from, unsigned end, unsigned count)
+/* The unit from *from* on where the next used (or unused) run begins; UNITS: none. */
+static unsigned next_unit(const struct vs_driver_slab *slab, unsigned from, bool used)
 {
-    unsigned run = 0;
-    for (unsigned i = from; i < end; i++) {
-        run = unit_used(slab, i) ? 0 : run + 1;
-        if (run == count)
-            return i + 1 - count;
+    uint64_t flip = used ? 0 : UINT64_MAX;
+    if (from >= UNITS)
+        return UNITS;
+    uint64_t word = (slab->bits[from / 64] ^ flip) >> (from % 64);
+    if (word)
+        return from + (unsigned)__builtin_ctzll(word);
+    for (unsigned i = from / 64 + 1; i < UNITS / 64; i++) {
+        word = slab->bits[i] ^ flip;
+        if (word)
+            return 64 * i + (unsigned)__builtin_ctzll(word);
     }
     return UNITS;
 }
 
-static bool slab_take(struct vs_limited_device *d, size_t index, unsigned count, uint64_t *addr)
+/* The first *count* free units; UNITS: none, and *largest* is the longest run. */
+static unsigned find(const struct vs_driver_slab *slab, unsigned count, uint16_t *largest)
+{
+    unsigned longest = 0;
+    for (unsigned at = next_unit(slab, 0, false), end; at < UNITS;
+         at = next_unit(slab, end, false)) {
+        end = next_unit(slab, at, true);
+        if (end - at >= count)
+            return at;
+        longest = end - at > longest ? end - at : longest;
+    }
+    *largest = (uint16_t)longest;
+    return UNITS;
+}
+
+static enum vs_err add_slab(struct vs_limited_device *d, size_t *index)
+{
+    enum vs_err err =
+        vs_vec_grow(&d->slabs, &d->slab_capacity, d->slab_count + 1, sizeof *d->slabs);
+    if (!err)
+        err = vs_vec_grow(&d->room, &d->room_capacity, d->slab_count + 1, sizeof *d->room);
+    if (!err)
+        *index = d->slab_count++;
+    return err;
+}
+
+static void slab_take(struct vs_limited_device *d, size_t index, unsigned at, unsigned count,
+                      uint64_t *addr)
 {
     struct vs_driver_slab *slab = &d->slabs[index];
-    if (UNITS - slab->used < count)
-        return false;
-    unsigned at = find(slab, slab->cursor, UNITS, count);
-    if (at == UNITS)
-        at = find(slab, 0, UNITS, count);
-    if (at == UNITS)
-        return false;
     mark(slab, at, count, true);
-    slab->cursor = (at + count) % UNITS;
+    if (UNITS - slab->used < d->room[index])
+        d->room[index] = (uint16_t)(UNITS - slab->used);
     *addr = SLAB_ADDR | index << 12 | at;
-    return true;
 }
 
 static enum vs_err small_take(struct vs_limited_device *d, uint64_t bytes, uint64_t *addr)
 {
     unsigned count = (unsigned)((bytes + UNIT - 1) / UNIT);
-    size_t unused = SIZE_MAX;
-    while (d->slab_room < d->slab_count && d->slabs[d->slab_room].used == UNITS)
-        d->slab_room++;
-    for (size_t i = d->slab_room; i < d->slab_count; i++) {
-        if (!d->slabs[i].used) {
-            unused = unused == SIZE_MAX ? i : unused;
+    for (size_t i = 0; i < d->slab_count; i++) {
+        unsigned at = d->room[i] < count ? UNITS : find(&d->slabs[i], count, &d->room[i]);
+        if (at == UNITS)
             continue;
-        }
-        if (!slab_take(d, i, count, addr))
-            continue;
-        d->reserved += bytes;
-        if (!vs_limited_over(d)) /* of the limit: the page is there already */
-            return VS_OK;
-        d->refused_need = bytes;
-        d->refused_short = vs_limited_over(d);
-        vs_limited_give(d, *addr, bytes);
-        return VS_ERR_DEVICE_OOM;
+        enum vs_err err = take(d, 0, bytes); /* the page is there already */
+        if (!err)
+            slab_take(d, i, at, count, addr);
+        return err;
     }
-    if (unused == SIZE_MAX) {
-        enum vs_err err = vs_vec_grow(&d->slabs, &d->slab_capacity, d->slab_count + 1,
-                                      sizeof *d->slabs);
-        if (err)
-            return err;
-        unused = d->slab_count++;
-    }
-    enum vs_err err = take(d, VS_DRIVER_PAGE, bytes);
+    size_t unused = 0;
+    while (unused < d->slab_count && d->slabs[unused].used)
+        unused++;
+    enum vs_err err = unused == d->slab_count ? add_slab(d, &unused) : VS_OK;
     if (!err)
-        slab_take(d, unused, count, addr);
-    if (!err && unused < d->slab_room)
-        d->slab_room = unused;
-    return err;
+        err = take(d, VS_DRIVER_PAGE, bytes);
+    if (err)
+        return err;
+    d->room[unused] = UNITS;
+    slab_take(d, unused, 0, count, addr);
+    return VS_OK;
+}
+
+static void small_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
+{
+    size_t index = (addr & ~SLAB_ADDR) >> 12;
+    struct vs_driver_slab *slab = &d->slabs[index];
+    mark(slab, (unsigned)(addr & 0xfff), (unsigned)((bytes + UNIT - 1) / UNIT), false);
+    give(d, slab->used ? 0 : VS_DRIVER_PAGE, bytes);
+    /* an upper bound of its longest run; a page without users is not used before the others */
+    d->room[index] = slab->used ? (uint16_t)(UNITS - slab->used) : 0;
 }
 
 enum vs_err vs_limited_take(struct vs_limited_device *d, uint64_t bytes, uint64_t *addr)
 {
     if (bytes > END)
         return VS_ERR_DEVICE_OOM;
-    if (bytes && bytes < VS_DRIVER_SMALL) {
-        enum vs_err err = small_take(d, bytes, addr);
-        d->segments += !err;
-        return err;
-    }
-    return segment_alloc(d, bytes, addr);
+    if (!bytes || bytes >= VS_DRIVER_SMALL)
+        return segment_alloc(d, bytes, addr);
+    enum vs_err err = small_take(d, bytes, addr);
+    d->segments += !err;
+    return err;
 }
 
 void vs_limited_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
 {
-    if (!(addr & SLAB_ADDR)) {
+    if (addr & SLAB_ADDR)
+        small_give(d, addr, bytes);
+    else
         give(d, whole_pages(bytes), bytes);
-        return;
-    }
-    size_t index = (addr & ~SLAB_ADDR) >> 12;
-    mark(&d->slabs[index], (unsigned)(addr & 0xfff), (unsigned)((bytes + UNIT - 1) / UNIT), false);
-    give(d, d->slabs[index].used ? 0 : VS_DRIVER_PAGE, bytes);
-    if (index < d->slab_room)
-        d->slab_room = index;
 }

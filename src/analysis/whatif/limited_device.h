@@ -24,7 +24,8 @@ struct vs_limited_device {
     uint64_t segments;        /* allocations so far */
     uint64_t next_addr, next_handle;
     struct vs_driver_slab *slabs; /* pages of small allocations */
-    size_t slab_count, slab_capacity, slab_room; /* slab_room: none before it has room */
+    uint16_t *room; /* of each slab: at least its longest free run in units; 0 without users */
+    size_t slab_count, slab_capacity, room_capacity;
 };
 
 void vs_limited_device_init(struct vs_limited_device *device, uint64_t capacity, uint64_t limit,

@@ -108,6 +108,7 @@ int main(int argc, char **argv)
     const char *mode = argc > 2 ? argv[2] : "";
     int failed = 0;
     printf("%" PRIu64 " events, %ld processors\n", events, sysconf(_SC_NPROCESSORS_ONLN));
+    fflush(stdout);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct vs_builder b;
         vs_builder_open(&b, "observe");
