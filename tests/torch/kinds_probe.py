@@ -77,6 +77,15 @@ def instances(*classes):
     return [[o for o in objects if issubclass(type(o), c)] for c in classes]
 
 
+def gathered_parameters():
+    """What FSDP2 gathers from the other ranks for the time of use."""
+    if "torch.distributed.fsdp._fully_shard._fsdp_param" not in sys.modules:
+        return
+    from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
+    for parameter in instances(FSDPParam)[0]:
+        yield from parameter.all_gather_outputs
+
+
 def held(names, variables):
     modules, optimizers, scalers, tensors = instances(torch.nn.Module, torch.optim.Optimizer, torch.amp.GradScaler,
                                                       torch.Tensor)
@@ -91,15 +100,26 @@ def held(names, variables):
     kinds = {"parameters": storages(parameters + buffers, blocks),
              "gradients": storages([t.grad for t in parameters + tensors if t is not None and t.is_leaf], blocks),
              "optimizer state": storages(state, blocks),
-             "inputs": storages((variables.get(n) for n in names), blocks)}
-    known = {address for found in kinds.values() for address in found}
+             "inputs": storages((variable(n, variables) for n in names), blocks)}
+    gathered = storages(gathered_parameters(), blocks)
+    known = set(gathered) | {address for found in kinds.values() for address in found}
     kept = storages((holder.tensor for holder in saved), blocks)
     kinds["activations"] = {a: n for a, n in kept.items() if a not in known}
     return kinds
 
 
+def variable(name, variables):
+    """"schedule.alphas": the attribute of a variable."""
+    name, *attributes = name.split(".")
+    value = variables.get(name)
+    for attribute in attributes:
+        value = getattr(value, attribute, None)
+    return value
+
+
 def caller(frame, names):
     """The frame of the function that has the variables *names*."""
+    names = [n.split(".")[0] for n in names]
     while frame.f_back is not None and not all(n in frame.f_locals for n in names):
         frame = frame.f_back
     return frame

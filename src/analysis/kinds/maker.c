@@ -89,7 +89,20 @@ static bool has_word(const char *words, const char *word, size_t length)
     return false;
 }
 
-static enum vs_maker by_rules(const char *path, const char *last)
+/* Whether function *name* is named by one of *words*: whole, or after a dot. */
+static bool is_named(const char *words, const char *name, size_t length)
+{
+    for (const char *at = words; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n <= length && memcmp(at, name + length - n, n) == 0 &&
+            (n == length || name[length - n - 1] == '.'))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+static enum vs_maker by_rules(const char *path, const char *name)
 {
     static const struct {
         const char *path, *function;
@@ -99,14 +112,14 @@ static enum vs_maker by_rules(const char *path, const char *last)
 #include "analysis/kinds/maker_table.h"
 #undef VS_MAKER_RULE
     };
-    size_t length = strlen(last);
+    size_t length = strlen(name);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strstr(path, rules[i].path) &&
-            (!*rules[i].function || has_word(rules[i].function, last, length)))
+            (!*rules[i].function || is_named(rules[i].function, name, length)))
             return rules[i].maker;
-    if (strcmp(last, "forward") == 0)
+    if (is_named("forward", name, length))
         return VS_MAKER_FORWARD;
-    return strcmp(last, "__init__") == 0 ? VS_MAKER_CONSTRUCTOR : VS_MAKER_NONE;
+    return is_named("__init__", name, length) ? VS_MAKER_CONSTRUCTOR : VS_MAKER_NONE;
 }
 
 static bool is_library(const char *path)
@@ -148,7 +161,7 @@ static enum vs_err judge_function(struct vs_makers *makers, const struct vs_modu
                                   struct maker_function *out)
 {
     const char *dot = strrchr(module->function, '.'), *last = dot ? dot + 1 : module->function;
-    enum vs_maker maker = by_rules(module->path, last);
+    enum vs_maker maker = by_rules(module->path, module->function);
     *out = (struct maker_function){.name = module->function, .path = module->path, .maker = maker,
                              .library = is_library(module->path)};
     bool forward = strcmp(last, "forward") == 0;

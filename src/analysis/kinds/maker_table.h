@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rules of makers: VS_MAKER_RULE(path, function, maker). A Python frame is of a rule if its
- * file's path contains *path* and the last part of its function's name is one of the words of
- * *function* ("" for any). The first rule that fits counts; NONE: the next outer frame decides.
+ * file's path contains *path* and one of the words of *function* ("" for any) is the last part of
+ * its function's name, after a dot if there is one. The first rule that fits counts; NONE: the next outer frame decides.
  * Functions named `forward` and `__init__` outside of these files have rules of their own
  * (maker.c). No include guard: the user defines the macro and includes it. */
 
@@ -77,6 +77,7 @@ VS_MAKER_RULE("/bitsandbytes/nn/", "cuda to _quantize __init__", MODULE)
 /* autograd */
 VS_MAKER_RULE("/torch/autograd/__init__.py", "_make_grads", PASSING)
 VS_MAKER_RULE("/torch/autograd/__init__.py", "backward grad", BACKWARD)
+VS_MAKER_RULE("/torch/autograd/function.py", "BackwardCFunction.apply apply_boxed", BACKWARD)
 VS_MAKER_RULE("/torch/autograd/graph.py", "_engine_run_backward", BACKWARD)
 VS_MAKER_RULE("/torch/_functorch/_aot_autograd/", "backward _backward_impl impl_fn "
               "call_compiled_backward", BACKWARD)
@@ -86,7 +87,7 @@ VS_MAKER_RULE("/torch/_inductor/runtime/", "", PASSING)
 VS_MAKER_RULE("/torch/_inductor/select_algorithm.py", "", PASSING)
 VS_MAKER_RULE("/torch/_inductor/autotune_process.py", "", PASSING)
 VS_MAKER_RULE("/triton/testing.py", "", PASSING)
-VS_MAKER_RULE("/torch/_dynamo/eval_frame.py", "_fn compile_wrapper __call__", FORWARD)
+VS_MAKER_RULE("/torch/_dynamo/eval_frame.py", "compile_wrapper", FORWARD)
 
 /* inputs */
 VS_MAKER_RULE("/torch/utils/data/", "", INPUT)

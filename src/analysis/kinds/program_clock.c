@@ -38,8 +38,7 @@ enum vs_maker vs_clock_maker(const struct vs_program_clock *clock, const struct 
         if (engine)
             return VS_MAKER_BACKWARD;
         /* a thread without Python code, where others have some */
-        *assumed = python_trace && !site->named && clock->main_tid && tid != clock->main_tid &&
-                   role_of(clock, tid) != VS_THREAD_PLAIN;
+        *assumed = python_trace && !site->named && clock->main_tid && tid != clock->main_tid;
         return *assumed ? VS_MAKER_BACKWARD : VS_MAKER_UNKNOWN;
     default:
         return site->maker;
@@ -94,13 +93,13 @@ static void in_python(struct vs_program_clock *clock, enum vs_maker maker)
 static enum vs_err learn_role(struct vs_program_clock *clock, const struct vs_maker_site *site,
                               enum vs_maker maker, uint32_t tid)
 {
-    enum vs_thread_role role = role_of(clock, tid);
-    if (!role && (site->engine || (maker == VS_MAKER_BACKWARD && !site->python)) &&
-        tid != clock->main_tid)
-        role = VS_THREAD_ENGINE;
-    else if (!role && site->python && !site->engine)
+    enum vs_thread_role old = role_of(clock, tid), role = old;
+    bool native = site->engine || (maker == VS_MAKER_BACKWARD && !site->python);
+    if (tid != clock->main_tid && (native || (!old && maker == VS_MAKER_BACKWARD)))
+        role = VS_THREAD_ENGINE; /* Python frames alone do not tell: hooks have some there */
+    else if (!old && site->python)
         role = VS_THREAD_PLAIN;
-    else
+    if (role == old)
         return VS_OK;
     return vs_map_put(&clock->roles, (uint64_t)tid + 1, role);
 }
