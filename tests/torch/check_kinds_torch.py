@@ -78,15 +78,15 @@ def wanted(moment, kind, kept):
     return moment["kinds"][kind][0]
 
 
-def compare(sums, tables, name):
+def compare(sums, tables, program, how=""):
     """[(moment, kind, program's bytes, trace's bytes)]; fails where one is off."""
-    rows, wrong = [], []
+    rows, wrong, name = [], [], program + how
     for moment in sums:
         table = tables[f"kinds {moment['moment']}"]
         assert table["bytes"] == moment["allocated"], \
             f"{name}: {table['bytes']} bytes in the trace, PyTorch has {moment['allocated']}"
         for kind in KINDS:
-            want, have = wanted(moment, kind, name == "ddp"), table["kinds"][kind][0]
+            want, have = wanted(moment, kind, program == "ddp"), table["kinds"][kind][0]
             if want is None:
                 continue
             rows.append((moment, kind, want, have))
@@ -126,7 +126,7 @@ def check_program(build, python, name, folder):
     rows = []
     for sums, trace in record(build, python, name, folder):
         rows += compare(sums, kinds_of(build, trace), name)
-        compare(sums, kinds_of(build, trace, ["--no-names"]), name + " without names")
+        compare(sums, kinds_of(build, trace, ["--no-names"]), name, " without names")
     return rows
 
 
