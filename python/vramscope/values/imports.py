@@ -10,21 +10,21 @@ import sys
 from . import notes
 
 _actions = {}  # by module name
-_thread_is_looking = False
+_looking = False
 
 
 class _Finder:
     def find_spec(self, name, path=None, target=None):
-        global _thread_is_looking
-        if name not in _actions or _thread_is_looking:
+        global _looking
+        if name not in _actions or _looking:
             return None
-        _thread_is_looking = True
+        _looking = True
         try:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):
             return None  # the import reports it
         finally:
-            _thread_is_looking = False
+            _looking = False
         if spec is None or not hasattr(spec.loader, "exec_module"):
             return None
         execute = spec.loader.exec_module

@@ -24,11 +24,11 @@ def start(torch, shadow):
 
 
 def _tensors(shadow, values):
-    """The CUDA tensors among arguments of a kernel, None for other pointers; numbers are left out."""
+    """The tensors among the arguments of a kernel, those behind Triton's descriptors included."""
     found = []
     for value in values:
-        value = getattr(value, "base", None) if type(value) not in shadow.plain and hasattr(
-            value, "base") else value  # a descriptor, or a tensor seen as another type
+        if not isinstance(value, shadow.torch.Tensor):
+            value = getattr(value, "base", None)  # a descriptor, or a tensor seen as another type
         if isinstance(value, shadow.torch.Tensor):
             found.append(value)
     return found
