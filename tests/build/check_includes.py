@@ -62,6 +62,7 @@ ROOMS = {
                        "activity.h address_device.h balance.h live_memory.h period.h phases.h replay.h "
                        "replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h "
                        "vec.h"),
+    "analysis/growth": ("base trace/format analysis/state", "growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/checkpoint",

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Follows the events of a replay: counts requests, updates the floor of the call site and of the
+ * account, and the steps. The search for a loop is repeated whenever the requests have doubled, so
+ * that its cost per request is small; from then on steps are known as they begin. */
+#include "analysis/growth/growth.h"
+
+#include <stdlib.h>
+
+#include "analysis/growth/growth_internal.h"
+#include "analysis/state/replay_internal.h"
+#include "analysis/state/user_level.h"
+
+#define SEARCH_FIRST 64u
+
+/* Live bytes of an account at the user's level. */
+static uint64_t level_of(const struct vs_replay *replay, unsigned account)
+{
+    const struct vs_account *a = account == VS_ACCOUNT_NONE ? NULL : replay->accounts[account];
+    return !a                ? 0
+           : a->user.reports ? vs_user_allocated(a)
+                             : a->sums.now.allocated;
+}
+
+enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out)
+{
+    struct vs_growth_tracker *tracker = calloc(1, sizeof *tracker);
+    if (!tracker)
+        return VS_ERR_NOMEM;
+    tracker->replay = replay;
+    tracker->marks_begun = replay->phases.steps.begun;
+    tracker->marked_account = VS_ACCOUNT_NONE;
+    vs_steps_clear(&tracker->marked);
+    vs_steps_clear(&tracker->found);
+    for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
+        uint64_t level = replay->accounts[i] ? level_of(replay, i) : 0;
+        vs_floors_reset(&tracker->accounts[i], level, 0);
+    }
+    for (size_t i = 0; i < replay->sites.count; i++) {
+        struct vs_floor_row *row;
+        enum vs_err err = vs_floors_row(&tracker->floors, i, &row);
+        if (err) {
+            vs_growth_close(tracker);
+            return err;
+        }
+        vs_floors_reset(row, replay->sites.items[i].live_bytes, 0);
+    }
+    *out = tracker;
+    return VS_OK;
+}
+
+void vs_growth_close(struct vs_growth_tracker *tracker)
+{
+    if (!tracker)
+        return;
+    vs_floors_free(&tracker->floors);
+    vs_steps_free(&tracker->marked);
+    vs_steps_free(&tracker->found);
+    vs_loop_free(&tracker->requests);
+    free(tracker->site_rows);
+    free(tracker->row_of);
+    free(tracker);
+}
+
+/* A request of any account begins the next window when the current one is full. */
+static inline void count_request(struct vs_growth_tracker *tracker)
+{
+    const struct vs_replay *replay = tracker->replay;
+    if (vs_floors_due(&tracker->floors))
+        vs_floors_next(&tracker->floors, replay->events, replay->now_ns, tracker->freed,
+                       tracker->accounts, VS_DEVICES_MAX + 1);
+    tracker->floors.requests++;
+}
+
+/* The first kept request that may belong to the loop: one repetition before its first mark. */
+static size_t begin_of_loop(const struct vs_loop_requests *requests, const struct vs_loop *loop)
+{
+    struct vs_loop_place place = {.marked = false};
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct vs_loop_request *request = vs_loop_at(requests, i);
+        vs_loop_begins(loop, &place, i, request->site, request->size);
+        if (place.marked)
+            return i > 2 * loop->usual ? i - (size_t)(2 * loop->usual) : 0;
+    }
+    return 0;
+}
+
+/* The steps of the kept requests. */
+static enum vs_err rebuild_steps(struct vs_growth_tracker *tracker)
+{
+    const struct vs_loop_requests *requests = &tracker->requests;
+    const struct vs_loop *loop = &tracker->loop;
+    struct vs_step_rows *rows = &tracker->found;
+    uint64_t oldest = requests->total - requests->count;
+    vs_steps_clear(rows);
+    tracker->place = (struct vs_loop_place){.due = loop->begin != loop->site};
+    for (size_t i = begin_of_loop(requests, loop); i < requests->count; i++) {
+        const struct vs_loop_request *request = vs_loop_at(requests, i);
+        if (request->account != loop->account)
+            continue;
+        if (vs_loop_begins(loop, &tracker->place, oldest + i, request->site, request->size)) {
+            enum vs_err err =
+                vs_steps_begin(rows, request->event, request->time_ns, request->level);
+            if (err)
+                return err;
+        }
+        vs_steps_request(rows, request->level + request->size, request->size);
+    }
+    /* steps before the requests that are kept */
+    uint64_t all = tracker->replay->sites.items[loop->site].allocs;
+    if (oldest && !loop->sized && all > rows->begun) {
+        uint64_t earlier = all - rows->begun;
+        rows->begun += earlier;
+        rows->done += earlier;
+        rows->first_number += earlier;
+    }
+    return VS_OK;
+}
+
+/* Whether the known loop still repeats as often as *found* does: its steps are kept, because they
+ * go back further. */
+static bool same_loop(const struct vs_growth_tracker *tracker, const struct vs_loop *found)
+{
+    const struct vs_loop_requests *requests = &tracker->requests;
+    struct vs_loop_place place = {.marked = false};
+    uint64_t steps = 0;
+    if (requests->total == requests->count || !tracker->loop.found || !found->found)
+        return false;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct vs_loop_request *request = vs_loop_at(requests, i);
+        steps += vs_loop_begins(&tracker->loop, &place, i, request->site, request->size);
+    }
+    return steps * 10 >= found->repeats * 9 && steps * 9 <= found->repeats * 10;
+}
+
+enum vs_err vs_growth_search(struct vs_growth_tracker *tracker)
+{
+    struct vs_loop found;
+    enum vs_err err = vs_loop_find(&tracker->requests, &found);
+    tracker->searched = tracker->requests.total;
+    if (err || same_loop(tracker, &found))
+        return err;
+    tracker->loop = found;
+    if (found.found)
+        return rebuild_steps(tracker);
+    vs_steps_clear(&tracker->found);
+    return VS_OK;
+}
+
+/* A request of *size* bytes at *site*, which the replay has applied. */
+static enum vs_err add_request(struct vs_growth_tracker *tracker, uint32_t site, unsigned account,
+                               uint64_t level, uint64_t size)
+{
+    const struct vs_replay *replay = tracker->replay;
+    uint64_t before = level > size ? level - size : 0;
+    enum vs_err err = VS_OK;
+    if (tracker->loop.found &&
+        vs_loop_begins(&tracker->loop, &tracker->place, tracker->requests.total, site, size))
+        err = vs_steps_begin(&tracker->found, replay->events, replay->now_ns, before);
+    if (!err && account == tracker->loop.account)
+        vs_steps_request(&tracker->found, level, size);
+    struct vs_loop_request *request;
+    if (!err)
+        err = vs_loop_add(&tracker->requests, &request);
+    if (err)
+        return err;
+    *request = (struct vs_loop_request){replay->events, replay->now_ns, before, size, site,
+                                        account};
+    uint64_t last = tracker->searched ? tracker->searched : SEARCH_FIRST / 2;
+    return tracker->requests.total >= 2 * last ? vs_growth_search(tracker) : VS_OK;
+}
+
+/* The account whose bytes the marked steps describe: the busiest device when the first begins. */
+static unsigned account_of_marks(const struct vs_replay *replay)
+{
+    unsigned best = VS_HOST_INDEX;
+    uint64_t most = 0;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        uint64_t bytes = replay->accounts[i]->sums.peak.allocated;
+        if (best == VS_HOST_INDEX || bytes > most) {
+            best = i;
+            most = bytes;
+        }
+    }
+    return best;
+}
+
+static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
+{
+    const struct vs_replay *replay = tracker->replay;
+    const struct vs_steps *steps = &replay->phases.steps;
+    enum vs_err err = VS_OK;
+    if (replay->step_ended)
+        vs_steps_end(&tracker->marked, level_of(replay, tracker->marked_account));
+    if (steps->begun > tracker->marks_begun) {
+        if (tracker->marked.begun == 0) {
+            tracker->marked.first_number = steps->number;
+            vs_loop_free(&tracker->requests);
+            tracker->loop = (struct vs_loop){.found = false};
+        }
+        tracker->marked_account = account_of_marks(replay);
+        err = vs_steps_begin(&tracker->marked, replay->events, replay->now_ns,
+                             level_of(replay, tracker->marked_account));
+    }
+    tracker->marks_begun = steps->begun;
+    return err;
+}
+
+/* A context was destroyed with all of its memory. */
+static enum vs_err follow_all(struct vs_growth_tracker *tracker)
+{
+    const struct vs_replay *replay = tracker->replay;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->sites.count; i++) {
+        struct vs_floor_row *row;
+        uint64_t live = replay->sites.items[i].live_bytes;
+        err = vs_floors_row(&tracker->floors, i, &row);
+        if (!err && row->live != live)
+            err = vs_floors_change(&tracker->floors, row, live, false);
+    }
+    for (unsigned i = 0; !err && i <= VS_DEVICES_MAX; i++)
+        if (replay->accounts[i] && tracker->accounts[i].live != level_of(replay, i))
+            err = vs_floors_change(&tracker->floors, &tracker->accounts[i], level_of(replay, i),
+                                   false);
+    return err;
+}
+
+static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct vs_event *event)
+{
+    const struct vs_replay *replay = tracker->replay;
+    const struct vs_site *site = &replay->sites.items[replay->changed_site];
+    bool request = event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc;
+    bool counts = vs_user_has_site(replay, site);
+    unsigned account = site->device;
+    uint64_t level = level_of(replay, account);
+    struct vs_floor_row *row;
+    if (request && counts)
+        count_request(tracker);
+    enum vs_err err = vs_floors_row(&tracker->floors, replay->changed_site, &row);
+    if (err)
+        return err;
+    uint64_t size = site->live_bytes > row->live ? site->live_bytes - row->live : 0;
+    if (counts && row->live > site->live_bytes)
+        tracker->freed += row->live - site->live_bytes;
+    err = vs_floors_change(&tracker->floors, row, site->live_bytes, request);
+    if (err || !counts)
+        return err;
+    err = vs_floors_change(&tracker->floors, &tracker->accounts[account], level, request);
+    if (err || !request)
+        return err;
+    if (tracker->marked.begun == 0)
+        return add_request(tracker, replay->changed_site, account, level, size);
+    if (account == tracker->marked_account)
+        vs_steps_request(&tracker->marked, level, size);
+    return VS_OK;
+}
+
+enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
+{
+    const struct vs_replay *replay = tracker->replay;
+    if (replay->changed_site != VS_SITE_NONE && event->kind != VS_EVENT_context)
+        return follow_block(tracker, event);
+    if (event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom)
+        count_request(tracker);
+    else if (event->kind == VS_EVENT_context)
+        return follow_all(tracker);
+    if (replay->step_ended || replay->phases.steps.begun != tracker->marks_begun)
+        return follow_marks(tracker);
+    return VS_OK;
+}

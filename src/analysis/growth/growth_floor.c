@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A history is allocated only for a row that keeps bytes from one window to a later
+ * one in which it changes again: sites of the program's start and sites that free everything within
+ * a window need none. */
+#include "analysis/growth/growth_floor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+enum vs_err vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
+{
+    if (index >= floors->count) {
+        enum vs_err err =
+            vs_vec_grow(&floors->rows, &floors->capacity, index + 1, sizeof *floors->rows);
+        if (err)
+            return err;
+        while (floors->count <= index)
+            vs_floors_reset(&floors->rows[floors->count++], 0, floors->window);
+    }
+    *out = &floors->rows[index];
+    return VS_OK;
+}
+
+/* The history of *row*; NULL in *out* when there are too many. */
+static enum vs_err series_of(struct vs_floors *floors, struct vs_floor_row *row, uint64_t **out)
+{
+    *out = NULL;
+    if (!row->series) {
+        if (floors->series_count >= VS_FLOOR_SERIES_MAX) {
+            floors->refused++;
+            row->series = UINT32_MAX;
+        } else {
+            enum vs_err err = vs_vec_grow(&floors->series, &floors->series_capacity,
+                                          floors->series_count + 1, sizeof *floors->series);
+            if (err)
+                return err;
+            memset(floors->series[floors->series_count], 0, sizeof *floors->series);
+            row->series = (uint32_t)++floors->series_count;
+        }
+    }
+    if (row->series != UINT32_MAX)
+        *out = floors->series[row->series - 1];
+    return VS_OK;
+}
+
+enum vs_err vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
+{
+    if (row->pending < row->lowest)
+        row->lowest = row->pending;
+    row->pending = UINT64_MAX;
+    row->before = row->live;
+    bool gap = row->live && floors->window > row->window + 1;
+    if ((row->lowest || gap || row->series) && row->series != UINT32_MAX) {
+        uint64_t *series;
+        enum vs_err err = series_of(floors, row, &series);
+        if (err)
+            return err;
+        if (series) {
+            series[row->window] = row->lowest;
+            for (uint32_t w = row->window + 1; w < floors->window; w++)
+                series[w] = row->live;
+        }
+    }
+    row->window = floors->window;
+    row->lowest = row->live;
+    return VS_OK;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Two windows become one. What a row's history holds from its current window on is not yet set. */
+static void halve_row(const struct vs_floors *floors, struct vs_floor_row *row)
+{
+    uint64_t *series =
+        row->series && row->series != UINT32_MAX ? floors->series[row->series - 1] : NULL;
+    uint32_t to = row->window / 2;
+    for (uint32_t i = 0; series && i < to; i++)
+        series[i] = lower(series[2 * i], series[2 * i + 1]);
+    if (row->window & 1)
+        row->lowest = lower(row->lowest, series ? series[row->window - 1] : 0);
+    row->window = to;
+}
+
+void vs_floors_next(struct vs_floors *floors, uint64_t event, uint64_t time_ns, uint64_t freed,
+                    struct vs_floor_row *others, size_t other_count)
+{
+    if (floors->requests >> floors->shift >= VS_FLOOR_WINDOWS) {
+        for (size_t i = 0; i < floors->count; i++)
+            halve_row(floors, &floors->rows[i]);
+        for (size_t i = 0; i < other_count; i++)
+            halve_row(floors, &others[i]);
+        for (uint32_t i = 0; i < VS_FLOOR_WINDOWS / 2; i++)
+            floors->windows[i] = floors->windows[2 * i];
+        floors->shift++;
+    }
+    floors->window = (uint32_t)(floors->requests >> floors->shift);
+    floors->windows[floors->window] =
+        (struct vs_floor_window){floors->requests, event, time_ns, freed};
+}
+
+uint64_t vs_floors_read(const struct vs_floors *floors, const struct vs_floor_row *row,
+                        uint64_t out[VS_FLOOR_WINDOWS])
+{
+    bool at_end = row->pending != UINT64_MAX && row->freed_at == floors->requests;
+    uint64_t live = at_end ? row->before : row->live;
+    const uint64_t *series =
+        row->series && row->series != UINT32_MAX ? floors->series[row->series - 1] : NULL;
+    for (uint32_t w = 0; w < row->window; w++)
+        out[w] = series ? series[w] : 0;
+    out[row->window] = at_end ? row->lowest : lower(row->lowest, row->pending);
+    for (uint32_t w = row->window + 1; w <= floors->window; w++)
+        out[w] = live;
+    return live;
+}
+
+void vs_floors_free(struct vs_floors *floors)
+{
+    free(floors->rows);
+    free(floors->series);
+    *floors = (struct vs_floors){0};
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A symbol is a call site, or a call site and a size where sites alone do not
+ * repeat (a trace without stacks). Symbols with about the same number of regular requests belong to
+ * one loop, and one of them marks its repetitions. Only transient bytes are compared: live bytes
+ * that are freed later. What stays, such as a leak, does not hide the floor of a loop, which are the
+ * lowest transient bytes of each repetition. */
+#include "analysis/growth/growth_loop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_map.h"
+#include "analysis/state/vec.h"
+
+#define REPEATS_MIN 3u
+#define REPEATS_SIZED_MIN 5u /* of a call site and a size: more of them repeat by chance */
+#define REGULAR_MIN 0.6  /* share of distances between half and twice the median */
+#define LOOPS_MAX 24u
+#define RETURN_MAX 0.35  /* rise and fall of the floor from one repetition to the next, of its height */
+#define FLOOR_MAX 0.1    /* height above an outer loop's floor, of the repetition's height */
+#define ALONE_MIN 0.9    /* share of the requests at the mark's call site when no other repeats */
+#define SPAN_MIN 0.4     /* share of the requests that lie in repetitions of usual length */
+#define PRESENT_MIN 0.6  /* share of the repetitions with requests of a call site that is of the loop */
+#define COVER_MIN 0.5    /* share of the requests that are of such call sites */
+#define SAME_MIN 0.5     /* share of these with as many requests as in the repetition before */
+#define SAME_SIZED_MIN 0.75
+
+struct loop_symbol {
+    uint64_t key, size;
+    uint32_t site, count;
+    uint32_t start;      /* of its positions */
+    uint32_t first, last;
+    uint32_t usual_gap;
+    double regular;
+    double level;        /* mean transient bytes before its requests */
+};
+
+/* The lowest transient bytes of a repetition. */
+struct loop_low {
+    uint64_t level;
+    uint32_t at;
+};
+
+struct loop_group {
+    struct loop_symbol *mark;
+    struct loop_low *lows; /* of each repetition */
+    size_t count;
+    double height; /* median of highest - lowest transient bytes of a repetition */
+    double change; /* mean of what the floor both rises and falls between two repetitions */
+};
+
+struct loop_search {
+    const struct vs_loop_requests *requests;
+    bool sized;
+    uint32_t account;
+    struct loop_symbol *symbols; /* all, then the regular ones */
+    size_t symbol_count, symbol_capacity, all_count;
+    uint32_t *positions, *gaps, *symbol_of; /* each has requests->count elements */
+    uint64_t *transient;                    /* likewise; before each request */
+    struct loop_group groups[LOOPS_MAX];
+    size_t group_count;
+};
+
+enum vs_err vs_loop_add(struct vs_loop_requests *requests, struct vs_loop_request **out)
+{
+    if (requests->count < VS_LOOP_REQUESTS_MAX) {
+        enum vs_err err = vs_vec_grow(&requests->items, &requests->capacity, requests->count + 1,
+                                      sizeof *requests->items);
+        if (err)
+            return err;
+        *out = &requests->items[requests->count++];
+    } else {
+        *out = &requests->items[requests->first];
+        requests->first = (requests->first + 1) & (VS_LOOP_REQUESTS_MAX - 1);
+    }
+    requests->total++;
+    return VS_OK;
+}
+
+void vs_loop_free(struct vs_loop_requests *requests)
+{
+    free(requests->items);
+    *requests = (struct vs_loop_requests){0};
+}
+
+static uint64_t key_of(const struct loop_search *search, const struct vs_loop_request *request)
+{
+    uint64_t key = request->site + UINT64_C(1);
+    if (search->sized)
+        key = (key ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+    return key;
+}
+
+/* Only the account with most requests is searched: others have their own floor. */
+static uint32_t busiest_account(const struct vs_loop_requests *requests)
+{
+    uint32_t best = 0, lead = 0; /* the majority, or one of several busy ones */
+    for (size_t i = 0; i < requests->count; i++) {
+        uint32_t account = requests->items[i].account;
+        if (lead == 0)
+            best = account;
+        if (account == best)
+            lead++;
+        else
+            lead--;
+    }
+    return best;
+}
+
+static enum vs_err add_symbol(struct loop_search *search, struct vs_map *by_key, uint64_t key,
+                              const struct vs_loop_request *request, uint64_t *index)
+{
+    enum vs_err err = vs_vec_grow(&search->symbols, &search->symbol_capacity,
+                                  search->symbol_count + 1, sizeof *search->symbols);
+    if (!err)
+        err = vs_map_put(by_key, key, search->symbol_count);
+    if (err)
+        return err;
+    search->symbols[search->symbol_count] =
+        (struct loop_symbol){.key = key, .site = request->site, .size = request->size};
+    *index = search->symbol_count++;
+    return VS_OK;
+}
+
+/* Numbers the symbols and lists the positions of each. */
+static enum vs_err list_symbols(struct loop_search *search)
+{
+    size_t count = search->requests->count;
+    struct vs_map by_key = {0};
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct vs_loop_request *request = vs_loop_at(search->requests, i);
+        search->symbol_of[i] = UINT32_MAX;
+        if (request->account != search->account)
+            continue;
+        uint64_t key = key_of(search, request), index = 0;
+        const uint64_t *found = vs_map_get(&by_key, key);
+        if (found)
+            index = *found;
+        else
+            err = add_symbol(search, &by_key, key, request, &index);
+        if (err)
+            break;
+        search->symbols[index].count++;
+        search->symbol_of[i] = (uint32_t)index;
+    }
+    vs_map_free(&by_key);
+    search->all_count = search->symbol_count;
+    uint32_t start = 0;
+    for (size_t s = 0; s < search->symbol_count; s++) {
+        search->symbols[s].start = start;
+        start += search->symbols[s].count;
+        search->symbols[s].count = 0;
+    }
+    for (size_t i = 0; i < count && !err; i++) {
+        if (search->symbol_of[i] == UINT32_MAX)
+            continue;
+        struct loop_symbol *symbol = &search->symbols[search->symbol_of[i]];
+        search->positions[symbol->start + symbol->count++] = (uint32_t)i;
+    }
+    return err;
+}
+
+static void find_transient(struct loop_search *search)
+{
+    uint64_t stays = UINT64_MAX;
+    for (size_t i = search->requests->count; i-- > 0;) {
+        if (search->symbol_of[i] == UINT32_MAX)
+            continue;
+        uint64_t level = vs_loop_at(search->requests, i)->level;
+        if (level < stays)
+            stays = level;
+        search->transient[i] = level - stays;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Whether *symbol* comes at regular distances until the end; fills in its distances. */
+static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
+{
+    if (symbol->count < (search->sized ? REPEATS_SIZED_MIN : REPEATS_MIN))
+        return false;
+    const uint32_t *at = search->positions + symbol->start;
+    uint32_t n = symbol->count - 1, *gaps = search->gaps, usual = 0;
+    symbol->first = at[0];
+    symbol->last = at[n];
+    for (uint32_t i = 0; i < n; i++)
+        gaps[i] = at[i + 1] - at[i];
+    qsort(gaps, n, sizeof *gaps, by_value);
+    uint32_t median = gaps[n / 2], longest = gaps[n - 1];
+    uint64_t within = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (gaps[i] * UINT64_C(2) < median || gaps[i] > median * UINT64_C(2))
+            continue;
+        usual++;
+        within += gaps[i];
+    }
+    symbol->usual_gap = median;
+    symbol->regular = (double)usual / n;
+    return symbol->regular >= REGULAR_MIN &&
+           (double)within >= SPAN_MIN * (symbol->last - symbol->first) &&
+           search->requests->count - symbol->last <= 2 * (size_t)longest + 8;
+}
+
+/* Keeps the regular symbols only, and of these the ones that repeat in most of the part that
+ * repeats: a loop at the very end may be a part of the last step. */
+static void keep_regular(struct loop_search *search)
+{
+    size_t kept = 0, longest = 0, count = search->requests->count;
+    for (size_t i = 0; i < search->symbol_count; i++) {
+        struct loop_symbol *symbol = &search->symbols[i];
+        if (!is_regular(search, symbol))
+            continue;
+        if (count - symbol->first > longest)
+            longest = count - symbol->first;
+        search->symbols[kept++] = *symbol;
+    }
+    search->symbol_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < search->symbol_count; i++)
+        if (2 * (count - search->symbols[i].first) >= longest)
+            search->symbols[kept++] = search->symbols[i];
+    search->symbol_count = kept;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct loop_symbol *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The more regular symbol marks better; of nearly equal ones the one at the lower live bytes. */
+static bool marks_better(const struct loop_symbol *a, const struct loop_symbol *b)
+{
+    if ((a->regular >= 0.9) != (b->regular >= 0.9))
+        return a->regular >= 0.9;
+    return a->level < b->level;
+}
+
+static int by_height(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Finds the floor of a loop, its height and how steadily the floor changes. */
+static enum vs_err measure_group(struct loop_search *search, struct loop_group *group)
+{
+    const struct loop_symbol *mark = group->mark;
+    const uint32_t *at = search->positions + mark->start;
+    double rises = 0, falls = 0;
+    group->lows = calloc(mark->count, sizeof *group->lows);
+    double *heights = malloc(mark->count * sizeof *heights);
+    if (!group->lows || !heights) {
+        free(heights);
+        return VS_ERR_NOMEM;
+    }
+    group->count = mark->count - 1;
+    for (uint32_t k = 0; k < group->count; k++) {
+        struct loop_low low = {UINT64_MAX, at[k]};
+        uint64_t high = 0;
+        for (size_t i = at[k]; i < at[k + 1]; i++) {
+            if (search->symbol_of[i] == UINT32_MAX)
+                continue;
+            uint64_t before = search->transient[i];
+            uint64_t after = before + vs_loop_at(search->requests, i)->size;
+            if (before < low.level)
+                low = (struct loop_low){before, (uint32_t)i};
+            if (after > high)
+                high = after;
+        }
+        group->lows[k] = low;
+        heights[k] = (double)(high - low.level);
+    }
+    for (size_t k = 0; k + 1 < group->count; k++) {
+        double by = (double)group->lows[k + 1].level - (double)group->lows[k].level;
+        *(by > 0 ? &rises : &falls) += fabs(by);
+    }
+    qsort(heights, group->count, sizeof *heights, by_height);
+    group->height = heights[group->count / 2];
+    free(heights);
+    group->change = fmin(rises, falls) / (double)group->count;
+    return VS_OK;
+}
+
+/* Symbols with about the same count form a group. */
+static enum vs_err group_symbols(struct loop_search *search)
+{
+    for (size_t s = 0; s < search->symbol_count; s++) {
+        struct loop_symbol *symbol = &search->symbols[s];
+        const uint32_t *at = search->positions + symbol->start;
+        for (uint32_t k = 0; k < symbol->count; k++)
+            symbol->level += (double)search->transient[at[k]];
+        symbol->level /= symbol->count;
+    }
+    if (search->symbol_count)
+        qsort(search->symbols, search->symbol_count, sizeof *search->symbols, by_count);
+    uint32_t most = 0;
+    for (size_t s = 0; s < search->symbol_count; s++) {
+        struct loop_symbol *symbol = &search->symbols[s];
+        struct loop_group *group =
+            search->group_count ? &search->groups[search->group_count - 1] : NULL;
+        if (group && (symbol->count + 1 >= most || symbol->count * UINT64_C(5) >= most * UINT64_C(4))) {
+            if (marks_better(symbol, group->mark))
+                group->mark = symbol;
+            continue;
+        }
+        if (search->group_count == LOOPS_MAX)
+            break;
+        search->groups[search->group_count++].mark = symbol;
+        most = symbol->count;
+    }
+    enum vs_err err = VS_OK;
+    for (size_t g = 0; g < search->group_count && !err; g++)
+        err = measure_group(search, &search->groups[g]);
+    return err;
+}
+
+/* By how much the floor of *inner* is above that of *outer*, on average. */
+static double above_floor(const struct loop_group *inner, const struct loop_group *outer)
+{
+    double sum = 0;
+    size_t n = 0, o = 0;
+    for (size_t i = 0; i < inner->count; i++) {
+        const struct loop_low *low = &inner->lows[i];
+        while (o + 1 < outer->count && outer->lows[o + 1].at <= low->at)
+            o++;
+        if (o + 1 >= outer->count || low->at < outer->lows[o].at)
+            continue;
+        const struct loop_low *from = &outer->lows[o], *to = &outer->lows[o + 1];
+        double share = (double)(low->at - from->at) / (double)(to->at - from->at);
+        sum += (double)low->level - (double)from->level -
+               share * ((double)to->level - (double)from->level);
+        n++;
+    }
+    return n ? sum / (double)n : 0;
+}
+
+static bool is_steady(const struct loop_group *group)
+{
+    return group->change <= RETURN_MAX * group->height;
+}
+
+/* How the requests of a call site repeat. */
+struct loop_presence {
+    uint32_t now, before; /* requests in a repetition, and in the one before */
+    uint32_t present, same, total;
+};
+
+/* Whether most requests are of call sites that are in most repetitions, as often as in the one
+ * before: otherwise the mark comes at regular distances by chance. */
+static enum vs_err repeats_the_same(const struct loop_search *search,
+                                    const struct loop_symbol *mark, bool *out)
+{
+    struct loop_presence *sites = calloc(search->all_count, sizeof *sites);
+    uint64_t covered = 0, total = 0, same = 0, all = 0;
+    if (!sites)
+        return VS_ERR_NOMEM;
+    const uint32_t *at = search->positions + mark->start;
+    for (uint32_t k = 0; k + 1 < mark->count; k++) {
+        for (size_t i = at[k]; i < at[k + 1]; i++)
+            if (search->symbol_of[i] != UINT32_MAX)
+                sites[search->symbol_of[i]].now++;
+        for (size_t s = 0; s < search->all_count; s++) {
+            struct loop_presence *site = &sites[s];
+            site->present += site->now != 0;
+            site->same += k && site->now && site->now == site->before;
+            site->total += site->now;
+            site->before = site->now;
+            site->now = 0;
+        }
+    }
+    for (size_t s = 0; s < search->all_count; s++) {
+        total += sites[s].total;
+        if (sites[s].present < PRESENT_MIN * (mark->count - 1))
+            continue;
+        covered += sites[s].total;
+        if (s == search->symbol_of[at[0]])
+            continue; /* the mark is in each once */
+        same += sites[s].same;
+        all += sites[s].present - 1;
+    }
+    free(sites);
+    if (!all && (double)covered < ALONE_MIN * (double)total)
+        same = 0, all = 1;
+    double same_min = search->sized ? SAME_SIZED_MIN : SAME_MIN;
+    *out = (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
+    return VS_OK;
+}
+
+/* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is NULL
+ * when there is none. */
+static enum vs_err choose(const struct loop_search *search, const struct loop_group **out)
+{
+    *out = NULL;
+    for (size_t g = 0; g < search->group_count; g++) {
+        const struct loop_group *group = &search->groups[g];
+        bool same = is_steady(group);
+        for (size_t o = g + 1; same && o < search->group_count; o++)
+            same = !is_steady(&search->groups[o]) ||
+                   above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
+        enum vs_err err = same ? repeats_the_same(search, group->mark, &same) : VS_OK;
+        if (err)
+            return err;
+        if (!same)
+            continue;
+        *out = group;
+        return VS_OK;
+    }
+    return VS_OK;
+}
+
+/* The call site that requests first after the lowest live bytes in most repetitions: a step begins
+ * with its first request after the mark. The mark itself where there is no such site. */
+static uint32_t first_after_floor(struct loop_search *search, const struct loop_group *group)
+{
+    uint32_t *sites = search->gaps, best = group->mark->site, same = 0, most = 0;
+    for (size_t k = 0; k < group->count; k++)
+        sites[k] = vs_loop_at(search->requests, group->lows[k].at)->site;
+    qsort(sites, group->count, sizeof *sites, by_value);
+    for (size_t k = 0; k < group->count; k++) {
+        same = k && sites[k] == sites[k - 1] ? same + 1 : 1;
+        if (same > most) {
+            most = same;
+            best = sites[k];
+        }
+    }
+    return most >= REGULAR_MIN * (double)group->count ? best : group->mark->site;
+}
+
+static enum vs_err search_loop(struct loop_search *search, struct vs_loop *out)
+{
+    search->symbol_count = 0;
+    enum vs_err err = list_symbols(search);
+    if (err)
+        return err;
+    keep_regular(search);
+    find_transient(search);
+    const struct loop_group *group = NULL;
+    err = group_symbols(search);
+    if (!err)
+        err = choose(search, &group);
+    if (err || !group)
+        return err;
+    *out = (struct vs_loop){.found = true, .sized = search->sized, .site = group->mark->site,
+                            .begin = first_after_floor(search, group),
+                            .account = search->account, .size = group->mark->size,
+                            .usual = group->mark->usual_gap,
+                            .repeats = group->mark->count,
+                            .regular = group->mark->regular};
+    return VS_OK;
+}
+
+enum vs_err vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
+{
+    struct loop_search search = {.requests = requests};
+    *out = (struct vs_loop){.found = false};
+    if (requests->count < REPEATS_MIN)
+        return VS_OK;
+    search.account = busiest_account(requests);
+    search.positions = malloc(requests->count * sizeof *search.positions);
+    search.gaps = malloc(requests->count * sizeof *search.gaps);
+    search.symbol_of = malloc(requests->count * sizeof *search.symbol_of);
+    search.transient = malloc(requests->count * sizeof *search.transient);
+    enum vs_err err =
+        search.positions && search.gaps && search.symbol_of && search.transient ? VS_OK
+                                                                                : VS_ERR_NOMEM;
+    for (int sized = 0; sized < 2 && !err && !out->found; sized++) {
+        search.sized = sized;
+        err = search_loop(&search, out);
+        for (size_t g = 0; g < search.group_count; g++)
+            free(search.groups[g].lows);
+        search.group_count = 0;
+        memset(search.groups, 0, sizeof search.groups);
+    }
+    free(search.positions);
+    free(search.gaps);
+    free(search.symbol_of);
+    free(search.transient);
+    free(search.symbols);
+    return err;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result of a tracker: judges every call site and account, and adds to the growing ones what
+ * only their live blocks tell: how many, since when, and in which steps they were allocated. */
+#include "analysis/growth/growth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/growth/growth_internal.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+#define KEPT_MOST 0.5   /* of the bytes allocated meanwhile: may be a first pass, not a loop */
+#define SITES_MANY 3u   /* growing together */
+#define SURE_LITTLE 0.3 /* there is nothing to tell growth from a program's start */
+#define SPAN_SHORT 0.3  /* of the trace, without steps */
+
+struct kept_block {
+    uint64_t time_ns, size;
+    uint32_t row;
+};
+
+struct kept_list {
+    struct kept_block *items;
+    size_t count, capacity;
+};
+
+struct judging {
+    struct vs_growth_tracker *tracker;
+    const struct vs_step_rows *steps; /* NULL: none */
+    enum vs_steps_source source;
+    struct vs_trend_axis axis;
+    struct vs_trend *trends;          /* by row */
+    size_t trend_capacity, count;
+};
+
+const char *vs_growth_class_name(enum vs_growth_class class)
+{
+    static const char *const names[VS_GROWTH_CLASS_COUNT] = {
+        "none", "initial", "filled", "sawtooth", "freed_at_end", "leak"};
+    return class < VS_GROWTH_CLASS_COUNT ? names[class] : "none";
+}
+
+static void make_axis(struct judging *judging)
+{
+    const struct vs_floors *floors = &judging->tracker->floors;
+    uint64_t steps_at[VS_FLOOR_WINDOWS + 1];
+    for (uint32_t w = 0; judging->steps && w <= floors->window; w++)
+        steps_at[w] = vs_steps_before(judging->steps, floors->windows[w].event);
+    if (judging->steps)
+        steps_at[floors->window + 1] = vs_steps_before(judging->steps, UINT64_MAX);
+    vs_trend_axis_make(floors, judging->steps ? steps_at : NULL, &judging->axis);
+}
+
+/* The begin of a period: time, and the step that begins in it. */
+static uint64_t period_ns(const struct judging *judging, size_t period)
+{
+    const struct vs_floors *floors = &judging->tracker->floors;
+    uint32_t window = judging->axis.first[period];
+    return window <= floors->window ? floors->windows[window].time_ns
+                                    : judging->tracker->replay->now_ns;
+}
+
+static bool step_at(const struct judging *judging, uint64_t time_ns, uint64_t *number)
+{
+    return judging->steps && vs_steps_at(judging->steps, time_ns, number);
+}
+
+/* The step that begins in a period. */
+static uint64_t period_step(const struct judging *judging, size_t period)
+{
+    const struct vs_step_rows *steps = judging->steps;
+    uint64_t first = steps->begun - (steps->count ? (steps->count - 1) * steps->stride +
+                                                        steps->in_last
+                                                  : 0);
+    uint64_t begun = (uint64_t)judging->axis.at[period];
+    return begun > first ? steps->first_number + begun - first - 1 : steps->first_number;
+}
+
+/* What the history alone tells. */
+static void fill_row(const struct judging *judging, const struct vs_trend *trend,
+                     struct vs_growth_row *row)
+{
+    size_t end = trend->to + 1 < judging->axis.count ? trend->to + 1 : trend->to;
+    row->class = trend->class;
+    row->confidence = trend->confidence;
+    row->bytes = trend->bytes;
+    row->since_ns = period_ns(judging, trend->from);
+    row->until_ns = period_ns(judging, end);
+    row->since_step_known = row->until_step_known = judging->steps != NULL;
+    if (!judging->steps)
+        return;
+    row->since_step = period_step(judging, trend->from);
+    row->until_step = period_step(judging, trend->to);
+    double steps = judging->axis.at[end] - judging->axis.at[trend->from];
+    double periods = (double)(end - trend->from);
+    row->per_step = trend->slope > 0 ? (uint64_t)(trend->slope + 0.5) : 0;
+    row->every = 1;
+    if (trend->rises && steps < 1.5 * periods) /* else a period has several steps */
+        row->every = (uint64_t)(steps / (double)trend->rises + 0.5);
+    if (!row->every)
+        row->every = 1;
+}
+
+static enum vs_err judge_site(struct judging *judging, uint32_t index)
+{
+    struct vs_growth_tracker *tracker = judging->tracker;
+    const struct vs_site *site = &tracker->replay->sites.items[index];
+    if (index >= tracker->floors.count || !vs_floors_judged(&tracker->floors.rows[index]))
+        return VS_OK;
+    const struct vs_floor_row *floor_row = &tracker->floors.rows[index];
+    if (!floor_row->series && !floor_row->live && floor_row->pending == UINT64_MAX)
+        return VS_OK; /* it never kept anything for a whole window */
+    uint64_t floor[VS_FLOOR_WINDOWS];
+    uint64_t held = vs_floors_read(&tracker->floors, floor_row, floor);
+    struct vs_trend trend;
+    vs_trend_judge(&judging->axis, floor, held, &trend);
+    if (trend.class == VS_GROWTH_LEAK && 2 * site->live_bytes < trend.bytes)
+        trend.class = VS_GROWTH_FREED;
+    if (trend.class == VS_GROWTH_NONE)
+        return VS_OK;
+    enum vs_err err = vs_vec_grow(&tracker->site_rows, &tracker->site_capacity,
+                                  judging->count + 1, sizeof *tracker->site_rows);
+    if (!err)
+        err = vs_vec_grow(&judging->trends, &judging->trend_capacity, judging->count + 1,
+                          sizeof *judging->trends);
+    if (err)
+        return err;
+    uint64_t gone = site->live_bytes + site->lost_bytes;
+    struct vs_growth_row *row = &tracker->site_rows[judging->count];
+    *row = (struct vs_growth_row){.site = index, .account = site->device,
+                                  .user_level = vs_user_has_site(tracker->replay, site),
+                                  .churn_bytes = site->bytes > gone ? site->bytes - gone : 0};
+    judging->trends[judging->count++] = trend;
+    fill_row(judging, &trend, row);
+    tracker->row_of[index] = (uint32_t)judging->count;
+    return VS_OK;
+}
+
+static int by_row_and_time(const void *a, const void *b)
+{
+    const struct kept_block *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* Adds the live blocks of *table* at leaking sites, allocated since their growth began. */
+static enum vs_err list_table(const struct vs_growth_tracker *tracker,
+                              const struct vs_live_table *table, struct kept_list *out)
+{
+    for (size_t i = 0; i < table->slots; i++) {
+        const struct vs_live *live = &table->items[i];
+        uint32_t row = live->used ? tracker->row_of[live->site] : 0;
+        if (!row || tracker->site_rows[row - 1].class != VS_GROWTH_LEAK ||
+            live->time_ns < tracker->site_rows[row - 1].since_ns)
+            continue;
+        enum vs_err err =
+            vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+        if (err)
+            return err;
+        out->items[out->count++] = (struct kept_block){live->time_ns, live->size, row - 1};
+    }
+    return VS_OK;
+}
+
+/* The list of them by call site and time. */
+static enum vs_err list_kept(const struct vs_growth_tracker *tracker, struct kept_list *out)
+{
+    enum vs_err err = list_table(tracker, &tracker->replay->device_live, out);
+    if (!err)
+        err = list_table(tracker, &tracker->replay->framework_live, out);
+    if (!err && out->count)
+        qsort(out->items, out->count, sizeof *out->items, by_row_and_time);
+    return err;
+}
+
+/* The steps in which blocks of a call site were allocated that stayed. */
+struct kept_steps {
+    uint64_t count;  /* steps with such blocks */
+    uint64_t span;   /* steps from the first to the last of them */
+    uint64_t usual;  /* distance of most of them; 0: they are irregular */
+};
+
+static int by_distance(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static enum vs_err count_steps(const struct judging *judging, const struct kept_block *blocks,
+                               size_t count, struct kept_steps *out)
+{
+    uint64_t number = 0, before = 0, first = 0;
+    size_t same = 0, n = 0;
+    uint32_t *distances = malloc(count * sizeof *distances);
+    *out = (struct kept_steps){0};
+    if (!distances)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (!vs_steps_at(judging->steps, blocks[i].time_ns, &number))
+            continue;
+        if (!out->count++) {
+            first = number;
+        } else if (number == before) {
+            out->count--;
+        } else {
+            distances[n++] = (uint32_t)((number - before) / judging->steps->stride);
+        }
+        before = number;
+    }
+    if (n) {
+        qsort(distances, n, sizeof *distances, by_distance);
+        for (size_t i = 0; i < n; i++)
+            same += distances[i] == distances[n / 2];
+        out->span = number - first;
+        double expected = (double)distances[n / 2] * (double)n * (double)judging->steps->stride;
+        if (10 * same >= 7 * n && fabs(expected - (double)out->span) <= 0.15 * expected)
+            out->usual = distances[n / 2];
+    }
+    free(distances);
+    return VS_OK;
+}
+
+/* Figures of a leaking site from its live blocks, by rising time. */
+static enum vs_err refine(const struct judging *judging, const struct kept_block *blocks, size_t count,
+                   struct vs_growth_row *row)
+{
+    uint64_t bytes = 0;
+    bool equal = true;
+    for (size_t i = 0; i < count; i++) {
+        bytes += blocks[i].size;
+        equal &= blocks[i].size == blocks[0].size;
+    }
+    row->births = row->count = count;
+    row->confidence = fmin(row->confidence, vs_trend_sure(count));
+    row->since_ns = blocks[0].time_ns;
+    row->until_ns = blocks[count - 1].time_ns;
+    row->since_step_known = step_at(judging, row->since_ns, &row->since_step);
+    row->until_step_known = step_at(judging, row->until_ns, &row->until_step);
+    struct kept_steps steps = {0};
+    enum vs_err err = judging->steps ? count_steps(judging, blocks, count, &steps) : VS_OK;
+    if (err)
+        return err;
+    if (steps.usual && judging->steps->stride == 1) {
+        row->every = steps.usual;
+        row->per_step = bytes / steps.count / steps.usual;
+    } else if (steps.span) {
+        row->every = 1;
+        row->per_step = (bytes - blocks[count - 1].size) / steps.span;
+    }
+    /* nothing else was freed meanwhile: blocks of different sizes may be what the program loads */
+    const struct vs_growth_tracker *tracker = judging->tracker;
+    uint32_t window = 0;
+    while (window < tracker->floors.window &&
+           tracker->floors.windows[window + 1].time_ns <= row->since_ns)
+        window++;
+    if (judging->source == VS_STEPS_MARKED)
+        return VS_OK;
+    if (tracker->freed == tracker->floors.windows[window].freed)
+        row->confidence *= equal ? 0.8 : SURE_LITTLE;
+    const struct vs_floor_window *from = &tracker->floors.windows[window];
+    uint64_t requests = tracker->floors.requests - from->request;
+    if (!judging->steps && (double)requests < SPAN_SHORT * (double)tracker->floors.requests)
+        row->confidence *= 0.5;
+    return VS_OK;
+}
+
+static enum vs_err refine_all(struct judging *judging)
+{
+    struct kept_list list = {0};
+    size_t begin = 0;
+    enum vs_err err = list_kept(judging->tracker, &list);
+    while (!err && begin < list.count) {
+        size_t end = begin;
+        while (end < list.count && list.items[end].row == list.items[begin].row)
+            end++;
+        err = refine(judging, list.items + begin, end - begin,
+                     &judging->tracker->site_rows[list.items[begin].row]);
+        begin = end;
+    }
+    free(list.items);
+    return err;
+}
+
+/* Many sites that keep most of what is allocated may be the first pass of a program that never
+ * came to its end: weak evidence, except where the program marks its steps. */
+static void doubt_first_pass(struct judging *judging, unsigned account)
+{
+    struct vs_growth_tracker *tracker = judging->tracker;
+    uint64_t grown = 0, since_ns = UINT64_MAX, freed = 0;
+    size_t sites = 0;
+    for (size_t i = 0; i < judging->count; i++) {
+        const struct vs_growth_row *row = &tracker->site_rows[i];
+        if (row->account != account || !row->user_level || !vs_growth_accused(row))
+            continue;
+        grown += row->bytes;
+        sites++;
+        since_ns = row->since_ns < since_ns ? row->since_ns : since_ns;
+    }
+    for (uint32_t w = 0; w <= tracker->floors.window; w++)
+        if (tracker->floors.windows[w].time_ns <= since_ns)
+            freed = tracker->floors.windows[w].freed;
+    freed = tracker->freed - freed;
+    if (sites <= SITES_MANY || (double)grown < KEPT_MOST * (double)(grown + freed))
+        return;
+    for (size_t i = 0; i < judging->count; i++) {
+        struct vs_growth_row *row = &tracker->site_rows[i];
+        if (row->account == account && row->user_level && row->class == VS_GROWTH_LEAK)
+            row->confidence = fmin(row->confidence, SURE_LITTLE);
+    }
+}
+
+static void judge_accounts(struct judging *judging)
+{
+    struct vs_growth_tracker *tracker = judging->tracker;
+    for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
+        uint64_t floor[VS_FLOOR_WINDOWS];
+        struct vs_trend trend;
+        struct vs_growth_row *row = &tracker->account_rows[i];
+        *row = (struct vs_growth_row){.site = VS_SITE_NONE, .account = i,
+                                      .user_level = true};
+        if (!tracker->replay->accounts[i])
+            continue;
+        uint64_t held = vs_floors_read(&tracker->floors, &tracker->accounts[i], floor);
+        vs_trend_judge(&judging->axis, floor, held, &trend);
+        if (trend.class == VS_GROWTH_LEAK && 2 * tracker->accounts[i].live < trend.bytes)
+            trend.class = VS_GROWTH_FREED;
+        fill_row(judging, &trend, row);
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct vs_growth_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static enum vs_err judge_sites(struct judging *judging)
+{
+    struct vs_growth_tracker *tracker = judging->tracker;
+    size_t sites = tracker->replay->sites.count;
+    enum vs_err err =
+        vs_vec_grow(&tracker->row_of, &tracker->row_of_capacity, sites + 1, sizeof *tracker->row_of);
+    if (err)
+        return err;
+    tracker->row_of_count = sites;
+    memset(tracker->row_of, 0, (sites + 1) * sizeof *tracker->row_of);
+    for (size_t i = 0; i < sites && !err; i++)
+        err = judge_site(judging, (uint32_t)i);
+    if (!err)
+        err = refine_all(judging);
+    if (err)
+        return err;
+    if (judging->source != VS_STEPS_MARKED)
+        for (unsigned i = 0; i <= VS_DEVICES_MAX; i++)
+            doubt_first_pass(judging, i);
+    if (judging->count)
+        qsort(tracker->site_rows, judging->count, sizeof *tracker->site_rows, by_bytes);
+    for (size_t i = 0; i < judging->count; i++)
+        tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
+    return VS_OK;
+}
+
+/* How sure it is that these are steps. */
+static double sure_of_steps(const struct judging *judging)
+{
+    if (judging->source != VS_STEPS_FOUND)
+        return judging->source == VS_STEPS_MARKED;
+    return (1 - pow(2, -(double)judging->steps->begun / 2)) * judging->tracker->loop.regular;
+}
+
+enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
+{
+    struct judging judging = {.tracker = tracker};
+    enum vs_err err = VS_OK;
+    *out = (struct vs_growth_result){.unjudged = tracker->floors.refused};
+    if (tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
+        err = vs_growth_search(tracker);
+    if (err)
+        return err;
+    out->steps.account = tracker->marked.begun ? tracker->marked_account : tracker->loop.account;
+    if (tracker->marked.begun) {
+        judging.steps = &tracker->marked;
+        judging.source = VS_STEPS_MARKED;
+    } else if (tracker->loop.found) {
+        judging.steps = &tracker->found;
+        judging.source = VS_STEPS_FOUND;
+        if (tracker->found.count) /* as far as it got */
+            tracker->found.items[tracker->found.count - 1].end_bytes =
+                tracker->accounts[tracker->loop.account].live;
+    }
+    make_axis(&judging);
+    err = judge_sites(&judging);
+    judge_accounts(&judging);
+    free(judging.trends);
+    if (!err && judging.steps)
+        err = vs_steps_summary(judging.steps, &out->steps);
+    if (err)
+        return err;
+    out->steps.source = judging.source;
+    out->steps.confidence = sure_of_steps(&judging);
+    out->sites = tracker->site_rows;
+    out->site_count = judging.count;
+    out->row_of = tracker->row_of;
+    out->row_of_count = tracker->row_of_count;
+    out->accounts = tracker->account_rows;
+    out->account_count = VS_DEVICES_MAX + 1;
+    return VS_OK;
+}
+
+const struct vs_growth_row *vs_growth_of(const struct vs_growth_result *result, uint32_t site)
+{
+    if (!result || site >= result->row_of_count || !result->row_of[site])
+        return NULL;
+    return &result->sites[result->row_of[site] - 1];
+}
+
+size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
+                     struct vs_growth_row *out)
+{
+    size_t sites = 0;
+    *out = (struct vs_growth_row){.site = VS_SITE_NONE, .account = account,
+                                  .user_level = true};
+    for (size_t i = 0; result && i < result->site_count; i++) {
+        const struct vs_growth_row *row = &result->sites[i];
+        if (row->account != account || !row->user_level || !vs_growth_accused(row))
+            continue;
+        if (!sites || row->since_ns < out->since_ns) {
+            out->since_ns = row->since_ns;
+            out->since_step = row->since_step;
+            out->since_step_known = row->since_step_known;
+        }
+        if (row->until_ns >= out->until_ns) {
+            out->until_ns = row->until_ns;
+            out->until_step = row->until_step;
+            out->until_step_known = row->until_step_known;
+        }
+        if (!sites || row->every < out->every)
+            out->every = row->every;
+        if (row->class > out->class)
+            out->class = row->class;
+        out->confidence = fmax(out->confidence, row->confidence);
+        out->bytes += row->bytes;
+        out->count += row->count;
+        out->births += row->births;
+        out->per_step += row->per_step;
+        out->churn_bytes += row->churn_bytes;
+        sites++;
+    }
+    return sites;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/growth/growth_steps.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/vec.h"
+
+/* Two rows become one; rows of more steps follow. */
+static void halve(struct vs_step_rows *rows)
+{
+    for (size_t i = 0; i < rows->count / 2; i++) {
+        struct vs_growth_step row = rows->items[2 * i];
+        const struct vs_growth_step *next = &rows->items[2 * i + 1];
+        row.end_bytes = next->end_bytes;
+        row.requested_bytes += next->requested_bytes;
+        if (next->peak_bytes > row.peak_bytes)
+            row.peak_bytes = next->peak_bytes;
+        rows->items[i] = row;
+    }
+    rows->count /= 2;
+    rows->stride *= 2;
+    rows->in_last = rows->stride;
+}
+
+enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns,
+                           uint64_t level)
+{
+    if (rows->open)
+        vs_steps_end(rows, level);
+    if (!rows->stride)
+        rows->stride = 1;
+    if (rows->count == VS_STEP_ROWS_MAX && rows->in_last == rows->stride)
+        halve(rows);
+    if (rows->count == 0 || rows->in_last == rows->stride) {
+        enum vs_err err = vs_vec_grow(&rows->items, &rows->capacity, rows->count + 1,
+                                      sizeof *rows->items);
+        if (err)
+            return err;
+        rows->items[rows->count++] = (struct vs_growth_step){
+            .event = event, .time_ns = time_ns, .begin_bytes = level, .end_bytes = level,
+            .peak_bytes = level};
+        rows->in_last = 0;
+    }
+    rows->in_last++;
+    rows->begun++;
+    rows->open = true;
+    return VS_OK;
+}
+
+void vs_steps_end(struct vs_step_rows *rows, uint64_t level)
+{
+    if (!rows->open)
+        return;
+    rows->items[rows->count - 1].end_bytes = level;
+    rows->open = false;
+    rows->done++;
+}
+
+void vs_steps_clear(struct vs_step_rows *rows)
+{
+    rows->count = 0;
+    rows->stride = rows->in_last = rows->begun = rows->done = 0;
+    rows->first_number = 1;
+    rows->open = false;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int by_signed_size(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static uint64_t churn_of(const struct vs_growth_step *row)
+{
+    uint64_t stays = row->end_bytes > row->begin_bytes ? row->end_bytes - row->begin_bytes : 0;
+    return row->requested_bytes > stays ? row->requested_bytes - stays : 0;
+}
+
+enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out)
+{
+    size_t done = rows->open && rows->count ? rows->count - 1 : rows->count;
+    int64_t stride = (int64_t)(rows->stride ? rows->stride : 1);
+    out->items = rows->items;
+    out->count = rows->count;
+    out->stride = (uint64_t)stride;
+    out->begun = rows->begun;
+    out->done = rows->done;
+    out->first_number = rows->first_number;
+    if (!done)
+        return VS_OK;
+    uint64_t *values = malloc(done * sizeof *values);
+    int64_t *nets = malloc(done * sizeof *nets);
+    if (!values || !nets) {
+        free(values);
+        free(nets);
+        return VS_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < done; i++) {
+        values[i] = rows->items[i].peak_bytes;
+        nets[i] = (int64_t)(rows->items[i].end_bytes - rows->items[i].begin_bytes);
+    }
+    qsort(values, done, sizeof *values, by_size);
+    qsort(nets, done, sizeof *nets, by_signed_size);
+    out->peak_bytes = values[done / 2];
+    out->net_bytes = nets[done / 2] / stride;
+    for (size_t i = 0; i < done; i++)
+        values[i] = churn_of(&rows->items[i]);
+    qsort(values, done, sizeof *values, by_size);
+    out->churn_bytes = values[done / 2] / (uint64_t)stride;
+    free(values);
+    free(nets);
+    return VS_OK;
+}
+
+bool vs_steps_at(const struct vs_step_rows *rows, uint64_t time_ns, uint64_t *number)
+{
+    size_t low = 0, high = rows->count; /* rows that begin at or before the time */
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (rows->items[mid].time_ns <= time_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0)
+        return false;
+    *number = rows->first_number + (low - 1) * rows->stride;
+    return true;
+}
+
+uint64_t vs_steps_before(const struct vs_step_rows *rows, uint64_t event)
+{
+    size_t low = 0, high = rows->count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (rows->items[mid].event < event)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    uint64_t before = rows->begun - (rows->count ? (rows->count - 1) * rows->stride + rows->in_last
+                                                 : 0);
+    if (low == rows->count)
+        return rows->begun;
+    return before + low * rows->stride;
+}
+
+void vs_steps_free(struct vs_step_rows *rows)
+{
+    free(rows->items);
+    *rows = (struct vs_step_rows){0};
+}
