@@ -65,7 +65,7 @@ ROOMS = {
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                        "analysis/checkpoint",
+                        "analysis/growth analysis/checkpoint",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),

@@ -224,16 +224,30 @@ static enum vs_err count_steps(const struct judging *judging, const struct kept_
     return VS_OK;
 }
 
-/* Figures of a leaking site from its live blocks, by rising time. */
-static enum vs_err refine(const struct judging *judging, const struct kept_block *blocks, size_t count,
-                   struct vs_growth_row *row)
+/* Without blocks of the step in progress, at a site that also frees: they may be freed in it. */
+static size_t kept_count(const struct judging *judging, const struct kept_block *blocks,
+                         size_t count, const struct vs_growth_row *row)
 {
+    const struct vs_step_rows *steps = judging->steps;
+    if (!steps || !steps->open || !judging->tracker->replay->sites.items[row->site].frees)
+        return count;
+    while (count > 1 && blocks[count - 1].time_ns >= steps->items[steps->count - 1].time_ns)
+        count--;
+    return count;
+}
+
+/* Figures of a leaking site from its live blocks, by rising time. */
+static enum vs_err refine(const struct judging *judging, const struct kept_block *blocks,
+                          size_t count, struct vs_growth_row *row)
+{
+    count = kept_count(judging, blocks, count, row);
     uint64_t bytes = 0;
     bool equal = true;
     for (size_t i = 0; i < count; i++) {
         bytes += blocks[i].size;
         equal &= blocks[i].size == blocks[0].size;
     }
+    row->bytes = bytes;
     row->births = row->count = count;
     row->confidence = fmin(row->confidence, vs_trend_sure(count));
     row->since_ns = blocks[0].time_ns;

@@ -241,7 +241,8 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err) {
         struct vs_wrappers wrappers;
-        struct vs_summary summary = {&oom->memory, replay, symbols, SITES_MAX, &wrappers};
+        struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
+                                     .sites_max = SITES_MAX, .wrappers = &wrappers};
         const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
         err = vs_summary_wrappers(&summary, &wrappers);
         if (!err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/checkpoint/trace_span.h"
+#include "analysis/growth/growth.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/state/vec.h"
@@ -55,6 +56,8 @@ struct pass {
     struct vs_event_end end; /* the trace's, if has_end: read in the part or after it */
     bool has_end;
     struct lines notes, options, dropped;
+    struct vs_growth_tracker *tracker; /* NULL for a moment, before which not all events are read */
+    struct vs_growth_result growth;
 };
 
 static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
@@ -175,6 +178,8 @@ static enum vs_err first_pass(struct pass *pass)
         return err;
     struct vs_replay *replay = pass->moment->replay;
     bool all = pass->report->part.moment; /* all read by then */
+    if (!all)
+        err = vs_growth_open(replay, &pass->tracker);
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
             vs_reader_unread(pass->reader, &event);
@@ -182,11 +187,16 @@ static enum vs_err first_pass(struct pass *pass)
         }
         err = vs_replay_event(replay, &event);
         if (!err)
+            err = vs_growth_event(pass->tracker, &event);
+        if (!err)
             err = note_event(pass, &event);
     }
     if (err && err != VS_ERR_END)
         return err;
     vs_replay_finish(replay);
+    err = pass->tracker ? vs_growth_finish(pass->tracker, &pass->growth) : VS_OK;
+    if (err)
+        return err;
     pass->ended = pass->no_more = vs_reader_ended(pass->reader);
     pass->has_end = replay->has_end;
     pass->end = replay->end.end;
@@ -271,7 +281,9 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
         err = go_on(pass->reader, &moment, event, !report->part.window);
         if (err)
             break;
-        struct vs_summary summary = {&report->memory, moment->replay, symbols, sites_max, wrappers};
+        struct vs_summary summary = {.memory = &report->memory, .replay = moment->replay,
+                                     .symbols = symbols, .sites_max = sites_max,
+                                     .wrappers = wrappers};
         err = vs_report_fill_peaks(report, &summary, event);
     }
     vs_trace_state_close(moment);
@@ -310,8 +322,10 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (err)
         return err;
     struct vs_wrappers wrappers;
-    struct vs_summary summary = {&report->memory, pass->moment->replay, symbols,
-                                 options->sites_max, &wrappers};
+    struct vs_summary summary = {.memory = &report->memory, .replay = pass->moment->replay,
+                                 .symbols = symbols, .sites_max = options->sites_max,
+                                 .wrappers = &wrappers,
+                                 .growth = pass->tracker ? &pass->growth : NULL};
     err = vs_summary_wrappers(&summary, &wrappers);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
@@ -348,6 +362,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     if (options->window && (options->window->from.given || options->window->to.given))
         pass.window = options->window;
     enum vs_err err = build(&pass, path, options);
+    vs_growth_close(pass.tracker);
     vs_trace_state_close(pass.moment);
     free_lines(&pass.notes);
     free_lines(&pass.options);

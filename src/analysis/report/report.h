@@ -40,9 +40,15 @@ struct vs_report_site {
     uint64_t allocs, frees, alloc_bytes, largest; /* up to that time */
     uint64_t temporaries;  /* freed before the thread allocated anything else */
     uint64_t lifetime_mean_ns; /* of the freed ones */
-    bool growing;          /* holds more at the end of nearly every step */
+    bool growing;          /* its memory grows, and is not freed before the end */
+    bool growth_freed;     /* it was freed at the end */
+    bool growth_filled;    /* not growing: it grew until growth_until, and is constant since */
+    bool growth_in_steps;  /* the figures in steps are known */
     uint64_t growth_bytes, growth_per_step;
-    uint64_t growth_since; /* the program's number of the step of the first rise */
+    uint64_t growth_every; /* steps from one growth to the next; 0 when not known */
+    uint64_t growth_since, growth_until; /* numbers of steps: of the first growth, of the last */
+    uint64_t growth_since_ns, growth_until_ns; /* since the program's start */
+    double growth_confidence; /* 0 to 1 */
 };
 
 /* The heaviest first. */
@@ -127,8 +133,9 @@ struct vs_report_device {
     uint64_t graph_reserved, graph_reserved_peak, graph_used_peak;
     struct vs_report_sites at_peak; /* of allocated */
     struct vs_report_sites at_end;  /* live, or lost with their context */
-    struct vs_report_sites growing; /* sites that grow every step; bytes = at the end */
-    bool growth_steady;             /* the device's allocated bytes grow every step */
+    struct vs_report_sites growing; /* sites that grow; bytes = at the end */
+    struct vs_report_sites filled;  /* large ones that grew and are constant since */
+    bool growth_steady;             /* the device's allocated bytes grow */
     uint64_t growth_per_step;
     bool has_framework;             /* a framework's own allocator was also recorded */
     uint64_t framework_allocs, framework_frees, framework_allocated;
@@ -181,7 +188,12 @@ struct vs_report_note {
 };
 
 struct vs_report_steps {
+    bool found; /* by the repeating requests; otherwise marked by the program. Found steps have no
+                 * times below, and the numbers 1, 2, … */
     uint64_t begun, done;
+    uint64_t device;                    /* of the following bytes */
+    uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
+    int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
     uint64_t longest_number;
 };

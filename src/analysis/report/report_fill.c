@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/report/balance_build.h"
+#include "analysis/report/growth_fill.h"
 #include "analysis/state/vec.h"
 #include "trace/symbols/demangle.h"
 
@@ -75,9 +76,10 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
     const char *slash = strrchr(report->exe, '/');
     report->program = slash ? slash + 1 : report->exe;
     const struct vs_steps *steps = &replay->phases.steps;
-    report->steps = (struct vs_report_steps){steps->begun, steps->done, steps->total_ns,
-                                             steps->shortest_ns, steps->longest_ns,
-                                             steps->longest_number};
+    report->steps = (struct vs_report_steps){
+        .begun = steps->begun, .done = steps->done, .total_ns = steps->total_ns,
+        .shortest_ns = steps->shortest_ns, .longest_ns = steps->longest_ns,
+        .longest_number = steps->longest_number};
     return VS_OK;
 }
 
@@ -197,6 +199,13 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
+    if (!err)
+        err = vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
+    if (summary->growth && index < summary->growth->account_count) {
+        const struct vs_growth_row *row = &summary->growth->accounts[index];
+        out->growth_steady = vs_growth_accused(row);
+        out->growth_per_step = row->per_step;
+    }
     return err;
 }
 
@@ -327,6 +336,7 @@ enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *su
                            const struct vs_activity *activity, size_t kernels_max)
 {
     enum vs_err err = fill_process(report, summary->replay, activity);
+    vs_growth_steps_fill(summary, &report->steps);
     if (!err)
         err = fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
     if (!err)

@@ -10,6 +10,7 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
+#include "analysis/report/growth_fill.h"
 #include "analysis/state/vec.h"
 
 #define SITES_DEFAULT 50
@@ -54,13 +55,12 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
             one.bytes += site->lost_bytes;
             one.count += site->lost_count;
         }
+        if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
+            one.bytes = vs_growth_listed(summary, (uint32_t)i, kind == VS_SITES_FILLED);
         if (site->device != account || one.bytes == 0)
             continue;
         one.bytes *= weight;
         one.count *= weight;
-        if (kind == VS_SITES_GROWING &&
-            !vs_growth_steady(&site->growth, summary->replay->phases.steps.done))
-            continue;
         enum vs_err err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
         if (err) {
             free(list);
@@ -244,13 +244,7 @@ static void merge(struct vs_report_site *into, const struct vs_report_site *from
     into->temporaries += from->temporaries;
     if (from->largest > into->largest)
         into->largest = from->largest;
-    if (from->growing) {
-        if (!into->growing || from->growth_since < into->growth_since)
-            into->growth_since = from->growth_since;
-        into->growing = true;
-        into->growth_bytes += from->growth_bytes;
-        into->growth_per_step += from->growth_per_step;
-    }
+    vs_growth_merge(into, from);
 }
 
 static enum vs_err name_site(const struct vs_summary *summary, const struct summary_candidate *one,
@@ -264,14 +258,8 @@ static enum vs_err name_site(const struct vs_summary *summary, const struct summ
         .allocs = site->allocs * weight, .frees = site->frees * weight,
         .alloc_bytes = site->bytes * weight, .largest = site->largest,
         .temporaries = site->temporaries * weight,
-        .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0,
-        .growing = vs_growth_steady(&site->growth, replay->phases.steps.done)};
-    if (out->growing) {
-        out->growth_bytes = site->growth.last > site->growth.base
-                                ? (site->growth.last - site->growth.base) * weight : 0;
-        out->growth_per_step = vs_growth_per_step(&site->growth) * weight;
-        out->growth_since = site->growth.first_step_number;
-    }
+        .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0};
+    vs_growth_fill(summary, one->site, weight, out);
     char api[API_TEXT_MAX];
     const char *name = vs_reader_string(replay->reader, site->api);
     if (!site->stack && replay->recording.stage >= VS_RECORDING_NO_STACKS) {
@@ -288,7 +276,7 @@ static void fill_unsited(const struct vs_replay *replay, unsigned account,
 {
     const struct vs_account *a = replay->accounts[account];
     out->weight = vs_recording_weight(&replay->recording);
-    if (kind == VS_SITES_GROWING)
+    if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
         return;
     int64_t exact = kind == VS_SITES_LEFT ? (int64_t)a->lost_bytes : 0;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)

@@ -6,6 +6,7 @@
 #ifndef VS_SUMMARY_H
 #define VS_SUMMARY_H
 
+#include "analysis/growth/growth.h"
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
@@ -18,7 +19,8 @@ const char *vs_summary_copy(struct vs_arena *memory, const char *text);
 enum vs_summary_kind {
     VS_SITES_LIVE,    /* live now */
     VS_SITES_LEFT,    /* live now, or lost with their context */
-    VS_SITES_GROWING, /* only sites that grow every step */
+    VS_SITES_GROWING, /* only sites that grow */
+    VS_SITES_FILLED,  /* only large sites that grew and are constant since */
 };
 
 /* Functions that nearly all allocations of the program go through, innermost first: they do not
@@ -36,6 +38,7 @@ struct vs_summary {
     struct vs_symbols *symbols;
     size_t sites_max;
     const struct vs_wrappers *wrappers; /* NULL: none known */
+    const struct vs_growth_result *growth; /* NULL: judged by marked steps only, from the replay */
 };
 
 /* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks

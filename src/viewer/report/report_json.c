@@ -48,6 +48,24 @@ static void write_frames(struct vs_json *json, const struct vs_report_site *site
     vs_json_end_array(json);
 }
 
+static void growth_json(struct vs_json *json, const struct vs_report_site *site)
+{
+    if (!site->growing && !site->growth_filled)
+        return;
+    vs_json_uint(json, "growth_bytes", site->growth_bytes);
+    vs_json_uint(json, "growth_bytes_per_step", site->growth_per_step);
+    if (site->growth_in_steps) {
+        vs_json_uint(json, "growth_since_step", site->growth_since);
+        vs_json_uint(json, "growth_until_step", site->growth_until);
+        vs_json_uint(json, "growth_every_steps", site->growth_every);
+    }
+    vs_json_uint(json, "growth_since_ns", site->growth_since_ns);
+    vs_json_uint(json, "growth_until_ns", site->growth_until_ns);
+    vs_json_bool(json, "growth_freed_at_end", site->growth_freed);
+    vs_json_bool(json, "growth_ended", site->growth_filled);
+    vs_json_ratio(json, "growth_confidence", site->growth_confidence);
+}
+
 static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
                       const struct vs_report_site *site)
 {
@@ -65,11 +83,7 @@ static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
     vs_json_uint(json, "temporaries", site->temporaries);
     vs_json_uint(json, "lifetime_mean_ns", site->lifetime_mean_ns);
     vs_json_bool(json, "growing", site->growing);
-    if (site->growing) {
-        vs_json_uint(json, "growth_bytes", site->growth_bytes);
-        vs_json_uint(json, "growth_bytes_per_step", site->growth_per_step);
-        vs_json_uint(json, "growth_since_step", site->growth_since);
-    }
+    growth_json(json, site);
     write_frames(json, site);
     vs_json_end_object(json);
 }
@@ -240,6 +254,7 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_report_json_sites(json, "sites_at_peak_allocated", &device->at_peak);
     vs_report_json_sites(json, "sites_live_at_end", &device->at_end);
     vs_report_json_sites(json, "sites_growing", &device->growing);
+    vs_report_json_sites(json, "sites_filled", &device->filled);
     activity_json(json, device);
     vs_json_end_object(json);
 }
@@ -372,12 +387,17 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
     vs_json_end_array(json);
     const struct vs_report_steps *steps = &report->steps;
     vs_json_begin_object(json, "steps");
+    vs_json_bool(json, "found", steps->found);
     vs_json_uint(json, "begun", steps->begun);
     vs_json_uint(json, "done", steps->done);
     vs_json_uint(json, "total_ns", steps->total_ns);
     vs_json_uint(json, "shortest_ns", steps->shortest_ns);
     vs_json_uint(json, "longest_ns", steps->longest_ns);
     vs_json_uint(json, "longest_step", steps->longest_number);
+    vs_json_uint(json, "device", steps->device);
+    vs_json_uint(json, "peak_bytes", steps->peak_bytes);
+    vs_json_int(json, "net_bytes", steps->net_bytes);
+    vs_json_uint(json, "churn_bytes", steps->churn_bytes);
     vs_json_end_object(json);
 }
 

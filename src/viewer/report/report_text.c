@@ -11,6 +11,7 @@
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "viewer/report/balance_text.h"
+#include "viewer/report/growth_text.h"
 #include "viewer/report/recording_text.h"
 
 #define PHASES_SHOWN 12
@@ -269,14 +270,6 @@ static void leak_lines(const struct vs_report_device *device, const char *when,
         fprintf(style->out, "\n");
         vs_text_sites(style, &device->at_end);
     }
-    for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
-        const struct vs_report_site *site = &device->growing.items[i];
-        char chain[VS_CHAIN_TEXT_MAX];
-        fprintf(style->out, "  %sleak?%s grows by %s every step since step %llu, %s so far: %s\n",
-                vs_paint(style, VS_WARN), vs_unpaint(style),
-                vs_size_format(a, site->growth_per_step), (unsigned long long)site->growth_since,
-                vs_size_format(b, site->growth_bytes), vs_text_site(chain, site, 3));
-    }
 }
 
 static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
@@ -378,6 +371,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
         vs_text_sites(style, &device->at_peak);
     }
     leak_lines(device, end_word(report), style);
+    vs_growth_lines(report, device, style);
     kernel_lines(device, style);
     for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
         tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
@@ -435,16 +429,6 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
     if (shown < report->phase_count)
         fprintf(style->out, "  %sand %zu more; --json lists all of them%s\n", vs_paint(style, VS_DIM),
                 report->phase_count - shown, vs_unpaint(style));
-    const struct vs_report_steps *steps = &report->steps;
-    if (steps->done) {
-        char shortest[VS_SIZE_TEXT_MAX], longest[VS_SIZE_TEXT_MAX];
-        fprintf(style->out, "  steps    %s done, mean %s, shortest %s, longest %s (step %llu)\n",
-                vs_count_format(count, steps->done),
-                vs_time_format(time, steps->total_ns / steps->done),
-                vs_time_format(shortest, steps->shortest_ns),
-                vs_time_format(longest, steps->longest_ns),
-                (unsigned long long)steps->longest_number);
-    }
 }
 
 /* By family and error, where not every failure is a lack of memory. */
@@ -524,6 +508,7 @@ void vs_report_text(const struct vs_report *report, const struct vs_style *style
         device_section(report, &report->devices[i], style);
     host_section(report, style);
     phase_section(report, style);
+    vs_growth_steps_lines(report, style);
     failure_section(report, style);
     footing(report, style);
 }

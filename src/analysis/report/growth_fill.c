@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/report/growth_fill.h"
+
+#include "analysis/state/user_level.h"
+
+#define FILLED_SHARE 20 /* a filled site is listed from a twentieth of the peak on */
+
+static bool is_filled(const struct vs_summary *summary, const struct vs_growth_row *row)
+{
+    uint64_t peak = vs_user_sums(summary->replay, row->account).peak->bytes;
+    return row->class == VS_GROWTH_FILLED && row->user_level &&
+           row->bytes * FILLED_SHARE >= peak;
+}
+
+/* Growth by the end of marked steps, without a tracker. */
+static bool is_steady(const struct vs_replay *replay, const struct vs_site *site)
+{
+    return vs_growth_steady(&site->growth, replay->phases.steps.done) &&
+           site->growth.last > site->growth.base;
+}
+
+uint64_t vs_growth_listed(const struct vs_summary *summary, uint32_t index, bool filled)
+{
+    const struct vs_site *site = &summary->replay->sites.items[index];
+    if (!summary->growth)
+        return !filled && is_steady(summary->replay, site) ? site->live_bytes : 0;
+    const struct vs_growth_row *row = vs_growth_of(summary->growth, index);
+    if (!row || !row->user_level || !(filled ? is_filled(summary, row) : vs_growth_accused(row)))
+        return 0;
+    return site->live_bytes > row->bytes ? site->live_bytes : row->bytes;
+}
+
+static void fill_from_marks(const struct vs_replay *replay, const struct vs_site *site,
+                            uint64_t weight, struct vs_report_site *out)
+{
+    out->growing = is_steady(replay, site);
+    if (!out->growing)
+        return;
+    out->growth_bytes = (site->growth.last - site->growth.base) * weight;
+    out->growth_per_step = vs_growth_per_step(&site->growth) * weight;
+    out->growth_since = site->growth.first_step_number;
+    out->growth_every = 1;
+    out->growth_in_steps = true;
+    out->growth_confidence = 1;
+}
+
+void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t weight,
+                    struct vs_report_site *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    if (!summary->growth) {
+        fill_from_marks(replay, &replay->sites.items[index], weight, out);
+        return;
+    }
+    const struct vs_growth_row *row = vs_growth_of(summary->growth, index);
+    if (!row)
+        return;
+    uint64_t start = vs_replay_start_ns(replay);
+    out->growing = vs_growth_accused(row);
+    out->growth_filled = is_filled(summary, row);
+    if (!out->growing && !out->growth_filled)
+        return;
+    out->growth_freed = row->class == VS_GROWTH_FREED;
+    out->growth_bytes = row->bytes * weight;
+    out->growth_per_step = row->per_step * weight;
+    out->growth_every = row->every;
+    out->growth_in_steps = row->since_step_known && (row->per_step || out->growth_filled);
+    out->growth_since = row->since_step;
+    out->growth_until = row->until_step;
+    out->growth_since_ns = row->since_ns > start ? row->since_ns - start : 0;
+    out->growth_until_ns = row->until_ns > start ? row->until_ns - start : 0;
+    out->growth_confidence = row->confidence;
+}
+
+void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *from)
+{
+    if (!from->growing && !(from->growth_filled && !into->growing))
+        return;
+    bool first = from->growing ? !into->growing : !into->growth_filled;
+    if (first || from->growth_since_ns < into->growth_since_ns) {
+        into->growth_since = from->growth_since;
+        into->growth_since_ns = from->growth_since_ns;
+    }
+    if (first || from->growth_until_ns > into->growth_until_ns) {
+        into->growth_until = from->growth_until;
+        into->growth_until_ns = from->growth_until_ns;
+    }
+    if (first || from->growth_every < into->growth_every)
+        into->growth_every = from->growth_every;
+    if (first || from->growth_confidence > into->growth_confidence)
+        into->growth_confidence = from->growth_confidence;
+    into->growth_in_steps = first ? from->growth_in_steps
+                                  : into->growth_in_steps && from->growth_in_steps;
+    into->growth_freed = first ? from->growth_freed : into->growth_freed && from->growth_freed;
+    into->growth_bytes = (first ? 0 : into->growth_bytes) + from->growth_bytes;
+    into->growth_per_step = (first ? 0 : into->growth_per_step) + from->growth_per_step;
+    into->growing |= from->growing;
+    into->growth_filled = !into->growing && (into->growth_filled || from->growth_filled);
+}
+
+/* Their number and times; the time from the begin of one to the begin of the next is its length. */
+static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
+{
+    struct vs_report_steps out = {.found = true, .begun = steps->begun, .done = steps->done};
+    for (size_t i = 0; i + 1 < steps->count; i++) {
+        uint64_t length = (steps->items[i + 1].time_ns - steps->items[i].time_ns) / steps->stride;
+        out.total_ns += length;
+        if (i == 0 || length < out.shortest_ns)
+            out.shortest_ns = length;
+        if (length <= out.longest_ns)
+            continue;
+        out.longest_ns = length;
+        out.longest_number = steps->first_number + i * steps->stride;
+    }
+    if (steps->count > 1) /* of all steps, where those at the begin have no row of their own */
+        out.total_ns = out.total_ns / (steps->count - 1) * steps->done;
+    return out;
+}
+
+void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_steps *out)
+{
+    const struct vs_growth_result *growth = summary->growth;
+    if (!growth || growth->steps.source == VS_STEPS_NONE)
+        return;
+    const struct vs_growth_steps *steps = &growth->steps;
+    const struct vs_account *account = summary->replay->accounts[steps->account];
+    if (steps->source == VS_STEPS_FOUND)
+        *out = found_steps(steps);
+    out->device = account ? account->device : 0;
+    out->peak_bytes = steps->peak_bytes;
+    out->net_bytes = steps->net_bytes;
+    out->churn_bytes = steps->churn_bytes;
+}

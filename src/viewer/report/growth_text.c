@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/report/growth_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+#define WEAK_BELOW 0.75 /* confidence */
+#define FILLED_SHOWN 3
+
+/* "every step", "every 3 steps"; *bytes* receives the growth each time. */
+static const char *how_often(char *out, size_t size, const struct vs_report_site *site,
+                             uint64_t *bytes)
+{
+    uint64_t every = site->growth_every > 1 ? site->growth_every : 1;
+    *bytes = site->growth_per_step * every;
+    if (every == 1)
+        return "every step";
+    snprintf(out, size, "every %llu steps", (unsigned long long)every);
+    return out;
+}
+
+char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_found)
+{
+    char each[VS_SIZE_TEXT_MAX], all[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], often[40];
+    const char *verb = site->growth_freed ? "grew" : "grows";
+    const char *until = site->growth_freed ? "until it was freed at the end" : "so far";
+    const char *weak = site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
+    vs_size_format(all, site->growth_bytes);
+    if (!site->growth_in_steps) {
+        snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s %s%s", verb,
+                 vs_time_format(time, site->growth_since_ns), all, until, weak);
+        return out;
+    }
+    uint64_t bytes;
+    const char *words = how_often(often, sizeof often, site, &bytes);
+    snprintf(out, VS_GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s %s%s", verb,
+             vs_size_format(each, bytes), words, (unsigned long long)site->growth_since,
+             steps_found ? " (steps found from the repeating requests)" : "", all, until, weak);
+    return out;
+}
+
+static void filled_line(const struct vs_report_site *site, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX];
+    fprintf(style->out, "  cache  grew to %s until ", vs_size_format(size, site->growth_bytes));
+    if (site->growth_in_steps)
+        fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
+    else
+        fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
+    fprintf(style->out, ", constant since\n      %s\n", vs_text_site(chain, site, 3));
+}
+
+void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
+                     const struct vs_style *style)
+{
+    char words[VS_GROWTH_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX];
+    for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
+        const struct vs_report_site *site = &device->growing.items[i];
+        fprintf(style->out, "  %s%s%s  %s\n      %s\n", vs_paint(style, VS_WARN),
+                site->growth_freed ? "growth" : "leak?", vs_unpaint(style),
+                vs_growth_words(words, site, report->steps.found && i == 0),
+                vs_text_site(chain, site, 3));
+    }
+    for (size_t i = 0; i < device->filled.count && i < FILLED_SHOWN; i++)
+        filled_line(&device->filled.items[i], style);
+}
+
+void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_report_steps *steps = &report->steps;
+    char count[VS_SIZE_TEXT_MAX], mean[VS_SIZE_TEXT_MAX], shortest[VS_SIZE_TEXT_MAX],
+        longest[VS_SIZE_TEXT_MAX];
+    if (!steps->done)
+        return;
+    if (!report->phase_count)
+        fprintf(style->out, "\n");
+    fprintf(style->out, "  steps    %s done%s, mean %s, shortest %s, longest %s (step %llu)\n",
+            vs_count_format(count, steps->done), steps->found ? " (from repeating requests)" : "",
+            vs_time_format(mean, steps->total_ns / steps->done),
+            vs_time_format(shortest, steps->shortest_ns), vs_time_format(longest, steps->longest_ns),
+            (unsigned long long)steps->longest_number);
+    if (!steps->peak_bytes)
+        return;
+    uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);
+    fprintf(style->out, "           each peaks at %s, %s %s, allocates and frees %s\n",
+            vs_size_format(mean, steps->peak_bytes), steps->net_bytes < 0 ? "frees" : "keeps",
+            vs_size_format(shortest, net), vs_size_format(longest, steps->churn_bytes));
+}
