@@ -53,7 +53,8 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     fprintf(out, "\n%s requests (%s)", vs_count_format(count, recorded->request_count),
             requests_of(recorded));
     if (recorded->steps)
-        fprintf(out, ", %s steps", vs_count_format(count, recorded->steps));
+        fprintf(out, ", %s step%s", vs_count_format(count, recorded->steps),
+                recorded->steps == 1 ? "" : "s");
     if (recorded->failures)
         fprintf(out, ", %s failed", vs_count_format(count, recorded->failures));
     fprintf(out, "\n\n%-*s %12s\n", SETTING_COLUMN, "recorded peak reserved",
@@ -162,7 +163,7 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
         print_row(view, row, name, style);
     }
     fputs("\nreserved: at its peak. frag.: share of it that was not in use then. retries:\n"
-          "requests served only after the cache was released.", out);
+          "requests for which the whole cache was released.", out);
     fputs(view->find ? " least: the smallest device on\nwhich the setting gets through, contexts "
                        "included; on: the smallest GPU.\n" : "\n", out);
 }

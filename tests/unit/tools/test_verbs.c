@@ -564,12 +564,13 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 {
     (void)state;
     struct outcome o;
-    static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "plan", "options"};
+    static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "plan", "replay",
+                                        "options"};
     run(&o, scratch, "--help");
     assert_int_equal(o.code, 0);
-    for (size_t i = 0; i < 7; i++)
+    for (size_t i = 0; i < 8; i++)
         assert_contains(o.out, verbs[i]);
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 7; i++) {
         char start[64];
         snprintf(start, sizeof start, "usage: vramscope %s", verbs[i]);
         run(&o, scratch, "%s --help", verbs[i]);
@@ -596,7 +597,7 @@ static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
     static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "export", "plan",
-                                        "estimate", "recover", "doctor", "options"};
+                                        "replay", "estimate", "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
@@ -663,6 +664,74 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     assert_int_equal(o.code, 2);
     assert_int_equal(lines_in(o.err), 1);
     remove_file(&b, "trace.vsplan");
+    vs_builder_remove(&b);
+}
+
+/* Blocks of 5 MiB, of which every second is freed, and then larger ones; the last does not fit. */
+static void fragmented_trace(struct vs_builder *b)
+{
+    vs_builder_open(b, "caching");
+    vs_builder_device(b, 0, "Test GPU", 200 * MIB);
+    vs_builder_step(b, 0);
+    for (unsigned i = 0; i < 8; i++)
+        vs_builder_segment(b, 0, A(20 * i), 20 * MIB);
+    for (unsigned i = 0; i < 32; i++)
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(5 * i), 5 * MIB, 5 * MIB);
+    vs_builder_pop(b);
+    vs_builder_step(b, 1);
+    for (unsigned i = 0; i < 32; i += 2)
+        vs_builder_free(b, 0, A(5 * i));
+    vs_builder_failed(b, 0, VS_FAMILY_DEVICE, 60 * MIB, 40 * MIB, 200 * MIB);
+    vs_builder_close(b, VS_END_EXIT, 1);
+}
+
+static void replay_compares_settings_and_devices(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    fragmented_trace(&b);
+    run(&o, b.dir, "replay trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    static const char *const parts[] = {
+        "32 requests (cudaMalloc), 1 step, 1 failed",
+        "recorded peak reserved                160.0 MiB",
+        "as recorded: pytorch                  160.0 MiB   0.0 %        1  fails in step 1\n"
+        "    60.0 MiB requested, short by 20.0 MiB",
+        "\ncompact                               160.0 MiB   0.0 %        0  fits\n",
+        "reserves as much as was recorded, and\n       fails at the same request\n",
+        "the recorded program ended early"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_contains(o.out, parts[i]);
+    run(&o, b.dir, "replay --policy pytorch --capacity 220MiB --json trace.vst");
+    assert_int_equal(o.code, 0);
+    struct json_object *json = json_tokener_parse(o.out), *rows;
+    assert_non_null(json);
+    assert_string_equal(json_object_get_string(json_object_object_get(json, "schema")),
+                        "vramscope.replay/1");
+    rows = json_object_object_get(json, "rows");
+    assert_int_equal(json_object_array_length(rows), 2);
+    assert_true(json_object_get_boolean(
+        json_object_object_get(json_object_array_get_idx(rows, 1), "survives")));
+    json_object_put(json);
+    run(&o, b.dir, "replay --policy pytorch --find-capacity trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "   220.0 MiB ");
+    run(&o, b.dir, "replay --policy pytorch --capacity 210MiB trace.vst");
+    assert_int_equal(o.code, 1);
+    run(&o, b.dir, "replay --set max_split_size_mb:5 trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--set 'max_split_size_mb:5': ");
+    run(&o, b.dir, "replay --policy best trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "it takes observe (no cache), pytorch, expandable or compact");
+    run(&o, b.dir, "replay --free-site nowhere trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "no call site matches");
+    run(&o, b.dir, "replay --device 3 trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "on that device");
     vs_builder_remove(&b);
 }
 
@@ -989,6 +1058,7 @@ int main(void)
         cmocka_unit_test(an_option_without_its_value_is_named_as_written),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
+        cmocka_unit_test(replay_compares_settings_and_devices),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
         cmocka_unit_test(estimate_finds_the_largest_batch_from_runs),
