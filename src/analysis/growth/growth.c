@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Follows the events of a replay: counts requests, updates the floor of the call site and of the
- * account, and the steps. The search for a loop is repeated whenever the requests have doubled, so
- * that its cost per request is small; from then on steps are known as they begin. */
+ * account, and the steps. The search for a loop is repeated whenever there are four times as many
+ * requests, so that its cost per request is small; from then on steps are known as they begin. */
 #include "analysis/growth/growth.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "analysis/state/user_level.h"
 
 #define SEARCH_FIRST 64u
+#define SEARCH_FACTOR 4u /* so many times the requests of the last search: the next one */
 
 /* Live bytes of an account at the user's level. */
 static uint64_t level_of(const struct vs_replay *replay, unsigned account)
@@ -30,6 +31,7 @@ enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_trac
     tracker->replay = replay;
     tracker->marks_begun = replay->phases.steps.begun;
     tracker->marked_account = VS_ACCOUNT_NONE;
+    tracker->search_at = SEARCH_FIRST;
     vs_steps_clear(&tracker->marked);
     vs_steps_clear(&tracker->found);
     for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
@@ -138,6 +140,7 @@ enum vs_err vs_growth_search(struct vs_growth_tracker *tracker)
     struct vs_loop found;
     enum vs_err err = vs_loop_find(&tracker->requests, &found);
     tracker->searched = tracker->requests.total;
+    tracker->search_at = SEARCH_FACTOR * tracker->searched;
     if (err || same_loop(tracker, &found))
         return err;
     tracker->loop = found;
@@ -159,15 +162,13 @@ static enum vs_err add_request(struct vs_growth_tracker *tracker, uint32_t site,
         err = vs_steps_begin(&tracker->found, replay->events, replay->now_ns, before);
     if (!err && account == tracker->loop.account)
         vs_steps_request(&tracker->found, level, size);
-    struct vs_loop_request *request;
+    const struct vs_loop_request request = {replay->events, replay->now_ns, before, size, site,
+                                            account};
     if (!err)
         err = vs_loop_add(&tracker->requests, &request);
     if (err)
         return err;
-    *request = (struct vs_loop_request){replay->events, replay->now_ns, before, size, site,
-                                        account};
-    uint64_t last = tracker->searched ? tracker->searched : SEARCH_FIRST / 2;
-    return tracker->requests.total >= 2 * last ? vs_growth_search(tracker) : VS_OK;
+    return tracker->requests.total >= tracker->search_at ? vs_growth_search(tracker) : VS_OK;
 }
 
 /* The account whose bytes the marked steps describe: the busiest device when the first begins. */
@@ -230,13 +231,19 @@ static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct 
     const struct vs_replay *replay = tracker->replay;
     const struct vs_site *site = &replay->sites.items[replay->changed_site];
     bool request = event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc;
-    bool counts = vs_user_has_site(replay, site);
     unsigned account = site->device;
-    uint64_t level = level_of(replay, account);
-    struct vs_floor_row *row;
+    const struct vs_account *a = replay->accounts[account];
+    /* vs_user_has_site and vs_user_sums for every block of a trace */
+    bool counts = a->user.reports ? !site->backing : site->level != VS_LEVEL_FRAMEWORK;
+    uint64_t level = a->user.reports ? vs_user_allocated(a) : a->sums.now.allocated;
+    struct vs_floor_row *row = NULL;
+    enum vs_err err = VS_OK;
     if (request && counts)
         count_request(tracker);
-    enum vs_err err = vs_floors_row(&tracker->floors, replay->changed_site, &row);
+    if (replay->changed_site < tracker->floors.count)
+        row = &tracker->floors.rows[replay->changed_site];
+    else
+        err = vs_floors_row(&tracker->floors, replay->changed_site, &row);
     if (err)
         return err;
     uint64_t size = site->live_bytes > row->live ? site->live_bytes - row->live : 0;

@@ -22,7 +22,7 @@ struct vs_growth_tracker {
     struct vs_loop_requests requests; /* until the first mark */
     struct vs_loop loop;
     struct vs_loop_place place;
-    uint64_t searched;           /* requests at the latest search */
+    uint64_t searched, search_at; /* requests at the latest search, and at the next */
     struct vs_growth_row *site_rows;
     size_t site_capacity;
     uint32_t *row_of;            /* by call site: index + 1 in site_rows */

@@ -227,7 +227,9 @@ static void judge_run(const struct trend_input *in, struct vs_trend *out)
         sure *= 2 * (1 - (double)largest / (double)grown);
     if (lasts < 0.6)
         sure *= lasts / 0.6;
-    *out = (struct vs_trend){VS_GROWTH_LEAK, sure, from, to - 1, grown, slope, rises};
+    *out = (struct vs_trend){.class = VS_GROWTH_LEAK, .confidence = sure, .from = from,
+                             .to = to - 1, .bytes = grown, .base = in->stays[from],
+                             .slope = slope, .rises = rises};
 }
 
 void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uint64_t held,

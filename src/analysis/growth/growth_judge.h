@@ -30,6 +30,7 @@ struct vs_trend {
     double confidence;
     size_t from, to;  /* periods of the first and of the last growth */
     uint64_t bytes;   /* grown between */
+    uint64_t base;    /* what stayed before */
     double slope;     /* bytes for each step or request */
     size_t rises;     /* periods with growth */
 };

@@ -18,6 +18,7 @@
 #define REPEATS_SIZED_MIN 5u /* of a call site and a size: more of them repeat by chance */
 #define REGULAR_MIN 0.6  /* share of distances between half and twice the median */
 #define LOOPS_MAX 24u
+#define SAMPLES 512u /* of distances or heights, for their median */
 #define RETURN_MAX 0.35  /* rise and fall of the floor from one repetition to the next, of its height */
 #define FLOOR_MAX 0.1    /* height above an outer loop's floor, of the repetition's height */
 #define ALONE_MIN 0.9    /* share of the requests at the mark's call site when no other repeats */
@@ -63,20 +64,10 @@ struct loop_search {
     size_t group_count;
 };
 
-enum vs_err vs_loop_add(struct vs_loop_requests *requests, struct vs_loop_request **out)
+enum vs_err vs_loop_grow(struct vs_loop_requests *requests)
 {
-    if (requests->count < VS_LOOP_REQUESTS_MAX) {
-        enum vs_err err = vs_vec_grow(&requests->items, &requests->capacity, requests->count + 1,
-                                      sizeof *requests->items);
-        if (err)
-            return err;
-        *out = &requests->items[requests->count++];
-    } else {
-        *out = &requests->items[requests->first];
-        requests->first = (requests->first + 1) & (VS_LOOP_REQUESTS_MAX - 1);
-    }
-    requests->total++;
-    return VS_OK;
+    return vs_vec_grow(&requests->items, &requests->capacity, requests->count + 1,
+                       sizeof *requests->items);
 }
 
 void vs_loop_free(struct vs_loop_requests *requests)
@@ -191,16 +182,19 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
     uint32_t n = symbol->count - 1, *gaps = search->gaps, usual = 0;
     symbol->first = at[0];
     symbol->last = at[n];
-    for (uint32_t i = 0; i < n; i++)
-        gaps[i] = at[i + 1] - at[i];
-    qsort(gaps, n, sizeof *gaps, by_value);
-    uint32_t median = gaps[n / 2], longest = gaps[n - 1];
+    uint32_t taken = 0, each = (n + SAMPLES - 1) / SAMPLES;
+    for (uint32_t i = 0; i < n; i += each)
+        gaps[taken++] = at[i + 1] - at[i];
+    qsort(gaps, taken, sizeof *gaps, by_value);
+    uint32_t median = gaps[taken / 2], longest = 0;
     uint64_t within = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (gaps[i] * UINT64_C(2) < median || gaps[i] > median * UINT64_C(2))
+        uint32_t gap = at[i + 1] - at[i];
+        longest = gap > longest ? gap : longest;
+        if (gap * UINT64_C(2) < median || gap > median * UINT64_C(2))
             continue;
         usual++;
-        within += gaps[i];
+        within += gap;
     }
     symbol->usual_gap = median;
     symbol->regular = (double)usual / n;
@@ -257,13 +251,11 @@ static enum vs_err measure_group(struct loop_search *search, struct loop_group *
 {
     const struct loop_symbol *mark = group->mark;
     const uint32_t *at = search->positions + mark->start;
-    double rises = 0, falls = 0;
+    double rises = 0, falls = 0, heights[SAMPLES];
+    size_t taken = 0, each = (mark->count + SAMPLES - 1) / SAMPLES;
     group->lows = calloc(mark->count, sizeof *group->lows);
-    double *heights = malloc(mark->count * sizeof *heights);
-    if (!group->lows || !heights) {
-        free(heights);
+    if (!group->lows)
         return VS_ERR_NOMEM;
-    }
     group->count = mark->count - 1;
     for (uint32_t k = 0; k < group->count; k++) {
         struct loop_low low = {UINT64_MAX, at[k]};
@@ -279,15 +271,15 @@ static enum vs_err measure_group(struct loop_search *search, struct loop_group *
                 high = after;
         }
         group->lows[k] = low;
-        heights[k] = (double)(high - low.level);
+        if (k % each == 0)
+            heights[taken++] = (double)(high - low.level);
     }
     for (size_t k = 0; k + 1 < group->count; k++) {
         double by = (double)group->lows[k + 1].level - (double)group->lows[k].level;
         *(by > 0 ? &rises : &falls) += fabs(by);
     }
-    qsort(heights, group->count, sizeof *heights, by_height);
-    group->height = heights[group->count / 2];
-    free(heights);
+    qsort(heights, taken, sizeof *heights, by_height);
+    group->height = heights[taken / 2];
     group->change = fmin(rises, falls) / (double)group->count;
     return VS_OK;
 }

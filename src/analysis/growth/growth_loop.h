@@ -30,9 +30,28 @@ struct vs_loop_requests {
     uint64_t total; /* requests ever added */
 };
 
-/* vs_loop_add: room for one more request, which the caller fills in. VS_ERR_NOMEM. */
-enum vs_err vs_loop_add(struct vs_loop_requests *requests, struct vs_loop_request **out)
-    VS_MUST_CHECK;
+/* vs_loop_grow: room for more requests; not more than VS_LOOP_REQUESTS_MAX. VS_ERR_NOMEM. */
+enum vs_err vs_loop_grow(struct vs_loop_requests *requests) VS_MUST_CHECK;
+
+/* vs_loop_add: adds a request; the oldest is dropped if there are too many. VS_ERR_NOMEM. */
+VS_MUST_CHECK static inline enum vs_err vs_loop_add(struct vs_loop_requests *requests,
+                                                    const struct vs_loop_request *request)
+{
+    size_t at = requests->first;
+    if (requests->count < VS_LOOP_REQUESTS_MAX) {
+        if (requests->count == requests->capacity) {
+            enum vs_err err = vs_loop_grow(requests);
+            if (err)
+                return err;
+        }
+        at = requests->count++;
+    } else {
+        requests->first = (requests->first + 1) & (VS_LOOP_REQUESTS_MAX - 1);
+    }
+    requests->items[at] = *request;
+    requests->total++;
+    return VS_OK;
+}
 
 /* vs_loop_at: request *index*, from 0 for the oldest kept. */
 static inline const struct vs_loop_request *vs_loop_at(const struct vs_loop_requests *requests,

@@ -117,8 +117,10 @@ static enum vs_err judge_site(struct judging *judging, uint32_t index)
     uint64_t held = vs_floors_read(&tracker->floors, floor_row, floor);
     struct vs_trend trend;
     vs_trend_judge(&judging->axis, floor, held, &trend);
-    if (trend.class == VS_GROWTH_LEAK && 2 * site->live_bytes < trend.bytes)
+    if (trend.class == VS_GROWTH_LEAK && 2 * site->live_bytes < trend.bytes) {
         trend.class = VS_GROWTH_FREED;
+        trend.bytes = held - trend.base;
+    }
     if (trend.class == VS_GROWTH_NONE)
         return VS_OK;
     enum vs_err err = vs_vec_grow(&tracker->site_rows, &tracker->site_capacity,
