@@ -282,8 +282,8 @@ static void server_request(struct case_run *run)
     unsigned kind = (unsigned)below(run, 4), parts = 1 + (unsigned)below(run, 6);
     bool behaves = below(run, 2);
     for (unsigned i = 0; i < parts; i++) {
-        take(run, kept, THREAD_MAIN, 200 + 10 * kind + below(run, 4), (1 + below(run, 40)) * 256 * KIB,
-             VS_FAMILY_DEVICE);
+        uint64_t size = (1 + below(run, 40)) * 256 * KIB;
+        take(run, kept, THREAD_MAIN, 200 + 10 * kind + below(run, 4), size, VS_FAMILY_DEVICE);
         if (below(run, 3) == 0 && kept->count > 1)
             give(run, kept, THREAD_MAIN, below(run, kept->count));
     }

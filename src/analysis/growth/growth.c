@@ -207,8 +207,7 @@ static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
     return err;
 }
 
-/* A context was destroyed with all of its memory. */
-static enum vs_err follow_all(struct vs_growth_tracker *tracker)
+enum vs_err vs_growth_follow_all(struct vs_growth_tracker *tracker)
 {
     const struct vs_replay *replay = tracker->replay;
     enum vs_err err = VS_OK;
@@ -270,7 +269,7 @@ enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_e
     if (event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom)
         count_request(tracker);
     else if (event->kind == VS_EVENT_context)
-        return follow_all(tracker);
+        return vs_growth_follow_all(tracker);
     if (replay->step_ended || replay->phases.steps.begun != tracker->marks_begun)
         return follow_marks(tracker);
     return VS_OK;

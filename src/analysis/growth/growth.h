@@ -122,8 +122,8 @@ static inline bool vs_growth_accused(const struct vs_growth_row *row)
            row->confidence >= VS_GROWTH_SURE;
 }
 
-/* vs_growth_sum: the accused sites of *account* at the user's level together: bytes, per step, the earliest since, the
- * highest confidence. Returns their number; 0 leaves *out* zero. */
+/* vs_growth_sum: the accused sites of *account* at the user's level together: bytes, per step, the
+ * earliest since, the highest confidence. Returns their number; 0 leaves *out* zero. */
 size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
                      struct vs_growth_row *out);
 

@@ -30,6 +30,10 @@ struct vs_growth_tracker {
     struct vs_growth_row account_rows[VS_DEVICES_MAX + 1];
 };
 
+/* vs_growth_follow_all: frees of blocks without an event of their own: a context was destroyed, or
+ * another block was allocated at their address. VS_ERR_NOMEM. */
+enum vs_err vs_growth_follow_all(struct vs_growth_tracker *tracker) VS_MUST_CHECK;
+
 /* vs_growth_search: looks for the loop in the requests so far. VS_ERR_NOMEM. */
 enum vs_err vs_growth_search(struct vs_growth_tracker *tracker) VS_MUST_CHECK;
 

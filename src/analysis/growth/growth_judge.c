@@ -117,7 +117,8 @@ static size_t first_of_run(const struct trend_input *in)
     size_t count = in->rises - start;
     memcpy(sorted, in->rise_by + start, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_size);
-    while (start + 1 < in->rises && (double)in->rise_by[start] > OUTLIER * (double)sorted[count / 2])
+    double most = OUTLIER * (double)sorted[count / 2];
+    while (start + 1 < in->rises && (double)in->rise_by[start] > most)
         start++;
     return start;
 }
@@ -206,7 +207,8 @@ static void judge_run(const struct trend_input *in, struct vs_trend *out)
     }
     size_t quiet = in->count - 1 - to;
     double noise = (double)in->drop / (double)grown, slope;
-    bool ended = quiet > (longest == 1 ? 1 : 2 * longest) || (double)quiet >= GAPS_QUIET * usual + 1;
+    bool ended = quiet > (longest == 1 ? 1 : 2 * longest) ||
+                 (double)quiet >= GAPS_QUIET * usual + 1;
     if (rises < RISES_MIN || ended || noise >= FREED_BEFORE) {
         judge_quiet(in, out);
         return;

@@ -38,8 +38,8 @@ struct vs_trend {
 /* vs_trend_sure: how sure it is that what rose *rises* times, and never fell, goes on rising. */
 double vs_trend_sure(size_t rises);
 
-/* vs_trend_axis_make: *steps_at*: steps begun before the begin of each window, and before the end of
- * the last; NULL without steps. */
+/* vs_trend_axis_make: *steps_at*: steps begun before the begin of each window, and before the end
+ * of the last; NULL without steps. */
 void vs_trend_axis_make(const struct vs_floors *floors, const uint64_t *steps_at,
                         struct vs_trend_axis *out);
 

@@ -3,8 +3,8 @@
  * See the header. A symbol is a call site, or a call site and a size where sites alone do not
  * repeat (a trace without stacks). Symbols with about the same number of regular requests belong to
  * one loop, and one of them marks its repetitions. Only transient bytes are compared: live bytes
- * that are freed later. What stays, such as a leak, does not hide the floor of a loop, which are the
- * lowest transient bytes of each repetition. */
+ * that are freed later. What stays, such as a leak, does not hide the floor of a loop: the lowest
+ * transient bytes of each repetition. */
 #include "analysis/growth/growth_loop.h"
 
 #include <math.h>
@@ -19,11 +19,11 @@
 #define REGULAR_MIN 0.6  /* share of distances between half and twice the median */
 #define LOOPS_MAX 24u
 #define SAMPLES 512u /* of distances or heights, for their median */
-#define RETURN_MAX 0.35  /* rise and fall of the floor from one repetition to the next, of its height */
+#define RETURN_MAX 0.35  /* what the floor both rises and falls, of the height of a repetition */
 #define FLOOR_MAX 0.1    /* height above an outer loop's floor, of the repetition's height */
 #define ALONE_MIN 0.9    /* share of the requests at the mark's call site when no other repeats */
 #define SPAN_MIN 0.4     /* share of the requests that lie in repetitions of usual length */
-#define PRESENT_MIN 0.6  /* share of the repetitions with requests of a call site that is of the loop */
+#define PRESENT_MIN 0.6  /* a call site of the loop has requests in this share of repetitions */
 #define COVER_MIN 0.5    /* share of the requests that are of such call sites */
 #define SAME_MIN 0.5     /* share of these with as many requests as in the repetition before */
 #define SAME_SIZED_MIN 0.75
@@ -301,7 +301,8 @@ static enum vs_err group_symbols(struct loop_search *search)
         struct loop_symbol *symbol = &search->symbols[s];
         struct loop_group *group =
             search->group_count ? &search->groups[search->group_count - 1] : NULL;
-        if (group && (symbol->count + 1 >= most || symbol->count * UINT64_C(5) >= most * UINT64_C(4))) {
+        uint64_t count = symbol->count;
+        if (group && (count + 1 >= most || 5 * count >= UINT64_C(4) * most)) {
             if (marks_better(symbol, group->mark))
                 group->mark = symbol;
             continue;
@@ -389,8 +390,8 @@ static enum vs_err repeats_the_same(const struct loop_search *search,
     return VS_OK;
 }
 
-/* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is NULL
- * when there is none. */
+/* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is
+ * NULL when there is none. */
 static enum vs_err choose(const struct loop_search *search, const struct loop_group **out)
 {
     *out = NULL;

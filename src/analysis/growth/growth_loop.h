@@ -2,8 +2,8 @@
  *
  * Finds the loop of a program, such as its training step, in its latest requests. Every call site
  * whose requests come at regular distances may be the loop's mark. Loops are nested: layers in
- * steps, steps between evaluations. A step is the shortest of them at whose begin the live memory is
- * back at its floor: within a step it rises (forward) and falls (backward). The mark is the call
+ * steps, steps between evaluations. A step is the shortest of them at whose begin the live memory
+ * is back at its floor: within a step it rises (forward) and falls (backward). The mark is the call
  * site that requests first after the floor. */
 #ifndef VS_GROWTH_LOOP_H
 #define VS_GROWTH_LOOP_H

@@ -360,8 +360,8 @@ static enum vs_err judge_sites(struct judging *judging)
 {
     struct vs_growth_tracker *tracker = judging->tracker;
     size_t sites = tracker->replay->sites.count;
-    enum vs_err err =
-        vs_vec_grow(&tracker->row_of, &tracker->row_of_capacity, sites + 1, sizeof *tracker->row_of);
+    enum vs_err err = vs_vec_grow(&tracker->row_of, &tracker->row_of_capacity, sites + 1,
+                                  sizeof *tracker->row_of);
     if (err)
         return err;
     tracker->row_of_count = sites;
@@ -393,9 +393,9 @@ static double sure_of_steps(const struct judging *judging)
 enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
 {
     struct judging judging = {.tracker = tracker};
-    enum vs_err err = VS_OK;
+    enum vs_err err = vs_growth_follow_all(tracker);
     *out = (struct vs_growth_result){.unjudged = tracker->floors.refused};
-    if (tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
+    if (!err && tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
         err = vs_growth_search(tracker);
     if (err)
         return err;

@@ -81,8 +81,8 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
     fprintf(style->out, "  steps    %s done%s, mean %s, shortest %s, longest %s (step %llu)\n",
             vs_count_format(count, steps->done), steps->found ? " (from repeating requests)" : "",
             vs_time_format(mean, steps->total_ns / steps->done),
-            vs_time_format(shortest, steps->shortest_ns), vs_time_format(longest, steps->longest_ns),
-            (unsigned long long)steps->longest_number);
+            vs_time_format(shortest, steps->shortest_ns),
+            vs_time_format(longest, steps->longest_ns), (unsigned long long)steps->longest_number);
     if (!steps->peak_bytes)
         return;
     uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);

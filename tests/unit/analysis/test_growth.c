@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/growth/growth.h"
+#include "analysis/growth/growth_internal.h"
 #include "support/growth_cases.h"
 #include "support/trace_builder.h"
 
@@ -125,14 +125,16 @@ static void print_case(const struct growth_case *one, const struct fed *fed,
 {
     const struct vs_growth_row *row = judged->row;
     print_message("  %-22s program %d steps %4u ending %d noise %d prefetch %d varying %d eval %2u "
-                  "warm %u seed %llx: %s %.2f, others %u, steps %s %llu, per step %llu (%llu) every %llu (%u) since %llu (%u)\n",
+                  "warm %u seed %llx: %s %.2f, others %u, steps %s %llu, "
+                  "per step %llu (%llu) every %llu (%u) since %llu (%u)\n",
                   growth_habit_name(one->habit), one->program, one->steps, one->ending, one->noise,
                   one->prefetch, one->varying, one->evaluate_every, one->warm_up,
                   (unsigned long long)one->seed, row ? vs_growth_class_name(row->class) : "-",
                   row ? row->confidence : 0, judged->others,
                   fed->result.steps.source == VS_STEPS_NONE ? "none" : "found",
                   (unsigned long long)fed->result.steps.begun,
-                  (unsigned long long)(row ? row->per_step : 0), (unsigned long long)truth->per_step,
+                  (unsigned long long)(row ? row->per_step : 0),
+                  (unsigned long long)truth->per_step,
                   (unsigned long long)(row ? row->every : 0), truth->every,
                   (unsigned long long)(row ? row->since_step : 0), truth->since);
     print_others(fed);
@@ -171,7 +173,8 @@ static bool figures_right(const struct growth_case *one, const struct growth_tru
 static void growth_is_told_from_benign_use_of_memory(void **state)
 {
     struct fed *fed = *state;
-    unsigned right = 0, all = 0, false_accusations = 0, steps = 0, figures = 0, by_habit[HABIT_COUNT][2] = {{0}};
+    unsigned right = 0, all = 0, false_accusations = 0, steps = 0, figures = 0;
+    unsigned by_habit[HABIT_COUNT][2] = {{0}};
     for (unsigned habit = 0; habit < HABIT_COUNT; habit++) {
         for (uint64_t seed = first_seed; seed < first_seed + seeds; seed++) {
             struct growth_case one;
@@ -205,6 +208,251 @@ static void growth_is_told_from_benign_use_of_memory(void **state)
     assert_true(figures * 100 >= all * 95);
 }
 
+/* One program, judged as a whole. */
+static struct judged judge(struct fed *fed, enum growth_program program, enum growth_habit habit,
+                           unsigned steps, bool marks)
+{
+    struct growth_case one;
+    struct growth_truth truth;
+    growth_case_make(7, habit, &one);
+    one.program = program;
+    one.steps = steps;
+    one.marks = marks;
+    one.ending = habit == HABIT_FREED_AT_END ? ENDING_FREES : ENDING_FAILURE;
+    return run_case(fed, &one, &truth);
+}
+
+static void marks_win_over_the_repeating_requests(void **state)
+{
+    struct fed *fed = *state;
+    struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 50, true);
+    assert_int_equal(fed->result.steps.source, VS_STEPS_MARKED);
+    assert_int_equal(fed->result.steps.done, 50);
+    assert_int_equal(judged.accused, 1);
+    assert_int_equal(judged.row->births, 50);
+    assert_int_equal(judged.row->every, 1);
+    assert_int_equal(judged.row->bytes, judged.row->per_step * 50);
+}
+
+static void few_steps_are_weak_evidence(void **state)
+{
+    struct fed *fed = *state;
+    struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 2, false);
+    assert_int_equal(judged.accused, 0);
+    judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 5, false);
+    assert_non_null(judged.row);
+    double few = judged.row->confidence;
+    judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 40, false);
+    assert_true(judged.row->confidence > few);
+    assert_true(judged.row->confidence > 0.9);
+}
+
+static void a_step_has_its_peak_its_growth_and_its_churn(void **state)
+{
+    struct fed *fed = *state;
+    struct judged judged = judge(fed, PROGRAM_SIMPLE, HABIT_LEAK, 60, false);
+    const struct vs_growth_steps *steps = &fed->result.steps;
+    assert_int_equal(steps->source, VS_STEPS_FOUND);
+    assert_int_equal(steps->net_bytes, (int64_t)judged.row->per_step);
+    assert_true(steps->churn_bytes >= 6 * MIB && steps->churn_bytes <= 30 * MIB);
+    assert_true(steps->count > 50);
+    for (size_t i = 1; i < steps->count; i++) {
+        const struct vs_growth_step *step = &steps->items[i], *before = step - 1;
+        assert_true(step->event > before->event && step->time_ns > before->time_ns);
+        assert_int_equal(step->begin_bytes, before->end_bytes);
+        assert_true(step->peak_bytes >= step->begin_bytes);
+    }
+}
+
+static void a_full_cache_grew_until_a_step(void **state)
+{
+    struct fed *fed = *state;
+    struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_CACHE, 100, false);
+    assert_int_equal(judged.row->class, VS_GROWTH_FILLED);
+    assert_true(judged.row->until_step_known);
+    /* a block in each step until there are 3 to 19 */
+    assert_in_range(judged.row->until_step, 2, 20);
+    assert_null(vs_growth_of(&fed->result, UINT32_MAX - 1));
+}
+
+static void all_sites_of_an_account_are_summed(void **state)
+{
+    struct fed *fed = *state;
+    struct vs_growth_row sum;
+    struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK_SITES, 50, false);
+    assert_int_equal(judged.accused, 3);
+    assert_int_equal(vs_growth_sum(&fed->result, 0, &sum), 3);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < fed->result.site_count; i++)
+        if (vs_growth_accused(&fed->result.sites[i]))
+            bytes += fed->result.sites[i].bytes;
+    assert_int_equal(sum.bytes, bytes);
+    assert_true(vs_growth_accused(&fed->result.accounts[0]));
+    judge(fed, PROGRAM_TRAIN, HABIT_NOTHING, 50, false);
+    assert_int_equal(vs_growth_sum(&fed->result, 0, &sum), 0);
+    assert_int_equal(sum.bytes, 0);
+}
+
+/* Asks for a result at every so many events. */
+struct asked {
+    struct fed *fed;
+    unsigned events;
+};
+
+static bool feed_and_ask(void *arg, const struct vs_event *event)
+{
+    struct asked *asked = arg;
+    struct vs_growth_result result;
+    return feed(asked->fed, event) &&
+           (++asked->events % 97 || vs_growth_finish(asked->fed->tracker, &result) == VS_OK);
+}
+
+static void a_result_on_the_way_does_not_change_the_last(void **state)
+{
+    struct fed *fed = *state;
+    for (unsigned habit = 0; habit < HABIT_COUNT; habit++) {
+        struct growth_case one;
+        struct growth_truth truth;
+        growth_case_make(3, (enum growth_habit)habit, &one);
+        struct judged once = run_case(fed, &one, &truth);
+        struct vs_growth_row row = once.row ? *once.row : (struct vs_growth_row){.site = 0};
+        uint64_t begun = fed->result.steps.begun;
+        struct asked asked = {fed, 0};
+        feed_restart(fed);
+        assert_true(growth_case_run(&one, fed->step_name, feed_and_ask, &asked, &truth));
+        feed_finish(fed);
+        struct judged often = look(fed);
+        assert_int_equal(fed->result.steps.begun, begun);
+        assert_int_equal(often.accused, once.accused);
+        assert_int_equal(often.row != NULL, once.row != NULL);
+        if (!often.row)
+            continue;
+        assert_int_equal(often.row->class, row.class);
+        assert_int_equal(often.row->bytes, row.bytes);
+        assert_int_equal(often.row->per_step, row.per_step);
+    }
+}
+
+static uint64_t random_state = 1;
+
+static uint64_t below(uint64_t bound)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % bound;
+}
+
+/* Events in any order, with frees of unknown addresses, lost contexts and unbalanced ranges. */
+static void any_events_are_followed(void **state)
+{
+    struct fed *fed = *state;
+    feed_restart(fed);
+    for (unsigned i = 0; i < 20000; i++) {
+        struct vs_event event = {.kind = VS_EVENT_free, .tid = 1, .time_ns = i,
+                                 .free = {.addr = 4096 * (1 + below(300))}};
+        uint64_t kind = below(20);
+        if (kind < 9)
+            event = (struct vs_event){
+                .kind = VS_EVENT_alloc, .tid = 1, .time_ns = i,
+                .alloc = {.addr = 4096 * (1 + below(300)), .requested = below(MIB),
+                          .size = below(MIB), .family = below(VS_FAMILY_COUNT),
+                          .device = below(3), .context = 1 + below(2), .stack = below(12)}};
+        else if (kind == 9 && below(50) == 0)
+            event = (struct vs_event){.kind = VS_EVENT_context, .time_ns = i,
+                                      .context = {.context = 1 + below(2), .device = below(3)}};
+        else if (kind == 10)
+            event = (struct vs_event){.kind = VS_EVENT_alloc_failed, .time_ns = i,
+                                      .alloc_failed = {.device = below(3)}};
+        assert_true(feed(fed, &event));
+        if (i % 512 == 0)
+            feed_finish(fed);
+        for (unsigned s = 0; s < fed->replay->sites.count && i % 512 == 0; s++)
+            assert_int_equal(fed->tracker->floors.rows[s].live,
+                             fed->replay->sites.items[s].live_bytes);
+    }
+    feed_finish(fed);
+    assert_true(fed->result.site_count <= fed->replay->sites.count);
+}
+
+#define HISTORY 5000
+
+/* Compares the floors with the lowest of every value that a row had, window by window. */
+static void floors_are_the_lowest_of_each_window(void **state)
+{
+    (void)state;
+    struct vs_floors floors = {0};
+    static uint64_t values[HISTORY * 2], at[HISTORY * 2]; /* after each change; its request */
+    uint64_t live = 0, out[VS_FLOOR_WINDOWS];
+    size_t count = 0;
+    for (unsigned i = 0; i < HISTORY; i++) {
+        struct vs_floor_row *row;
+        if (vs_floors_due(&floors))
+            vs_floors_next(&floors, i, i, 0, NULL, 0);
+        floors.requests++;
+        assert_int_equal(vs_floors_row(&floors, 0, &row), VS_OK);
+        for (int free = 0; free < 2; free++) {
+            if (below(3) == 0)
+                continue; /* another call site's */
+            uint64_t by = below(100);
+            live = !free ? live + by : live > by ? live - by : 0;
+            assert_int_equal(vs_floors_change(&floors, row, live, !free), VS_OK);
+            values[count] = live;
+            at[count++] = i;
+        }
+        if (i % 377 && i + 1 < HISTORY)
+            continue;
+        uint64_t held = vs_floors_read(&floors, row, out), before = 0;
+        size_t next = 0;
+        for (uint32_t w = 0; w <= floors.window; w++) {
+            uint64_t lowest = before;
+            for (; next < count && at[next] >> floors.shift == w; next++) {
+                before = values[next];
+                bool last_free = next + 1 == count && at[next] == i && held != before;
+                if (before < lowest && !last_free) /* a free after the last request */
+                    lowest = before;
+            }
+            assert_int_equal(out[w], lowest);
+        }
+    }
+    vs_floors_free(&floors);
+}
+
+/* Each step allocates and frees two blocks and keeps a small one for ten steps. */
+static void memory_does_not_grow_with_the_trace(void **state)
+{
+    struct fed *fed = *state;
+    const uint64_t steps = 150000;
+    feed_restart(fed);
+    for (uint64_t step = 0; step < steps; step++) {
+        for (uint64_t part = 0; part < 3; part++) {
+            uint64_t addr = 4096 * (1 + part + (part == 2 ? step % 10 : 0));
+            struct vs_event event = {
+                .kind = VS_EVENT_alloc, .tid = 1, .time_ns = 10 * step + part,
+                .alloc = {.addr = addr, .requested = MIB, .size = MIB, .context = 1,
+                          .stack = 1 + part}};
+            assert_true(feed(fed, &event));
+        }
+        for (uint64_t part = 0; part < 2; part++) {
+            struct vs_event event = {.kind = VS_EVENT_free, .tid = 1,
+                                     .time_ns = 10 * step + 5 + part,
+                                     .free = {.addr = 4096 * (1 + part)}};
+            assert_true(feed(fed, &event));
+        }
+    }
+    feed_finish(fed);
+    const struct vs_growth_tracker *tracker = fed->tracker;
+    assert_int_equal(tracker->requests.count, VS_LOOP_REQUESTS_MAX);
+    assert_true(tracker->requests.capacity <= VS_LOOP_REQUESTS_MAX);
+    assert_true(tracker->found.capacity <= VS_STEP_ROWS_MAX);
+    assert_true(tracker->floors.series_count <= fed->replay->sites.count);
+    assert_int_equal(fed->result.steps.source, VS_STEPS_FOUND);
+    assert_in_range(fed->result.steps.begun, steps - 1, steps + 1);
+    assert_int_equal(fed->result.steps.stride, 4);
+    struct judged judged = look(fed);
+    assert_int_equal(judged.accused + judged.others, 0);
+}
+
 static int open_feed(void **state)
 {
     static struct fed fed;
@@ -227,6 +475,15 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_is_told_from_benign_use_of_memory),
+        cmocka_unit_test(marks_win_over_the_repeating_requests),
+        cmocka_unit_test(few_steps_are_weak_evidence),
+        cmocka_unit_test(a_step_has_its_peak_its_growth_and_its_churn),
+        cmocka_unit_test(a_full_cache_grew_until_a_step),
+        cmocka_unit_test(all_sites_of_an_account_are_summed),
+        cmocka_unit_test(a_result_on_the_way_does_not_change_the_last),
+        cmocka_unit_test(any_events_are_followed),
+        cmocka_unit_test(floors_are_the_lowest_of_each_window),
+        cmocka_unit_test(memory_does_not_grow_with_the_trace),
     };
     return cmocka_run_group_tests(tests, open_feed, close_feed);
 }
