@@ -105,7 +105,7 @@ def difference(want, have):
 
 
 def mib(n):
-    return f"{n / (1 << 20):,.1f}"
+    return f"{n / (1 << 20):,.2f}"
 
 
 def table_of(title, rows):

@@ -77,18 +77,10 @@ def instances(*classes):
     return [[o for o in objects if issubclass(type(o), c)] for c in classes]
 
 
-def gathered_parameters():
-    """What FSDP2 gathers from the other ranks for the time of use."""
-    if "torch.distributed.fsdp._fully_shard._fsdp_param" not in sys.modules:
-        return
-    from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
-    for parameter in instances(FSDPParam)[0]:
-        yield from parameter.all_gather_outputs
-
-
 def held(names, variables):
-    modules, optimizers, scalers, tensors = instances(torch.nn.Module, torch.optim.Optimizer, torch.amp.GradScaler,
-                                                      torch.Tensor)
+    fsdp = sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param")
+    modules, optimizers, scalers, tensors, shards = instances(
+        torch.nn.Module, torch.optim.Optimizer, torch.amp.GradScaler, torch.Tensor, fsdp.FSDPParam if fsdp else ())
     owned = [p for o in optimizers for g in o.param_groups for p in g["params"]]
     blocks = block_sizes()
     parameters = list(owned)
@@ -101,7 +93,7 @@ def held(names, variables):
              "gradients": storages([t.grad for t in parameters + tensors if t is not None and t.is_leaf], blocks),
              "optimizer state": storages(state, blocks),
              "inputs": storages((variable(n, variables) for n in names), blocks)}
-    gathered = storages(gathered_parameters(), blocks)
+    gathered = storages((t for s in shards for t in s.all_gather_outputs), blocks)  # from other ranks
     known = set(gathered) | {address for found in kinds.values() for address in found}
     kept = storages((holder.tensor for holder in saved), blocks)
     kinds["activations"] = {a: n for a, n in kept.items() if a not in known}
