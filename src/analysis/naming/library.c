@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/python_file.h"
+
 #define STACK_MAX 128
 
 /* Objects between the code that allocates and the driver, or at the bottom of every stack. */
@@ -114,4 +116,24 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
             return begins(base, "libc10");
     }
     return false;
+}
+
+bool vs_library_installed(const char *path, char *name)
+{
+    static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib", "/usr/local/lib",
+                                          "/usr/local/cuda", "/opt/", NULL};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    bool installed = is_passed_through(base) || vs_python_is_library(path);
+    for (size_t i = 0; !installed && folders[i]; i++)
+        installed = begins(path, folders[i]);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (begins(base, known[i].prefix)) {
+            snprintf(name, VS_PACKAGE_MAX, "%s", known[i].name);
+            return true;
+        }
+    const char *suffix = strstr(base, ".so");
+    size_t length = suffix ? (size_t)(suffix - base) : strlen(base);
+    snprintf(name, VS_PACKAGE_MAX, "%.*s",
+             installed ? (int)(length < VS_PACKAGE_MAX ? length : VS_PACKAGE_MAX - 1) : 0, base);
+    return installed;
 }

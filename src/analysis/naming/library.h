@@ -30,4 +30,9 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
  * tensors. */
 bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack);
 
+/* vs_library_installed: whether the object at *path* was installed rather than built by the user: a
+ * known library, or one in a folder of the system or of Python. *name* (VS_PACKAGE_MAX bytes of
+ * python_file.h) receives its common name or its file's, "" for the user's. */
+bool vs_library_installed(const char *path, char *name);
+
 #endif

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "analysis/naming/library.h"
+
 #define STACK_MAX 129 /* the maximum recorded depth, and the mark for more */
 #define INLINE_MAX 16
 
@@ -81,11 +83,17 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
         size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
         const struct vs_module *module = vs_reader_module(reader, pcs[i].module);
         bool python = module && *module->function;
-        for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++)
+        char library[VS_PACKAGE_MAX] = "";
+        if (module)
+            python ? (void)vs_python_library(reader, module->path, library)
+                   : vs_library_installed(module->path, library);
+        for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++) {
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
                                                    named[k].line, named[k].inlined, named[k].known,
-                                                   python};
+                                                   python, ""};
+            memcpy(all[count - 1].library, library, sizeof library);
+        }
     }
     size_t first = 0, last = count;
     while (first < last && !all[first].python &&

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/naming/python_file.h"
 #include "base/vs_err.h"
+#include "base/vs_map.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
 
@@ -24,6 +26,7 @@ struct vs_chain_frame {
     unsigned line;
     bool inlined, known;
     bool python; /* a Python function */
+    char library[VS_PACKAGE_MAX]; /* whose code it is: "torch", "cuBLAS"; "": the user's */
 };
 
 /* vs_naming_chain: the user's frames of *stack*, innermost first, at most *max*; returns how many.
@@ -36,6 +39,26 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
  * function, if there is one; the frames before it are the extension and the libraries that it
  * called. Otherwise 0. */
 size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
+
+/* vs_naming_fold: selects the frames that name a call site. If *frames* has Python functions of the
+ * user's, those; without any, the Python functions of the package that the program is started from
+ * ("python -m PACKAGE"). For native code the functions of the program and of objects that are not
+ * installed with the system. The frames that are not selected keep their *library*; that of the
+ * selected ones is "". Returns false when none is selected: then all from vs_naming_lead on name the
+ * call site. */
+bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
+
+/* vs_naming_through: the function of a library that the innermost selected frame called, as
+ * "torch: Linear.forward", or "" without one. *out* has VS_THROUGH_MAX bytes. Returns out. */
+#define VS_THROUGH_MAX 128
+char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out);
+
+/* vs_naming_key: a number that is the same for stacks whose selected Python frames are the same, or
+ * that have none and the same *mark* (string id, 0: none). For other stacks, the stack itself and 1
+ * << 63. *owners*: zero-initialised, kept between calls, freed with vs_map_free; VS_ERR_NOMEM. Looks
+ * up no symbols. */
+enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
+                          uint64_t mark, uint64_t *key) VS_MUST_CHECK;
 
 /* vs_naming_is_plumbing: true when a frame of *function* in *module* (base name), *file* (may be
  * NULL), is part of the allocation path instead of the code that asked for memory. */

@@ -153,7 +153,8 @@ static enum vs_err fill_step_largest(struct vs_oom *oom, const struct vs_summary
         .family = live->family, .bytes = live->size, .count = 1,
         .api = vs_summary_copy(&oom->memory, api)};
     return oom->step_largest_site.api
-               ? vs_summary_frames(summary, site->stack, &oom->step_largest_site)
+               ? vs_summary_frames(summary, site->stack, live->mark,
+                                   &oom->step_largest_site)
                : VS_ERR_NOMEM;
 }
 

@@ -25,15 +25,24 @@ struct vs_report_frame {
     const char *module;
     unsigned line;        /* 0 when unknown */
     bool inlined, known;
+    const char *library;  /* whose code it is: "torch", "cuBLAS"; NULL: the user's */
 };
 
-/* A call site that allocated memory. Stacks with the same text are one site. */
+/* A call site that allocated memory. Stacks with the same text are one site: the user's functions,
+ * without the frames of libraries below and between them. */
 struct vs_report_site {
+    enum vs_level level; /* VS_LEVEL_FRAMEWORK: of tensors; VS_LEVEL_DEVICE */
+    const char *line;    /* the user's line on whose behalf a thread without Python frames allocated:
+                          * "loss.backward() (train.py:40)"; NULL: the frames name the site */
+    const char *through; /* the library's function that the user's called: "torch: Linear.forward";
+                          * NULL: none, or several */
+    bool folds;          /* frames of libraries are not shown */
+    size_t stacks;       /* distinct ones that are this site, at least 1 */
     const struct vs_report_frame *frames; /* innermost first; without internal frames */
     size_t frame_count;                   /* 0 when no stack was recorded */
-    size_t wrappers; /* leading frames shared by nearly every site: the program's own allocation
-                      * function; of a Python program also the native frames before it; below
-                      * frame_count */
+    size_t wrappers; /* leading frames that are not shown: libraries called by the user, and
+                      * functions shared by nearly every site: the program's own allocation
+                      * function; below frame_count */
     const char *api;                      /* "cudaMalloc", …; "" when unknown */
     unsigned family;
     uint64_t bytes, count; /* held at the time of the list */
@@ -55,7 +64,7 @@ struct vs_report_site {
 struct vs_report_sites {
     const struct vs_report_site *items;
     size_t count;
-    uint64_t total_bytes;   /* over all sites, listed or not */
+    uint64_t total_bytes, total_count; /* over all sites, listed or not */
     uint64_t omitted_count; /* sites not in the list */
     uint64_t omitted_bytes;
     /* Where not every allocation was recorded (vs_report.recording): the figures of sites are
@@ -121,6 +130,10 @@ struct vs_report_device {
     uint64_t limit_bytes; /* set by the option limit; 0: no limit */
     bool simulated;
     struct vs_report_family family[VS_FAMILY_COUNT]; /* host families stay zero */
+    enum vs_level level; /* the user's: of the lists of sites below, of *peak_user* and of phases */
+    struct vs_report_peak peak_user; /* of tensors and other memory that does not hold them; at the
+                                      * device's level that of peak_allocated */
+    uint64_t user_allocated; /* likewise, at the end */
     struct vs_report_peak peak_allocated, peak_requested;
     struct vs_report_peak peak_reserved; /* of the times with that peak, the one with most allocated */
     uint64_t peak_reserved_first_ns;     /* when that peak was first reached */
@@ -131,15 +144,20 @@ struct vs_report_device {
     uint64_t segment_allocs, segment_frees;
     /* the driver's memory for graphs: at the end, its peak; and the peak in use */
     uint64_t graph_reserved, graph_reserved_peak, graph_used_peak;
-    struct vs_report_sites at_peak; /* of allocated */
+    struct vs_report_sites at_peak; /* at peak_user */
     struct vs_report_sites at_end;  /* live, or lost with their context */
     struct vs_report_sites growing; /* sites that grow; bytes = at the end */
     struct vs_report_sites filled;  /* large ones that grew and are constant since */
-    bool growth_steady;             /* the device's allocated bytes grow */
+    /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
+     * at the end; otherwise empty. */
+    struct vs_report_sites device_at_peak, device_at_end;
+    bool growth_steady;             /* the allocated bytes of *level* grow */
     uint64_t growth_per_step;
     bool has_framework;             /* a framework's own allocator was also recorded */
     uint64_t framework_allocs, framework_frees, framework_allocated;
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
+    uint64_t framework_retries; /* refusals by the device after which PyTorch emptied its cache and
+                                 * got the memory: not failures */
     struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other figures */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
@@ -161,8 +179,8 @@ struct vs_report_phase {
     const char *path;  /* "step / forward" */
     unsigned depth;    /* 0 for outermost */
     uint64_t times, time_ns;
-    uint64_t allocs, alloc_bytes; /* allocated while it was the innermost */
-    const uint64_t *peaks; /* peak of allocated while it was open, per devices[] entry */
+    uint64_t allocs, alloc_bytes; /* allocated while it was the innermost, at the user's level */
+    const uint64_t *peaks; /* peak at the user's level while it was open, per devices[] entry */
 };
 
 struct vs_report_failure {
@@ -172,6 +190,8 @@ struct vs_report_failure {
     uint64_t device; /* the driver's ordinal */
     unsigned family;
     uint64_t requested, error, stack;
+    uint64_t device_requested; /* of a framework's failure: the device's refused request; 0: none */
+    uint64_t attempts;         /* refusals by the device */
     uint64_t device_free, device_total; /* 0/0 when unknown */
     uint64_t allocated, reserved;
     const char *api, *place;

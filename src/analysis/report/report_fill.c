@@ -9,6 +9,7 @@
 
 #include "analysis/report/balance_build.h"
 #include "analysis/report/growth_fill.h"
+#include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
 #include "trace/symbols/demangle.h"
 
@@ -161,6 +162,7 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[index];
+    const struct vs_user_sums user = vs_user_sums(replay, index);
     *out = (struct vs_report_device){
         .device = account->device, .name = text_of(report, replay, account->name),
         .uuid = text_of(report, replay, account->uuid), .total_bytes = account->total_bytes,
@@ -175,15 +177,17 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .segment_frees = account->segment_frees,
         .graph_reserved = account->sums.graph_driver, .graph_used_peak = account->graph_used_peak,
         .graph_reserved_peak = account->graph_reserved_peak,
-        .growth_steady = vs_growth_steady(&account->growth, replay->phases.steps.done),
-        .growth_per_step = vs_growth_per_step(&account->growth),
+        .level = user.level, .user_allocated = user.allocated,
+        .growth_steady = vs_growth_steady(user.growth, replay->phases.steps.done),
+        .growth_per_step = vs_growth_per_step(user.growth),
         .has_framework = account->framework.family[VS_FAMILY_DEVICE].allocs || account->framework_ooms,
         .framework_allocs = account->framework.family[VS_FAMILY_DEVICE].allocs,
         .framework_frees = account->framework.family[VS_FAMILY_DEVICE].frees,
         .framework_allocated = account->framework.now.allocated,
         .framework_peak_allocated = account->framework.peak.allocated,
         .framework_peak_reserved = account->framework.peak.reserved,
-        .framework_ooms = account->framework_ooms};
+        .framework_ooms = account->framework_ooms,
+        .framework_retries = account->framework_retries};
     if (!out->name || !out->uuid || !out->peak_reserved_first_place)
         return VS_ERR_NOMEM;
     memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
@@ -192,11 +196,15 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
     fill_families(out->family, account);
     enum vs_err err = fill_peak(report, replay, &account->peak_allocated, &out->peak_allocated);
     if (!err)
+        err = fill_peak(report, replay, user.peak, &out->peak_user);
+    if (!err)
         err = fill_peak(report, replay, &account->peak_requested, &out->peak_requested);
     if (!err)
         err = fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
+    if (!err)
+        err = vs_summary_device_sites(summary, index, VS_SITES_LEFT, &out->device_at_end);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
     if (!err)
@@ -270,11 +278,12 @@ static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *r
         .name = vs_summary_copy(&report->memory, phase->name),
         .path = place_of(report, replay, (struct vs_place){.phase = index}),
         .depth = depth, .times = phase->times, .time_ns = phase->time_ns,
-        .allocs = phase->allocs, .alloc_bytes = phase->alloc_bytes, .peaks = peaks};
+        .peaks = peaks};
     if (!peaks || !out->name || !out->path)
         return VS_ERR_NOMEM;
-    for (unsigned i = 0; i < phase->peak_count && i < replay->account_count; i++)
-        peaks[report_index(report, replay, i)] = phase->peaks[i];
+    out->allocs = vs_user_phase_allocs(replay, phase, &out->alloc_bytes);
+    for (unsigned i = 0; i < replay->account_count; i++)
+        peaks[report_index(report, replay, i)] = vs_user_phase_peak(replay, phase, i);
     return VS_OK;
 }
 
@@ -403,10 +412,14 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
         if (event == device->peak_allocated.event) {
             err = fill_holes(summary->replay, account, &device->peak_allocated);
             if (!err)
-                err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
-            if (summary->replay->recording.selects)
-                device->at_peak.whole_bytes = device->peak_allocated.bytes;
+                err = vs_summary_device_sites(summary, account, VS_SITES_LIVE,
+                                              &device->device_at_peak);
             fill_family_at_peak(device, summary->replay->accounts[account]);
+        }
+        if (!err && event == device->peak_user.event) {
+            err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
+            if (summary->replay->recording.selects)
+                device->at_peak.whole_bytes = device->peak_user.bytes;
         }
         if (!err && event == device->peak_requested.event)
             err = fill_holes(summary->replay, account, &device->peak_requested);
@@ -425,7 +438,8 @@ uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after)
     uint64_t next = 0;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
-        const uint64_t events[] = {device->peak_allocated.event, device->peak_requested.event,
+        const uint64_t events[] = {device->peak_allocated.event, device->peak_user.event,
+                                   device->peak_requested.event,
                                    device->peak_reserved.event, device->balance_peak.event,
                                    device->balance_last.event};
         for (size_t k = 0; k < sizeof events / sizeof *events; k++)

@@ -44,43 +44,93 @@ static size_t append(char *out, size_t at, const char *text, int length)
     return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
 }
 
-/* The text for missing frames, with a remedy. */
-static size_t append_function(char *out, size_t at, const char *function)
+#define FIRST_FUNCTION_MAX 56 /* bytes: its line must not be cut off in 80 columns */
+
+/* "outer::inner<int>::f" without what comes first, for names that are too long. */
+static const char *short_tail(const char *function, int length)
+{
+    const char *tail = function;
+    int depth = 0;
+    for (int i = length; i-- > 0 && length - i <= FIRST_FUNCTION_MAX;) {
+        depth += (function[i] == '>') - (function[i] == '<');
+        if (depth == 0 && function[i] == ':' && i + 1 < length)
+            tail = function + i + 1;
+    }
+    return tail;
+}
+
+/* *first*: of a text that begins with it. For missing frames a text with a remedy. */
+static size_t append_function(char *out, size_t at, const char *function, bool first)
 {
     static const char more[] = "(more frames; raise --stack-depth, at most 128)";
     if (strcmp(function, "(more frames)") == 0)
         return append(out, at, more, (int)sizeof more - 1);
-    return append(out, at, function, function_length(function));
+    int length = function_length(function);
+    if (!first || length <= FIRST_FUNCTION_MAX)
+        return append(out, at, function, length);
+    const char *tail = short_tail(function, length);
+    length -= (int)(tail - function);
+    at = append(out, at, tail == function ? "" : "…::", (int)strlen("…::"));
+    if (length <= FIRST_FUNCTION_MAX)
+        return append(out, at, tail, length);
+    while (length > FIRST_FUNCTION_MAX || ((unsigned char)tail[length] & 0xc0) == 0x80)
+        length--;
+    return append(out, append(out, at, tail, length), "…", (int)strlen("…"));
+}
+
+static size_t append_place(char *out, size_t at, const struct vs_report_frame *frame,
+                           const char **file)
+{
+    char where[300] = "";
+    if (frame->file && frame->line && *file && strcmp(*file, frame->file) == 0) {
+        snprintf(where, sizeof where, ":%u", frame->line);
+    } else if (frame->file && frame->line) {
+        const char *slash = strrchr(frame->file, '/');
+        snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file, frame->line);
+        *file = frame->file;
+    }
+    return append(out, at, where, (int)strlen(where));
+}
+
+static size_t append_chain(char *out, size_t at, const struct vs_report_site *site, size_t frames)
+{
+    const char *file = NULL;
+    size_t shown = 0;
+    for (size_t i = site->wrappers; i < site->frame_count; i++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        if (site->folds && frame->library)
+            continue;
+        if (shown == frames)
+            return append(out, at, " < …", (int)strlen(" < …"));
+        if (shown)
+            at = append(out, at, " < ", 3);
+        at = append_function(out, at, frame->function, !shown++);
+        at = append_place(out, at, frame, &file);
+    }
+    return at;
 }
 
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
 {
     size_t at = 0;
     out[0] = 0;
-    if (site->frame_count == 0) {
-        snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
-                 *site->api ? site->api : vs_family_name(site->family));
+    if (site->line) {
+        snprintf(out, VS_CHAIN_TEXT_MAX, "%s", site->line);
         return vs_text_clean(out);
     }
-    const char *file = NULL;
-    for (size_t i = site->wrappers; i < site->frame_count && i < site->wrappers + frames; i++) {
-        const struct vs_report_frame *frame = &site->frames[i];
-        char where[300] = "";
-        if (i > site->wrappers)
-            at = append(out, at, " < ", 3);
-        at = append_function(out, at, frame->function);
-        if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
-            snprintf(where, sizeof where, ":%u", frame->line);
-        } else if (frame->file && frame->line) {
-            const char *slash = strrchr(frame->file, '/');
-            snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file,
-                     frame->line);
-            file = frame->file;
-        }
-        at = append(out, at, where, (int)strlen(where));
+    if (site->frame_count == 0) {
+        snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
+                 *site->api                            ? site->api
+                 : site->level == VS_LEVEL_FRAMEWORK ? "tensors"
+                                                       : vs_family_name(site->family));
+        return vs_text_clean(out);
     }
-    if (site->frame_count > site->wrappers + frames)
-        append(out, at, " < …", (int)strlen(" < …"));
+    at = append_chain(out, at, site, frames);
+    if (site->through) {
+        at = append(out, at, " [", 2);
+        at = append(out, at, site->through, (int)strlen(site->through));
+        append(out, at, "]", 1);
+    }
     return vs_text_clean(out);
 }
 

@@ -11,6 +11,9 @@
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
 #include "analysis/report/growth_fill.h"
+#include "analysis/naming/user_line.h"
+#include "analysis/report/site_fold.h"
+#include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
 
 #define SITES_DEFAULT 50
@@ -21,19 +24,6 @@ const char *vs_summary_copy(struct vs_arena *memory, const char *text)
     return vs_text_copy(memory, text);
 }
 
-struct summary_candidate {
-    uint64_t bytes, count;
-    uint32_t site;
-};
-
-static int heavier(const void *a, const void *b)
-{
-    const struct summary_candidate *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->site < y->site ? -1 : x->site > y->site;
-}
-
 static int heavier_site(const void *a, const void *b)
 {
     const struct vs_report_site *x = a, *y = b;
@@ -41,16 +31,17 @@ static int heavier_site(const void *a, const void *b)
 }
 
 static enum vs_err gather(const struct vs_summary *summary, unsigned account,
-                          enum vs_summary_kind kind, struct summary_candidate **out, size_t *out_count)
+                          enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
+                          size_t *out_count)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     uint64_t weight = vs_recording_weight(&summary->replay->recording);
-    struct summary_candidate *list = NULL;
+    struct vs_summary_row *list = NULL;
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < sites->count; i++) {
         const struct vs_site *site = &sites->items[i];
-        struct summary_candidate one = {.bytes = site->live_bytes, .count = site->live_count,
-                                .site = (uint32_t)i};
+        struct vs_summary_row one = {.bytes = site->live_bytes, .count = site->live_count,
+                                     .site = (uint32_t)i};
         if (kind == VS_SITES_LEFT) {
             one.bytes += site->lost_bytes;
             one.count += site->lost_count;
@@ -58,6 +49,8 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
         if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
             one.bytes = vs_growth_listed(summary, (uint32_t)i, kind == VS_SITES_FILLED);
         if (site->device != account || one.bytes == 0)
+            continue;
+        if (user ? !vs_user_has_site(summary->replay, site) : site->level == VS_LEVEL_FRAMEWORK)
             continue;
         one.bytes *= weight;
         one.count *= weight;
@@ -68,8 +61,6 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
         }
         list[count++] = one;
     }
-    if (count)
-        qsort(list, count, sizeof *list, heavier);
     *out = list;
     *out_count = count;
     return VS_OK;
@@ -83,25 +74,31 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
 
 struct short_chain {
     const char *functions[VS_WRAPPERS_MAX + 1];
+    unsigned lines[VS_WRAPPERS_MAX + 1]; /* of Python functions; 0: of others */
     size_t count;
 };
 
 static int more_allocated(const void *a, const void *b)
 {
-    const struct summary_candidate *x = a, *y = b;
+    const struct vs_summary_row *x = a, *y = b;
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
 /* Whether *name*, at *level*, is shared by four in five chains and called from several functions.
- * Those of *chains* where it is not are dropped from further levels. */
+ * Those of *chains* where it is not are dropped from further levels. A Python function that
+ * allocates on several lines tells call sites apart by them. */
 static bool is_wrapper(struct short_chain *chains, size_t count, size_t level, const char *name)
 {
     const char *callers[WRAPPER_CALLERS_MIN];
     size_t shared = 0, caller_count = 0;
+    unsigned line = 0;
+    bool one_line = true;
     for (size_t i = 0; i < count; i++) {
         const struct short_chain *c = &chains[i];
         if (c->count < level + 2 || strcmp(c->functions[level], name) != 0)
             continue;
+        one_line &= shared == 0 || c->lines[level] == line;
+        line = c->lines[level];
         shared++;
         size_t k = 0;
         while (k < caller_count && strcmp(callers[k], c->functions[level + 1]) != 0)
@@ -109,7 +106,7 @@ static bool is_wrapper(struct short_chain *chains, size_t count, size_t level, c
         if (k == caller_count && caller_count < WRAPPER_CALLERS_MIN)
             callers[caller_count++] = c->functions[level + 1];
     }
-    return count >= WRAPPER_SITES_MIN && shared * 5 >= count * 4 &&
+    return one_line && count >= WRAPPER_SITES_MIN && shared * 5 >= count * 4 &&
            caller_count == WRAPPER_CALLERS_MIN;
 }
 
@@ -132,31 +129,51 @@ static void find_wrappers(struct short_chain *chains, size_t count, struct vs_wr
     }
 }
 
+/* The frames that name *stack*, in *chain*; returns how many. *lead*: as for vs_report_site.wrappers,
+ * the program's own functions still included. */
+static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
+                          struct vs_chain_frame *chain, bool *folds, size_t *lead)
+{
+    size_t count = vs_naming_chain(summary->replay->reader, summary->symbols, stack, chain,
+                                   VS_CHAIN_MAX);
+    *folds = vs_naming_fold(chain, count);
+    *lead = *folds ? 0 : vs_naming_lead(chain, count);
+    while (*folds && *lead < count && *chain[*lead].library)
+        ++*lead;
+    return count;
+}
+
+static void shorten(const struct vs_chain_frame *chain, size_t count, bool folds, size_t lead,
+                    struct short_chain *out)
+{
+    for (size_t i = lead; i < count && out->count <= VS_WRAPPERS_MAX; i++) {
+        if (folds && *chain[i].library)
+            continue;
+        out->lines[out->count] = chain[i].python ? chain[i].line : 0;
+        out->functions[out->count++] = chain[i].function;
+    }
+}
+
 enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     *out = (struct vs_wrappers){.count = 0};
-    struct summary_candidate *list = calloc(sites->count + 1, sizeof *list);
+    struct vs_summary_row *list = calloc(sites->count + 1, sizeof *list);
     struct short_chain *chains = calloc(STACKS_LOOKED_AT, sizeof *chains);
     size_t count = 0, named = 0;
     enum vs_err err = list && chains ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < sites->count; i++)
-        if (sites->items[i].stack)
-            list[count++] = (struct summary_candidate){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    if (!err)
+        if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
+            list[count++] =
+                (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
+    if (!err && count)
         qsort(list, count, sizeof *list, more_allocated);
     for (size_t i = 0; !err && i < count && i < STACKS_LOOKED_AT; i++) {
-        struct vs_chain_frame all[VS_CHAIN_MAX], *frames;
-        size_t n = vs_naming_chain(summary->replay->reader, summary->symbols,
-                                   sites->items[list[i].site].stack, all, VS_CHAIN_MAX);
-        size_t lead = vs_naming_lead(all, n);
-        frames = all + lead;
-        n = n - lead < VS_WRAPPERS_MAX + 1 ? n - lead : VS_WRAPPERS_MAX + 1;
-        if (n == 0)
-            continue;
-        for (size_t k = 0; k < n; k++)
-            chains[named].functions[k] = frames[k].function;
-        chains[named++].count = n;
+        struct vs_chain_frame chain[VS_CHAIN_MAX];
+        bool folds;
+        size_t lead, n = named_chain(summary, sites->items[list[i].site].stack, chain, &folds, &lead);
+        shorten(chain, n, folds, lead, &chains[named]);
+        named += chains[named].count > 0;
     }
     if (!err)
         find_wrappers(chains, named, out);
@@ -174,38 +191,67 @@ static const char *copy_or_null(struct vs_arena *memory, const char *text, bool 
     return copy;
 }
 
-enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
+/* Skips the program's wrappers, among the frames that are shown. */
+static size_t skip_wrappers(const struct vs_summary *summary, const struct vs_chain_frame *chain,
+                            size_t count, bool folds, size_t lead)
+{
+    const struct vs_wrappers *wrappers = summary->wrappers;
+    for (size_t k = 0; wrappers && k < wrappers->count; k++) {
+        size_t next = lead + 1;
+        while (folds && next < count && *chain[next].library)
+            next++;
+        if (lead >= count || strcmp(chain[lead].function, wrappers->names[k]) != 0 || next >= count)
+            return lead;
+        lead = next;
+    }
+    return lead;
+}
+
+static const char *line_of(const struct vs_summary *summary, uint64_t stack, uint64_t mark)
+{
+    return vs_user_line(summary->replay->reader, summary->symbols, summary->memory, stack, mark, true,
+                        false);
+}
+
+enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                               struct vs_report_site *site)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
-    size_t count = 0;
-    if (stack)
-        count = vs_naming_chain(summary->replay->reader, summary->symbols, stack, chain,
-                                VS_CHAIN_MAX);
+    char through[VS_THROUGH_MAX];
+    size_t count = 0, lead = 0;
+    bool failed = false;
+    site->folds = false;
     site->frames = NULL;
-    site->frame_count = 0;
-    site->wrappers = 0;
+    site->line = site->through = NULL;
+    if (stack)
+        count = named_chain(summary, stack, chain, &site->folds, &lead);
+    if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
+        site->line = line_of(summary, stack, mark);
+        if (!site->line)
+            return VS_ERR_NOMEM;
+        site->line = *site->line ? site->line : NULL;
+    }
+    site->frame_count = count;
+    site->wrappers = lead;
     if (count == 0)
         return VS_OK;
     struct vs_report_frame *frames = vs_arena_alloc(summary->memory, count * sizeof *frames);
     if (!frames)
         return VS_ERR_NOMEM;
-    bool failed = false;
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct vs_report_frame){
             .function = copy_or_null(summary->memory, chain[i].function, &failed),
             .file = copy_or_null(summary->memory, chain[i].file, &failed),
             .module = copy_or_null(summary->memory, chain[i].module, &failed),
-            .line = chain[i].line, .inlined = chain[i].inlined, .known = chain[i].known};
+            .line = chain[i].line, .inlined = chain[i].inlined, .known = chain[i].known,
+            .library = *chain[i].library
+                           ? copy_or_null(summary->memory, chain[i].library, &failed) : NULL};
+    if (site->folds && *vs_naming_through(chain, count, through))
+        site->through = copy_or_null(summary->memory, vs_text_clean(through), &failed);
     if (failed)
         return VS_ERR_NOMEM;
     site->frames = frames;
-    site->frame_count = count;
-    const struct vs_wrappers *wrappers = summary->wrappers;
-    size_t lead = site->wrappers = vs_naming_lead(chain, count);
-    while (wrappers && site->wrappers - lead < wrappers->count && site->wrappers + 1 < count &&
-           strcmp(frames[site->wrappers].function, wrappers->names[site->wrappers - lead]) == 0)
-        site->wrappers++;
+    site->wrappers = skip_wrappers(summary, chain, count, site->folds, lead);
     return VS_OK;
 }
 
@@ -214,19 +260,33 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool reads_the_same(const struct vs_report_site *a, const struct vs_report_site *b)
+/* The index of the next frame that is shown, from *i* on. */
+static size_t shown(const struct vs_report_site *site, size_t i)
 {
-    if (a->frame_count != b->frame_count || a->family != b->family)
+    while (i < site->frame_count && site->folds && site->frames[i].library)
+        i++;
+    return i;
+}
+
+bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    if (a->family != b->family || a->level != b->level || !same_text(a->line, b->line) ||
+        !a->frame_count != !b->frame_count)
         return false;
+    if (a->line)
+        return true;
     if (a->frame_count == 0)
         return same_text(a->api, b->api);
-    for (size_t i = 0; i < a->frame_count; i++) {
-        const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[i];
+    size_t i = shown(a, a->wrappers), k = shown(b, b->wrappers);
+    while (i < a->frame_count && k < b->frame_count) {
+        const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[k];
         if (x->line != y->line || !same_text(x->function, y->function) ||
             !same_text(x->file, y->file))
             return false;
+        i = shown(a, i + 1);
+        k = shown(b, k + 1);
     }
-    return true;
+    return i >= a->frame_count && k >= b->frame_count;
 }
 
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
@@ -236,6 +296,9 @@ static void merge(struct vs_report_site *into, const struct vs_report_site *from
         into->lifetime_mean_ns = (uint64_t)(((double)into->lifetime_mean_ns * (double)into->frees +
                                              (double)from->lifetime_mean_ns * (double)from->frees) /
                                             (double)frees);
+    if (!same_text(into->through, from->through))
+        into->through = NULL;
+    into->stacks += from->stacks;
     into->bytes += from->bytes;
     into->count += from->count;
     into->allocs += from->allocs;
@@ -247,42 +310,68 @@ static void merge(struct vs_report_site *into, const struct vs_report_site *from
     vs_growth_merge(into, from);
 }
 
-static enum vs_err name_site(const struct vs_summary *summary, const struct summary_candidate *one,
-                             struct vs_report_site *out)
+static struct vs_report_site figures_of(const struct vs_summary *summary,
+                                        const struct vs_summary_row *row)
 {
     const struct vs_replay *replay = summary->replay;
-    const struct vs_site *site = &replay->sites.items[one->site];
+    const struct vs_site *site = &replay->sites.items[row->site];
     uint64_t weight = vs_recording_weight(&replay->recording);
-    *out = (struct vs_report_site){
-        .family = site->family, .bytes = one->bytes, .count = one->count,
+    struct vs_report_site out = {
+        .level = (enum vs_level)site->level, .stacks = 1,
+        .family = site->family, .bytes = row->bytes, .count = row->count,
         .allocs = site->allocs * weight, .frees = site->frees * weight,
         .alloc_bytes = site->bytes * weight, .largest = site->largest,
         .temporaries = site->temporaries * weight,
         .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0};
-    vs_growth_fill(summary, one->site, weight, out);
+    vs_growth_fill(summary, row->site, weight, &out);
+    return out;
+}
+
+/* The site of a group: the text of its heaviest row, the figures of all. */
+static enum vs_err name_group(const struct vs_summary *summary, const struct vs_summary_row *rows,
+                              const struct vs_site_fold *fold, uint32_t head,
+                              struct vs_report_site *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_site *site = &replay->sites.items[rows[head].site];
+    *out = figures_of(summary, &rows[head]);
     char api[API_TEXT_MAX];
     const char *name = vs_reader_string(replay->reader, site->api);
     if (!site->stack && replay->recording.stage >= VS_RECORDING_NO_STACKS) {
-        snprintf(api, sizeof api, "%.64s (stacks stopped: trace size limit)", name);
+        snprintf(api, sizeof api, "%.64s (stacks stopped: trace size limit)",
+                 site->level == VS_LEVEL_FRAMEWORK ? "tensors" : name);
         name = api;
     }
     out->api = vs_summary_copy(summary->memory, name);
-    return out->api ? vs_summary_frames(summary, site->stack, out) : VS_ERR_NOMEM;
+    if (!out->api)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_summary_frames(summary, site->stack, site->mark, out);
+    for (uint32_t i = fold->next[head]; !err && i != VS_SITE_NONE; i = fold->next[i]) {
+        struct vs_report_site one = figures_of(summary, &rows[i]);
+        one.through = NULL; /* another stack: its library's function is another one, or not known */
+        merge(out, &one);
+    }
+    return err;
 }
 
 /* Fills in the sums that belong to no site. */
 static void fill_unsited(const struct vs_replay *replay, unsigned account,
-                         enum vs_summary_kind kind, struct vs_report_sites *out)
+                         enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
 {
     const struct vs_account *a = replay->accounts[account];
+    bool tensors = user && vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     out->weight = vs_recording_weight(&replay->recording);
     if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
         return;
-    int64_t exact = kind == VS_SITES_LEFT ? (int64_t)a->lost_bytes : 0;
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+    int64_t exact = kind == VS_SITES_LEFT && !tensors ? (int64_t)a->lost_bytes : 0;
+    for (int f = 0; f < VS_FAMILY_COUNT && !tensors; f++)
         exact += (int64_t)a->sums.now.family[f];
-    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++) {
+    if (tensors)
+        exact = (int64_t)vs_user_sums(replay, account).allocated;
+    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_FRAMEWORK; level++) {
         const struct vs_unrecorded *small = &a->unrecorded[level][VS_WHY_SMALL];
+        if (tensors != (level == VS_LEVEL_FRAMEWORK))
+            continue;
         out->small_bytes += (uint64_t)vs_unrecorded_live(small);
         out->small_count += small->allocs - small->frees;
         out->limit_bytes += vs_unrecorded_live(&a->unrecorded[level][VS_WHY_LIMIT]);
@@ -302,42 +391,30 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
                       sqrt((1 - 1 / (double)sites->weight) / taken));
 }
 
-enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
-                             enum vs_summary_kind kind, struct vs_report_sites *out)
+static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_summary_row *rows,
+                             const struct vs_site_fold *fold, struct vs_report_sites *out)
 {
-    size_t sites_max = summary->sites_max ? summary->sites_max : SITES_DEFAULT;
-    struct summary_candidate *list = NULL;
-    size_t count = 0, named = 0;
-    *out = (struct vs_report_sites){0};
-    fill_unsited(summary->replay, account, kind, out);
-    enum vs_err err = gather(summary, account, kind, &list, &count);
-    if (err || count == 0)
-        return err;
-    size_t looked_at = count < sites_max * 4 ? count : sites_max * 4;
+    size_t sites_max = summary->sites_max ? summary->sites_max : SITES_DEFAULT, named = 0;
+    size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
     struct vs_report_site *items = vs_arena_alloc(summary->memory, looked_at * sizeof *items);
     if (!items)
-        err = VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < looked_at; i++) {
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < looked_at; i++) {
         struct vs_report_site one;
-        err = name_site(summary, &list[i], &one);
+        enum vs_err err = name_group(summary, rows, fold, fold->groups[i].head, &one);
         if (err)
-            break;
+            return err;
         size_t k = 0;
-        while (k < named && !reads_the_same(&items[k], &one))
+        while (k < named && !vs_summary_same_text(&items[k], &one))
             k++;
         if (k < named)
             merge(&items[k], &one);
         else
             items[named++] = one;
     }
-    for (size_t i = 0; i < count; i++)
-        out->total_bytes += list[i].bytes;
-    for (size_t i = looked_at; i < count; i++)
-        out->omitted_bytes += list[i].bytes;
-    out->omitted_count = count - looked_at;
-    free(list);
-    if (err)
-        return err;
+    for (size_t i = looked_at; i < fold->count; i++)
+        out->omitted_bytes += fold->groups[i].bytes;
+    out->omitted_count = fold->count - looked_at;
     qsort(items, named, sizeof *items, heavier_site);
     out->items = items;
     out->count = named < sites_max ? named : sites_max;
@@ -345,6 +422,52 @@ enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
         out->omitted_bytes += items[i].bytes;
     out->omitted_count += named - out->count;
     return VS_OK;
+}
+
+enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                            size_t count, struct vs_report_sites *out)
+{
+    struct vs_site_fold fold;
+    if (count == 0)
+        return VS_OK;
+    enum vs_err err = vs_site_fold_rows(summary, rows, count, &fold);
+    if (err)
+        return err;
+    for (size_t i = 0; i < count; i++) {
+        out->total_bytes += rows[i].bytes;
+        out->total_count += rows[i].count;
+    }
+    err = name_rows(summary, rows, &fold, out);
+    vs_site_fold_free(&fold);
+    return err;
+}
+
+static enum vs_err list_sites(const struct vs_summary *summary, unsigned account,
+                              enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
+{
+    struct vs_summary_row *rows = NULL;
+    size_t count = 0;
+    *out = (struct vs_report_sites){0};
+    fill_unsited(summary->replay, account, kind, user, out);
+    enum vs_err err = gather(summary, account, kind, user, &rows, &count);
+    if (!err)
+        err = vs_summary_rows(summary, rows, count, out);
+    free(rows);
+    return err;
+}
+
+enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
+                             enum vs_summary_kind kind, struct vs_report_sites *out)
+{
+    return list_sites(summary, account, kind, true, out);
+}
+
+enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
+                                    enum vs_summary_kind kind, struct vs_report_sites *out)
+{
+    *out = (struct vs_report_sites){0};
+    return vs_user_level(summary->replay, account) == VS_LEVEL_FRAMEWORK
+               ? list_sites(summary, account, kind, false, out) : VS_OK;
 }
 
 enum vs_err vs_summary_failure(const struct vs_summary *summary,
@@ -359,13 +482,16 @@ enum vs_err vs_summary_failure(const struct vs_summary *summary,
         .host = failure->account == VS_HOST_INDEX,
         .device = replay->accounts[failure->account]->device, .family = failure->family,
         .requested = failure->requested, .error = failure->error, .stack = failure->stack,
+        .device_requested = failure->framework ? failure->device_requested : 0,
+        .attempts = failure->attempts,
         .device_free = failure->device_free, .device_total = failure->device_total,
         .allocated = failure->allocated, .reserved = failure->reserved,
         .api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
         .place = vs_summary_copy(summary->memory, place),
-        .site = {.family = failure->family, .bytes = failure->requested, .count = 1}};
+        .site = {.level = failure->framework ? VS_LEVEL_FRAMEWORK : VS_LEVEL_DEVICE, .stacks = 1,
+                 .family = failure->family, .bytes = failure->requested, .count = 1}};
     out->site.api = out->api;
     if (!out->api || !out->place)
         return VS_ERR_NOMEM;
-    return vs_summary_frames(summary, failure->stack, &out->site);
+    return vs_summary_frames(summary, failure->stack, failure->mark, &out->site);
 }

@@ -47,15 +47,36 @@ enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrap
     VS_MUST_CHECK;
 
 /* vs_summary_sites: the heaviest sites of *account* (a device index or
- * VS_HOST_INDEX) now. VS_ERR_NOMEM. Cost: sorts the sites, looks up symbols of at
+ * VS_HOST_INDEX) now, at the user's level (user_level.h). VS_ERR_NOMEM. Cost: sorts the sites, looks up symbols of at
  * most four times sites_max stacks. */
 enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
                              enum vs_summary_kind kind, struct vs_report_sites *out)
     VS_MUST_CHECK;
 
-/* vs_summary_frames: names one stack in *site*. VS_ERR_NOMEM. */
-enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
+/* vs_summary_device_sites: likewise the device's own sites, where vs_summary_sites lists those of a
+ * framework. */
+enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
+                                    enum vs_summary_kind kind, struct vs_report_sites *out)
+    VS_MUST_CHECK;
+
+/* A call site's share of a list. */
+struct vs_summary_row {
+    uint64_t bytes, count;
+    uint32_t site; /* index in the replay's sites */
+};
+
+/* vs_summary_rows: the heaviest of *rows*, which it sorts, as a list: those that read the same
+ * folded, named, truncated. Sets only the items and their sums in *out*. VS_ERR_NOMEM. */
+enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                            size_t count, struct vs_report_sites *out) VS_MUST_CHECK;
+
+/* vs_summary_frames: names one stack in *site*. *mark*: string id of the user's line that was marked
+ * then ("at FILE:LINE"), 0: none. VS_ERR_NOMEM. */
+enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                               struct vs_report_site *site) VS_MUST_CHECK;
+
+/* vs_summary_same_text: whether both sites, named, have the same family and read the same. */
+bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b);
 
 /* vs_summary_failure: names *failure* of the replay. VS_ERR_NOMEM. */
 enum vs_err vs_summary_failure(const struct vs_summary *summary,

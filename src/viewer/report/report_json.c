@@ -30,8 +30,17 @@ static const char *reason_name(uint64_t reason)
     }
 }
 
+static const char *level_name(enum vs_level level)
+{
+    return level == VS_LEVEL_FRAMEWORK ? "framework" : "device";
+}
+
 static void write_frames(struct vs_json *json, const struct vs_report_site *site)
 {
+    vs_json_string(json, "line", site->line);
+    vs_json_string(json, "through", site->through);
+    vs_json_uint(json, "stacks", site->stacks);
+    vs_json_bool(json, "folds", site->folds);
     vs_json_uint(json, "wrapper_frames", site->wrappers);
     vs_json_begin_array(json, "frames");
     for (size_t i = 0; i < site->frame_count; i++) {
@@ -43,6 +52,7 @@ static void write_frames(struct vs_json *json, const struct vs_report_site *site
         vs_json_string(json, "module", frame->module);
         vs_json_bool(json, "inlined", frame->inlined);
         vs_json_bool(json, "known", frame->known);
+        vs_json_string(json, "library", frame->library);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -84,6 +94,7 @@ static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
     vs_json_uint(json, "lifetime_mean_ns", site->lifetime_mean_ns);
     vs_json_bool(json, "growing", site->growing);
     growth_json(json, site);
+    vs_json_string(json, "level", level_name(site->level));
     write_frames(json, site);
     vs_json_end_object(json);
 }
@@ -206,6 +217,8 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_json_uint(json, "cc_major", device->cc_major);
     vs_json_uint(json, "cc_minor", device->cc_minor);
     peak_json(json, "peak_allocated", &device->peak_allocated);
+    vs_json_string(json, "level", level_name(device->level));
+    peak_json(json, "peak_user", &device->peak_user);
     peak_json(json, "peak_requested", &device->peak_requested);
     peak_json(json, "peak_reserved", &device->peak_reserved);
     vs_json_uint(json, "peak_reserved_first_ns", device->peak_reserved_first_ns);
@@ -245,6 +258,7 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
         vs_json_uint(json, "peak_allocated_bytes", device->framework_peak_allocated);
         vs_json_uint(json, "peak_reserved_bytes", device->framework_peak_reserved);
         vs_json_uint(json, "failures", device->framework_ooms);
+        vs_json_uint(json, "retries", device->framework_retries);
         vs_json_end_object(json);
     }
     vs_json_begin_object(json, "device_memory");
@@ -255,6 +269,8 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_report_json_sites(json, "sites_live_at_end", &device->at_end);
     vs_report_json_sites(json, "sites_growing", &device->growing);
     vs_report_json_sites(json, "sites_filled", &device->filled);
+    vs_report_json_sites(json, "device_sites_at_peak_allocated", &device->device_at_peak);
+    vs_report_json_sites(json, "device_sites_live_at_end", &device->device_at_end);
     activity_json(json, device);
     vs_json_end_object(json);
 }
@@ -276,6 +292,8 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_string(json, "family", vs_family_name(failure->family));
     vs_json_string(json, "api", failure->api);
     vs_json_uint(json, "requested_bytes", failure->requested);
+    vs_json_uint(json, "device_requested_bytes", failure->device_requested);
+    vs_json_uint(json, "device_refusals", failure->attempts);
     vs_json_uint(json, "error", failure->error);
     vs_json_string(json, "error_name",
                    failure->framework ? NULL : vs_cuda_error_name(name, failure->error));

@@ -264,7 +264,7 @@ static void leak_lines(const struct vs_report_device *device, const char *when,
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (device->at_end.total_bytes) {
         fprintf(style->out, "  live %s: %s", when, vs_size_format(a, device->at_end.total_bytes));
-        if (device->lost_bytes)
+        if (device->lost_bytes && device->level == VS_LEVEL_DEVICE)
             fprintf(style->out, ", %s of it freed only when its context was destroyed",
                     vs_size_format(b, device->lost_bytes));
         fprintf(style->out, "\n");

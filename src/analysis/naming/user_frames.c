@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Selects the user's own frames of a call site, and folds those of libraries; see naming.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/naming/naming.h"
+
+#define STACK_MAX 129
+
+/* Packages that start programs, or run below every one: never the one that a program is of. */
+static bool starts_others(const char *library)
+{
+    return !*library || strcmp(library, "python") == 0 || strcmp(library, "vramscope") == 0;
+}
+
+static bool any_of_user(const struct vs_chain_frame *frames, size_t count, bool python)
+{
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].python == python && !*frames[i].library)
+            return true;
+    return false;
+}
+
+/* Makes the functions of the outermost package the user's. */
+static bool adopt_package(struct vs_chain_frame *frames, size_t count)
+{
+    const char *package = NULL;
+    for (size_t i = count; i-- > 0 && !package;)
+        if (frames[i].python && !starts_others(frames[i].library))
+            package = frames[i].library;
+    if (!package)
+        return false;
+    char name[VS_PACKAGE_MAX];
+    strcpy(name, package);
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].python && strcmp(frames[i].library, name) == 0)
+            frames[i].library[0] = 0;
+    return true;
+}
+
+bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
+{
+    size_t lead = vs_naming_lead(frames, count);
+    bool python = lead < count && frames[lead].python;
+    if (!python)
+        return any_of_user(frames, count, false);
+    for (size_t i = 0; i < count; i++) /* an extension, the interpreter: called from Python */
+        if (!frames[i].python && !*frames[i].library)
+            strcpy(frames[i].library, "native");
+    return any_of_user(frames, count, true) || adopt_package(frames, count);
+}
+
+/* "mul" of "at::_ops::mul_Tensor::call(…)"; 0 for other functions. */
+static size_t operation(const char *function, const char **name)
+{
+    static const char prefix[] = "at::_ops::";
+    if (strncmp(function, prefix, sizeof prefix - 1) != 0)
+        return 0;
+    *name = function + sizeof prefix - 1;
+    size_t length = strcspn(*name, ":(");
+    for (size_t i = 1; i + 1 < length; i++)
+        if ((*name)[i] == '_' && (*name)[i + 1] >= 'A' && (*name)[i + 1] <= 'Z')
+            return i;
+    return length;
+}
+
+char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out)
+{
+    const char *name = NULL;
+    size_t first = 0, length = 0;
+    out[0] = 0;
+    while (first < count && *frames[first].library)
+        first++;
+    for (size_t i = 0; first < count && i < first; i++) {
+        if (frames[i].python) {
+            snprintf(out, VS_THROUGH_MAX, "%s: %s", frames[i].library, frames[i].function);
+            return out;
+        }
+        size_t n = operation(frames[i].function, &name);
+        length = n ? n : length;
+    }
+    if (length) /* the outermost operation */
+        snprintf(out, VS_THROUGH_MAX, "torch: %.*s", (int)length, name);
+    else if (first > 0 && first < count && !frames[first].python)
+        snprintf(out, VS_THROUGH_MAX, "%s: %.*s", frames[first - 1].library,
+                 (int)strcspn(frames[first - 1].function, "("), frames[first - 1].function);
+    return out;
+}
+
+/* --- keys --- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = UINT64_C(1469598103934665603);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash | 1;
+}
+
+enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_PACKAGE };
+
+/* Whose code *index* is: an OWNER, or above those the hash of a package's name. */
+static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owners, uint32_t index,
+                            uint64_t *out)
+{
+    const uint64_t *known = vs_map_get(owners, (uint64_t)index + 1);
+    if (known) {
+        *out = *known;
+        return VS_OK;
+    }
+    const struct vs_module *module = vs_reader_module(reader, index);
+    char library[VS_PACKAGE_MAX];
+    if (!module || !*module->function)
+        *out = OWNER_NATIVE;
+    else if (!vs_python_library(reader, module->path, library))
+        *out = OWNER_USER;
+    else
+        *out = starts_others(library) ? OWNER_NOBODY : hash_text(library) | OWNER_PACKAGE << 2;
+    return vs_map_put(owners, (uint64_t)index + 1, *out);
+}
+
+enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
+                          uint64_t mark, uint64_t *key)
+{
+    struct vs_frame frames[STACK_MAX];
+    uint64_t owner[STACK_MAX], package = 0, user = 0;
+    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        err = owner_of(reader, owners, frames[i].module, &owner[i]);
+        if (!err && owner[i] == OWNER_USER)
+            user = OWNER_USER;
+        if (!err && owner[i] > OWNER_PACKAGE)
+            package = owner[i]; /* the outermost in the end */
+    }
+    if (err)
+        return err;
+    uint64_t selected = user ? user : mark ? 0 : package;
+    uint64_t hash = mix(0, selected ? selected : mark);
+    for (size_t i = 0; i < count && selected; i++)
+        if (owner[i] == selected)
+            hash = mix(mix(hash, frames[i].module), frames[i].pc);
+    *key = selected || mark ? hash & ~(UINT64_C(1) << 63) : stack | UINT64_C(1) << 63;
+    return VS_OK;
+}
