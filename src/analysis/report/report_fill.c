@@ -203,7 +203,7 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         err = fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
-    if (!err)
+    if (!err && out->level == VS_LEVEL_FRAMEWORK)
         err = vs_summary_device_sites(summary, index, VS_SITES_LEFT, &out->device_at_end);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
@@ -411,7 +411,7 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             continue;
         if (event == device->peak_allocated.event) {
             err = fill_holes(summary->replay, account, &device->peak_allocated);
-            if (!err)
+            if (!err && device->level == VS_LEVEL_FRAMEWORK)
                 err = vs_summary_device_sites(summary, account, VS_SITES_LIVE,
                                               &device->device_at_peak);
             fill_family_at_peak(device, summary->replay->accounts[account]);

@@ -53,7 +53,7 @@ static const char *short_tail(const char *function, int length)
     int depth = 0;
     for (int i = length; i-- > 0 && length - i <= FIRST_FUNCTION_MAX;) {
         depth += (function[i] == '>') - (function[i] == '<');
-        if (depth == 0 && function[i] == ':' && i + 1 < length)
+        if (depth == 0 && function[i] == ':' && i + 1 < length && function[i + 1] != ':')
             tail = function + i + 1;
     }
     return tail;

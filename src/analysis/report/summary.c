@@ -465,9 +465,7 @@ enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
 enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
                                     enum vs_summary_kind kind, struct vs_report_sites *out)
 {
-    *out = (struct vs_report_sites){0};
-    return vs_user_level(summary->replay, account) == VS_LEVEL_FRAMEWORK
-               ? list_sites(summary, account, kind, false, out) : VS_OK;
+    return list_sites(summary, account, kind, false, out);
 }
 
 enum vs_err vs_summary_failure(const struct vs_summary *summary,

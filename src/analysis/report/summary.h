@@ -53,8 +53,8 @@ enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
                              enum vs_summary_kind kind, struct vs_report_sites *out)
     VS_MUST_CHECK;
 
-/* vs_summary_device_sites: likewise the device's own sites, where vs_summary_sites lists those of a
- * framework. */
+/* vs_summary_device_sites: likewise the device's own sites, those that hold a framework's blocks
+ * included. */
 enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
                                     enum vs_summary_kind kind, struct vs_report_sites *out)
     VS_MUST_CHECK;

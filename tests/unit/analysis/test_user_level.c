@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The level that the user thinks in, with traces of known stacks: Python frames "FUNCTION PATH",
+ * native ones "@OBJECT", the innermost first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/naming/library.h"
+#include "analysis/naming/python_file.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/user_level.h"
+#include "support/trace_builder.h"
+#include "trace/record/recorder_internal.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define MAIN VS_BUILDER_PID
+#define ENGINE 5000u /* a thread of PyTorch's backward passes */
+#define C10 "@/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so"
+#define TORCH "/env/lib/python3.11/site-packages/torch/"
+#define SEGMENT (64 * MIB)
+
+static struct vs_builder b;
+static struct vs_reader *reader;
+static struct vs_replay *replay;
+static char modules[32][200];
+static unsigned module_count;
+
+static void begin(void)
+{
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", 1024 * MIB);
+    module_count = 0;
+}
+
+static uint64_t code_of(const char *text)
+{
+    for (unsigned i = 0; i < module_count; i++)
+        if (strcmp(modules[i], text) == 0)
+            return i + 1;
+    snprintf(modules[module_count], sizeof modules[0], "%s", text);
+    const char *space = strchr(text, ' ');
+    char function[64] = "";
+    if (space)
+        snprintf(function, sizeof function, "%.*s", (int)(space - text), text);
+    struct vs_event e = {.kind = VS_EVENT_module};
+    e.module.module = module_count;
+    e.module.base = e.module.start = space ? 0 : (UINT64_C(0x7f0) + module_count) << 32;
+    e.module.end = e.module.base + MIB;
+    e.module.function = vs_builder_string(&b, function);
+    e.module.path = vs_builder_string(&b, space ? space + 1 : text + 1);
+    e.module.alive = 1;
+    vs_builder_event(&b, e);
+    return ++module_count;
+}
+
+/* The stack of *frames*; *line*: of its Python functions. */
+static uint64_t stack_of(const char *const *frames, unsigned line)
+{
+    uint64_t code[16], id = 0;
+    size_t count = 0;
+    for (; frames[count]; count++)
+        code[count] = code_of(frames[count]);
+    struct vs_recorder *r = b.recorder;
+    vs_lock_acquire(&r->lock);
+    assert_true(vs_window_reserve_locked(r, 16 * VS_STACK_NODE_BYTES_MAX));
+    while (count-- > 0)
+        id = vs_intern_node_locked(r, id, code[count], line);
+    vs_lock_release(&r->lock);
+    return id;
+}
+#define STACK(line, ...) stack_of((const char *const[]){__VA_ARGS__, NULL}, line)
+
+static void device(uint64_t addr, uint64_t size, uint64_t stack)
+{
+    b.stack = stack;
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, addr, size, size);
+}
+
+static void tensor(uint64_t addr, uint64_t size, uint64_t stack)
+{
+    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
+    e.framework_alloc.addr = addr;
+    e.framework_alloc.size = size;
+    e.framework_alloc.stack = stack;
+    vs_builder_event(&b, e);
+}
+
+static void drop(uint64_t addr)
+{
+    struct vs_event e = {.kind = VS_EVENT_framework_free};
+    e.framework_free.addr = addr;
+    vs_builder_event(&b, e);
+}
+
+static void refused(uint64_t requested, uint64_t stack)
+{
+    b.stack = stack;
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, requested, 3 * MIB, 1024 * MIB);
+}
+
+static void raised(uint64_t requested, uint64_t stack)
+{
+    struct vs_event e = {.kind = VS_EVENT_framework_oom};
+    e.framework_oom.requested = requested;
+    e.framework_oom.stack = stack;
+    vs_builder_event(&b, e);
+}
+
+static void mark(const char *text)
+{
+    struct vs_event e = {.kind = VS_EVENT_mark};
+    e.mark.name = vs_builder_string(&b, text);
+    vs_builder_event(&b, e);
+}
+
+/* Ends the trace and replays it. */
+static void end(void)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_event event;
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    while (!vs_reader_next(reader, &event)) {
+        assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+        assert_true(vs_replay_check(replay));
+    }
+    vs_replay_finish(replay);
+}
+
+static void finish(void)
+{
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
+static void tensors_are_the_users_level_and_their_segments_are_not(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10), user = STACK(7, "f /home/u/train.py");
+    vs_builder_step(&b, 0);
+    device(SEGMENT, 20 * MIB, c10);
+    tensor(SEGMENT, 3 * MIB, user);
+    vs_builder_push(&b, "forward");
+    tensor(SEGMENT + 3 * MIB, 4 * MIB, user);
+    drop(SEGMENT);
+    vs_builder_pop(&b);
+    device(2 * SEGMENT, 5 * MIB, STACK(1, "@/usr/lib/libnccl.so.2"));
+    vs_builder_pop(&b);
+    end();
+    struct vs_user_sums sums = vs_user_sums(replay, 0);
+    assert_int_equal(sums.level, VS_LEVEL_FRAMEWORK);
+    assert_int_equal(sums.tensors, 4 * MIB);
+    assert_int_equal(sums.outside, 5 * MIB);
+    assert_int_equal(sums.allocated, 9 * MIB);
+    assert_int_equal(sums.backing, 20 * MIB);
+    assert_int_equal(sums.peak->bytes, 9 * MIB);
+    assert_int_equal(sums.peak->allocated, 25 * MIB);
+    assert_int_equal(sums.steps_peak, 9 * MIB);
+    assert_int_equal(sums.largest, 5 * MIB);
+    const struct vs_phase *forward = &replay->phases.items[2];
+    assert_string_equal(forward->name, "forward");
+    assert_int_equal(vs_user_phase_peak(replay, forward, 0), 7 * MIB);
+    uint64_t bytes, live = 0;
+    assert_int_equal(vs_user_phase_allocs(replay, forward, &bytes), 1);
+    assert_int_equal(bytes, 4 * MIB);
+    size_t cursor = 0;
+    const struct vs_live *one;
+    while ((one = vs_user_live_next(replay, 0, &cursor)) != NULL)
+        live += one->size;
+    assert_int_equal(live, 9 * MIB);
+    finish();
+}
+
+static void a_program_without_a_framework_has_the_devices_level(void **state)
+{
+    (void)state;
+    begin();
+    device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/program"));
+    end();
+    struct vs_user_sums sums = vs_user_sums(replay, 0);
+    assert_int_equal(sums.level, VS_LEVEL_DEVICE);
+    assert_int_equal(sums.allocated, 20 * MIB);
+    assert_ptr_equal(sums.peak, &replay->accounts[0]->peak_allocated);
+    finish();
+}
+
+/* The library that holds PyTorch's allocator need not be on the stack, or be known by its name. */
+static void memory_at_whose_address_a_tensor_begins_holds_tensors(void **state)
+{
+    (void)state;
+    begin();
+    device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/libown_allocator.so"));
+    tensor(SEGMENT, 3 * MIB, 0);
+    end();
+    struct vs_user_sums sums = vs_user_sums(replay, 0);
+    assert_int_equal(sums.allocated, 3 * MIB);
+    assert_int_equal(sums.peak->bytes, 3 * MIB);
+    finish();
+}
+
+static void a_failure_at_both_levels_is_one(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
+    device(SEGMENT, 20 * MIB, c10);
+    tensor(SEGMENT, 3 * MIB, user);
+    refused(32 * MIB, c10);
+    refused(32 * MIB, c10); /* again, its cache emptied */
+    raised(30 * MIB, user);
+    end();
+    assert_int_equal(replay->failure_total, 1);
+    assert_int_equal(replay->failure_count, 1);
+    const struct vs_failure *failure = &replay->failures[0];
+    assert_true(failure->framework);
+    assert_int_equal(failure->requested, 30 * MIB);
+    assert_int_equal(failure->stack, user);
+    assert_int_equal(failure->device_requested, 32 * MIB);
+    assert_int_equal(failure->device_stack, c10);
+    assert_int_equal(failure->device_free, 3 * MIB);
+    assert_int_equal(failure->attempts, 2);
+    assert_int_not_equal(failure->error, 0);
+    assert_non_null(vs_user_failure_site(replay, failure));
+    finish();
+}
+
+static void a_request_that_pytorch_repeats_with_success_is_no_failure(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10);
+    device(SEGMENT, 20 * MIB, c10);
+    tensor(SEGMENT, 3 * MIB, 0);
+    refused(32 * MIB, c10);
+    device(2 * SEGMENT, 32 * MIB, c10);
+    end();
+    assert_int_equal(replay->failure_total, 0);
+    assert_int_equal(replay->failure_count, 0);
+    assert_int_equal(replay->accounts[0]->framework_retries, 1);
+    finish();
+}
+
+static void a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t own = STACK(1, "@/home/u/program");
+    refused(32 * MIB, own);
+    device(SEGMENT, 32 * MIB, own);
+    end();
+    assert_int_equal(replay->failure_total, 1);
+    assert_true(replay->failures[0].recovered);
+    finish();
+}
+
+static void a_failure_that_was_answered_is_not_part_of_the_next(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t own = STACK(1, "@/home/u/program");
+    refused(32 * MIB, own);
+    tensor(SEGMENT, 3 * MIB, 0);
+    raised(30 * MIB, 0); /* by a limit of the framework's own */
+    end();
+    assert_int_equal(replay->failure_total, 2);
+    assert_int_equal(replay->failures[1].device_requested, 0);
+    finish();
+}
+
+/* --- naming --- */
+
+static struct vs_report *report_of_trace(void)
+{
+    struct vs_report *report;
+    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    return report;
+}
+
+static void a_site_is_named_by_the_users_functions(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10);
+    uint64_t linear = STACK(31, C10, "forward " TORCH "nn/modules/linear.py",
+                            "_call_impl " TORCH "nn/modules/module.py",
+                            "log_activation /home/u/train.py", "_call_impl " TORCH "nn/modules/module.py",
+                            "train_step /home/u/train.py");
+    device(SEGMENT, 20 * MIB, c10);
+    tensor(SEGMENT, 3 * MIB, linear);
+    end();
+    struct vs_report *report = report_of_trace();
+    const struct vs_report_device *gpu = &report->devices[0];
+    char text[VS_CHAIN_TEXT_MAX];
+    assert_int_equal(gpu->level, VS_LEVEL_FRAMEWORK);
+    assert_int_equal(gpu->at_peak.count, 1);
+    assert_string_equal(vs_text_site(text, &gpu->at_peak.items[0], 4),
+                        "log_activation (train.py:31) < train_step:31 [torch: forward]");
+    assert_int_equal(gpu->device_at_peak.count, 1);
+    assert_int_equal(gpu->device_at_peak.items[0].bytes, 20 * MIB);
+    vs_report_free(report);
+    finish();
+}
+
+static void stacks_below_one_line_are_one_row(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t stacks[3] = {STACK(5, "a " TORCH "a.py", "f /home/u/train.py"),
+                          STACK(5, "b " TORCH "a.py", "f /home/u/train.py"),
+                          STACK(6, "a " TORCH "a.py", "f /home/u/train.py")};
+    for (unsigned i = 0; i < 3; i++)
+        tensor(SEGMENT + i * MIB, MIB, stacks[i]);
+    end();
+    struct vs_report *report = report_of_trace();
+    const struct vs_report_sites *sites = &report->devices[0].at_peak;
+    assert_int_equal(sites->count, 2);
+    assert_int_equal(sites->items[0].bytes, 2 * MIB);
+    assert_int_equal(sites->items[0].stacks, 2);
+    assert_int_equal(sites->items[0].allocs, 2);
+    assert_null(sites->items[0].through);
+    assert_int_equal(sites->items[1].bytes, MIB);
+    vs_report_free(report);
+    finish();
+}
+
+static void a_backward_pass_is_named_by_the_line_that_called_it(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t engine = STACK(1, "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so");
+    vs_builder_push(&b, "backward");
+    mark("at /nowhere/train.py:40");
+    b.tid = ENGINE;
+    tensor(SEGMENT, MIB, engine);
+    b.tid = MAIN;
+    mark("at /nowhere/train.py:50");
+    b.tid = ENGINE;
+    tensor(SEGMENT + MIB, 2 * MIB, engine);
+    b.tid = MAIN;
+    vs_builder_pop(&b);
+    b.tid = ENGINE;
+    tensor(SEGMENT + 4 * MIB, 4 * MIB, engine); /* of no line: the range is over */
+    end();
+    const struct vs_live *live = vs_live_table_find(&replay->framework_live, SEGMENT);
+    assert_string_equal(vs_reader_string(reader, live->mark), "at /nowhere/train.py:40");
+    assert_int_equal(live->tid, ENGINE);
+    struct vs_report *report = report_of_trace();
+    const struct vs_report_sites *sites = &report->devices[0].at_peak;
+    char text[VS_CHAIN_TEXT_MAX];
+    assert_int_equal(sites->count, 3);
+    assert_int_equal(sites->items[0].bytes, 4 * MIB);
+    assert_null(sites->items[0].line);
+    assert_string_equal(vs_text_site(text, &sites->items[1], 4), "train.py:50");
+    assert_string_equal(vs_text_site(text, &sites->items[2], 4), "train.py:40");
+    vs_report_free(report);
+    finish();
+}
+
+static void a_package_that_the_program_is_started_from_is_the_users(void **state)
+{
+    (void)state;
+    begin();
+    tensor(SEGMENT, MIB,
+           STACK(3, "linear " TORCH "nn/functional.py", "fit /env/lib/python3.11/site-packages/axe/fit.py",
+                 "<module> /env/lib/python3.11/site-packages/axe/__main__.py",
+                 "_run_code <frozen runpy>"));
+    end();
+    struct vs_report *report = report_of_trace();
+    char text[VS_CHAIN_TEXT_MAX];
+    assert_string_equal(vs_text_site(text, &report->devices[0].at_peak.items[0], 4),
+                        "fit (fit.py:3) < <module> (__main__.py:3) [torch: linear]");
+    vs_report_free(report);
+    finish();
+}
+
+static void a_python_file_is_a_librarys_by_where_it_is_installed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *library;
+    } files[] = {
+        {"/home/u/train.py", ""},
+        {"/home/u/proj/.venv/lib/python3.12/site-packages/torch/nn/functional.py", "torch"},
+        {"/home/u/.local/lib/python3.10/site-packages/numba/cuda/api.py", "numba"},
+        {"/opt/conda/envs/x/lib/python3.11/site-packages/six.py", "six"},
+        {"/usr/lib/python3/dist-packages/numpy/core.py", "numpy"},
+        {"/usr/lib64/python3.9/threading.py", "python"},
+        {"/home/u/.pyenv/versions/3.13t/lib/python3.13t/runpy.py", "python"},
+        {"<frozen runpy>", "python"},
+        {"<eval_with_key>.5 from x.py:1 in forward", "torch"},
+        {"/tmp/torchinductor_u/ab/x.py", "torch.compile"},
+        {"/cache/ab/cabqwertyuiopasdfghjklzxcvbnm234567qwertyuiopasdfgh.py", "torch.compile"},
+        {"/home/u/lib/python3/train.py", "python"},
+        {"/home/u/lib/python-code/train.py", ""},
+        {"/home/u/torch/train.py", ""}, /* only the name of a library */
+        {"/home/u/numba/kernels.py", ""},
+        {"/home/u/src/torch/nn/functional.py", ""}, /* no environment there */
+        {"/usr/src/app/train.py", ""},              /* a usual place in containers */
+        {"/env/src/transformers/src/transformers/trainer.py", "transformers"},
+        {"<stdin>", ""},
+        {"train.py", ""},
+    };
+    begin();
+    STACK(1, "f /env/lib/python3.11/runpy.py", "g /usr/lib/python3.11/runpy.py");
+    end();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char name[VS_PACKAGE_MAX];
+        vs_python_library(reader, files[i].path, name);
+        if (strcmp(name, files[i].library) != 0)
+            fail_msg("%s: \"%s\", not \"%s\"", files[i].path, name, files[i].library);
+    }
+    finish();
+}
+
+static void an_object_is_a_librarys_by_name_or_folder(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        bool installed;
+    } objects[] = {
+        {"/home/u/build/train", false},
+        {"/home/u/build/libmodel.so", false},
+        {"/home/u/libs/libnccl.so.2", true},
+        {"/usr/lib/x86_64-linux-gnu/libfoo.so.1", true},
+        {"/usr/local/cuda/lib64/libcublas.so.12", true},
+        {"/usr/local/bin/train", false},
+        {"/env/lib/python3.11/site-packages/x/_ext.so", true},
+    };
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        char name[VS_PACKAGE_MAX];
+        assert_int_equal(vs_library_installed(objects[i].path, name), objects[i].installed);
+    }
+}
+
+static void a_long_first_function_leaves_room_for_its_line(void **state)
+{
+    (void)state;
+    struct vs_report_frame frame = {
+        .function = "outer::middle::Template<std::vector<float, std::allocator<float>>, "
+                    "std::vector<double>>::inner::grow_the_buffer",
+        .file = "/home/u/a_file.cpp", .line = 123, .known = true};
+    struct vs_report_site site = {.frames = &frame, .frame_count = 1, .api = ""};
+    char text[VS_CHAIN_TEXT_MAX];
+    assert_string_equal(vs_text_site(text, &site, 4), "…::inner::grow_the_buffer (a_file.cpp:123)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_are_the_users_level_and_their_segments_are_not),
+        cmocka_unit_test(a_program_without_a_framework_has_the_devices_level),
+        cmocka_unit_test(memory_at_whose_address_a_tensor_begins_holds_tensors),
+        cmocka_unit_test(a_failure_at_both_levels_is_one),
+        cmocka_unit_test(a_request_that_pytorch_repeats_with_success_is_no_failure),
+        cmocka_unit_test(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from),
+        cmocka_unit_test(a_failure_that_was_answered_is_not_part_of_the_next),
+        cmocka_unit_test(a_site_is_named_by_the_users_functions),
+        cmocka_unit_test(stacks_below_one_line_are_one_row),
+        cmocka_unit_test(a_backward_pass_is_named_by_the_line_that_called_it),
+        cmocka_unit_test(a_package_that_the_program_is_started_from_is_the_users),
+        cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
+        cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
+        cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
