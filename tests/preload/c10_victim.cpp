@@ -20,6 +20,9 @@ int main()
     c10::reportMemoryUsageToProfiler(second, 4 * mib, 7 * mib, 20 * mib, gpu);
     c10::reportMemoryUsageToProfiler(segment, -static_cast<int64_t>(3 * mib), 4 * mib, 20 * mib, gpu);
     c10::reportMemoryUsageToProfiler(&segment, 64, 64, 64, cpu);
+    void *none = nullptr;
+    if (!cudaMalloc(&none, size_t(100) << 30))
+        return 2;
     c10::reportOutOfMemoryToProfiler(int64_t(100) << 30, 4 * mib, 20 * mib, gpu);
     c10_calls seen = c10::calls_seen();
     std::printf("%d allocations, %d frees, %d failures\n", seen.allocations, seen.frees, seen.ooms);

@@ -398,6 +398,18 @@ static void pytorch_reports_are_recorded_and_passed_on(void **state)
     assert_non_null(strstr(level, "\"peak_reserved_bytes\": 20971520"));
     assert_non_null(strstr(level, "\"failures\": 1"));
     assert_non_null(strstr(level, "\"level\": \"framework\""));
+    /* the device's refusal and PyTorch's error are one failure */
+    const char *failures = strstr(out, "\"failures\": [");
+    assert_non_null(failures);
+    const char *first = strstr(failures, "\"device_refusals\": 1");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "\"device_refusals\""));
+    assert_non_null(strstr(failures, "\"device_requested_bytes\": 107374182400"));
+    /* the segment is not at the level of its tensors */
+    const char *sites = strstr(out, "\"sites_at_peak_allocated\": {");
+    assert_non_null(sites);
+    assert_non_null(strstr(sites, "\"total_bytes\": 7340032"));
+    assert_non_null(strstr(sites, "\"device_sites_at_peak_allocated\": {"));
 }
 #endif
 

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The level of a training script on the simulated GPU: its tensors, named by its own lines.
+
+    check_level.py --build DIR
+
+The program below keeps an activation every step in a function of its own. The report must name that
+function and the line of the backward pass; without memory for all steps, so must `vramscope oom`, with
+one failure for both levels. Exit 77: no environment with torch.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import environments
+import simulated
+
+PROGRAM = '''import sys
+import torch
+import torch.nn as nn
+
+kept = []
+
+def log_activation(x):
+    kept.append((x * 2).detach())
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(1024, 4096)
+        self.b = nn.Linear(4096, 1024)
+
+    def forward(self, x):
+        h = torch.relu(self.a(x))
+        log_activation(h)
+        return self.b(h)
+
+def train_step(model, optimizer, x):
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+
+def main(steps):
+    model = Net().cuda()
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(steps):
+        train_step(model, optimizer, torch.randn(512, 1024, device="cuda"))
+
+main(int(sys.argv[1]))
+'''
+STEPS, ACTIVATION = 30, 512 * 4096 * 4
+KEEPS, BACKWARD = 8, "loss.backward() (train.py:24)"
+
+
+def recorded(build, environment, folder, steps, *options):
+    """The trace of the program with so many steps, and whether it ended well."""
+    program = os.path.join(folder, "train.py")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(PROGRAM)
+    command, env = simulated.command(build, "t4-16g", [environment.python, program, str(steps)], folder, options)
+    status, out = simulated.run(command, env, folder, 600)
+    traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst")]
+    return max(traces, key=os.path.getmtime), status, out
+
+
+def printed(build, *arguments):
+    return subprocess.run([os.path.join(build, "bin/vramscope"), *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False).stdout
+
+
+def user_frame(site):
+    """The innermost frame of the user's."""
+    return next(f for f in site["frames"] if not f["library"])
+
+
+def check_report(build, trace):
+    device = json.loads(printed(build, "report", "--json", trace))["devices"][0]
+    assert device["level"] == "framework", device["level"]
+    first = device["sites_at_peak_allocated"]["sites"][0]
+    frame = user_frame(first)
+    assert (frame["function"], os.path.basename(frame["file"]), frame["line"]) == \
+        ("log_activation", "train.py", KEEPS), frame
+    assert first["bytes"] >= (STEPS - 3) * ACTIVATION and first["level"] == "framework", first["bytes"]
+    assert first["through"] == "torch: mul", first["through"]
+    peak, tensors = device["peak_user"]["bytes"], device["framework"]["peak_allocated_bytes"]
+    assert peak == tensors, (peak, tensors)
+    assert any(s["level"] == "device" for s in device["device_sites_at_peak_allocated"]["sites"])
+    text = printed(build, "report", trace)
+    for part in (f"log_activation (train.py:{KEEPS})", BACKWARD):
+        assert part in text, f"the report lacks '{part}':\n{text}"
+
+
+def check_oom(build, trace, status, out):
+    assert status == 1 and "OutOfMemoryError" in out, (status, out)
+    report = json.loads(printed(build, "report", "--json", trace))
+    last = [f for f in report["failures"] if not f["recovered"]]
+    assert len(last) == 1, f"{len(last)} failures"
+    assert last[0]["level"] == "framework" and last[0]["device_refusals"] >= 1, last[0]
+    text = printed(build, "oom", trace)
+    assert f"log_activation (train.py:{KEEPS})" in text, f"the verdict does not name log_activation:\n{text}"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    args = p.parse_args()
+    build = os.path.abspath(args.build)
+    environment = environments.of_cuda(13)
+    if not environment:
+        return environments.skip("an environment with torch for CUDA 13")
+    with tempfile.TemporaryDirectory() as folder:
+        trace, status, out = recorded(build, environment, folder, STEPS)
+        assert status == 0, (status, out)
+        check_report(build, trace)
+    with tempfile.TemporaryDirectory() as folder:
+        check_oom(build, *recorded(build, environment, folder, 1000, "--limit=600MiB"))
+    print("the report and the verdict name log_activation and the line of the backward pass")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
