@@ -48,13 +48,39 @@ static inline struct vs_live *vs_live_table_find(const struct vs_live_table *tab
     return slot ? &table->items[*slot] : NULL;
 }
 
-/* vs_live_table_add: a new row for *addr*, which must not be there; all else is zero. VS_ERR_NOMEM;
- * VS_ERR_LIMIT when more is live than can be numbered. */
-enum vs_err vs_live_table_add(struct vs_live_table *table, uint64_t addr, struct vs_live **out)
-    VS_MUST_CHECK;
+/* vs_live_table_room: makes room for one more row. VS_ERR_NOMEM; VS_ERR_LIMIT when more is live than
+ * can be numbered. */
+enum vs_err vs_live_table_room(struct vs_live_table *table) VS_MUST_CHECK;
+
+/* vs_live_table_add: a new row for *addr*, which must not be there; the caller sets all of it, with
+ * *addr* and *used*, before the next call. VS_ERR_NOMEM; VS_ERR_LIMIT as above. */
+VS_MUST_CHECK static inline enum vs_err vs_live_table_add(struct vs_live_table *table, uint64_t addr,
+                                                          struct vs_live **out)
+{
+    size_t slot = table->free ? table->free - 1 : table->slots;
+    enum vs_err err = slot < table->capacity ? VS_OK : vs_live_table_room(table);
+    if (!err)
+        err = vs_map_put(&table->by_addr, addr, slot);
+    if (err)
+        return err;
+    *out = &table->items[slot];
+    if (table->free)
+        table->free = (*out)->next_free;
+    else
+        table->slots++;
+    table->count++;
+    return VS_OK;
+}
 
 /* vs_live_table_remove: *live* is of this table. */
-void vs_live_table_remove(struct vs_live_table *table, struct vs_live *live);
+static inline void vs_live_table_remove(struct vs_live_table *table, struct vs_live *live)
+{
+    vs_map_remove(&table->by_addr, live->addr, NULL);
+    live->used = false;
+    live->next_free = table->free;
+    table->free = (uint32_t)(live - table->items) + 1;
+    table->count--;
+}
 
 void vs_live_table_free(struct vs_live_table *table);
 

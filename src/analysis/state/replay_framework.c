@@ -51,7 +51,7 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
     if (err)
         return err;
     struct vs_live *live = *out;
-    *live = (struct vs_live){.addr = live->addr, .requested = size, .size = size,
+    *live = (struct vs_live){.addr = event->framework_alloc.addr, .requested = size, .size = size,
                              .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay),
                              .place = vs_phases_place(&replay->phases, event->tid),
                              .site = site_index, .family = VS_FAMILY_DEVICE,

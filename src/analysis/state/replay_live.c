@@ -46,6 +46,7 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
                             const struct vs_event *event, unsigned index, unsigned *rose)
 {
     struct vs_account *account = replay->accounts[index];
+    live->addr = event->alloc.addr; /* one by one: a whole row would be written twice */
     live->requested = event->alloc.requested;
     live->size = event->alloc.size;
     live->time_ns = event->time_ns;
@@ -56,6 +57,9 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
     live->mark = (uint32_t)replay->mark.name;
     live->family = (uint8_t)event->alloc.family;
     live->device = (uint8_t)index;
+    live->level = VS_LEVEL_DEVICE;
+    live->used = true;
+    live->in_segment = false;
     live->counted = live->family != VS_FAMILY_IPC;
     if (live->family == VS_FAMILY_DEVICE) {
         const struct vs_replay_segment *segment = vs_segments_find(&replay->segments, live->addr);

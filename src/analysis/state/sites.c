@@ -59,7 +59,7 @@ static uint64_t key_of(const struct vs_site_key *key)
     uint64_t bits = name << 8 | (uint64_t)(key->level == VS_LEVEL_FRAMEWORK) << 7 | key->device;
     if (!key->stack)
         bits |= UINT64_C(1) << 63;
-    if (key->mark < MARKS_MAX && name >> STACK_BITS == 0)
+    if (key->mark && key->mark < MARKS_MAX && name >> STACK_BITS == 0)
         bits |= key->mark << (STACK_BITS + 8);
     return bits + 1;
 }
