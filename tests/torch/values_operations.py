@@ -381,17 +381,18 @@ def kept_after_error():
     gc.disable()
     before = torch.cuda.memory_allocated()
     raised(lambda: torch.ones(2, 3, device="cuda") @ torch.ones(2, 3, device="cuda"))
+    kept = torch.cuda.memory_allocated() - before
     gc.enable()
-    return torch.cuda.memory_allocated() - before
+    return kept
 
 
 def failures():
     failed = 0
+    steps_of_program()
     kept = kept_after_error()
     if kept:
         failed += 1
         print(f"an error of an operation keeps {kept} bytes of its tensors")
-    steps_of_program()
     for owner, name in broken_parts():
         original = getattr(owner, name)
         setattr(owner, name, raising)
