@@ -10,6 +10,8 @@
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
 
+#define COLUMNS_MAX 80 /* sentences are hard to read in longer lines */
+
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE\n"
     "\n"
@@ -20,9 +22,10 @@ static const char usage[] =
     "memory before other errors.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
-    "  --json          JSON (schema vramscope.oom/1)\n"
+    "  --json          JSON (schema vramscope.oom/2)\n"
     "  --top N         call sites shown (default: 5, without those below 1 %)\n"
     "  --full          whole call stacks, one frame per line\n"
+    "  --no-replay     estimate the remedies only, without running the requests again\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never\n"
     "\n"
@@ -32,7 +35,7 @@ static const char usage[] =
     "then); 2 the trace is unusable, has no such failure, or wrong usage.\n";
 
 struct oom_arguments {
-    bool json, partial, full, colour_given, colour;
+    bool json, partial, full, replay, colour_given, colour;
     unsigned long long nth, top;
 };
 
@@ -42,7 +45,8 @@ static int parse(int argc, char **argv, struct oom_arguments *args)
         {"json", no_argument, NULL, 'j'},        {"partial", no_argument, NULL, 'p'},
         {"full", no_argument, NULL, 'f'},        {"top", required_argument, NULL, 't'},
         {"nth", required_argument, NULL, 'n'},   {"color", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+        {"no-replay", no_argument, NULL, 'r'},   {"help", no_argument, NULL, 'h'},
+        {0}};
     int c;
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
@@ -50,6 +54,7 @@ static int parse(int argc, char **argv, struct oom_arguments *args)
         case 'j': args->json = true; break;
         case 'p': args->partial = true; break;
         case 'f': args->full = true; break;
+        case 'r': args->replay = false; break;
         case 't':
             if (!vs_tool_count(optarg, 1, 1000, &args->top))
                 return vs_tool_usage(argv[0], "--top takes a number from 1 to 1000");
@@ -81,6 +86,8 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         return;
     }
     vs_style_init(&style, stdout);
+    if (style.width > COLUMNS_MAX)
+        style.width = COLUMNS_MAX;
     if (args->colour_given)
         style.colour = args->colour;
     if (args->top)
@@ -131,7 +138,7 @@ static int bad_number(const char *who, const char *path, const struct vs_report 
 
 static int oom_main(int argc, char **argv)
 {
-    struct oom_arguments args = {0};
+    struct oom_arguments args = {.replay = true};
     if (!vs_symbol_tool_flags(&argc, argv))
         return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
@@ -148,6 +155,8 @@ static int oom_main(int argc, char **argv)
     if (report->failure_total || args.nth)
         err = vs_oom_build(reader, report, args.nth, &oom);
     vs_symbol_tool_done();
+    if (!err && oom && args.replay && all_known(oom, report))
+        err = vs_oom_replay(oom, reader);
     if (err == VS_ERR_NOT_FOUND && args.nth)
         code = bad_number(argv[0], path, report);
     else if (err)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "allocator/core/placement_policy.h"
+#include "analysis/oom/block_history.h"
+#include "analysis/oom/oom_facts.h"
 #include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
@@ -40,13 +42,34 @@ static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, 
     return VS_OK;
 }
 
-/* Bytes needed from the device for a request. */
+static bool identical(const struct vs_report_failure *a, const struct vs_report_failure *b)
+{
+    return a->framework == b->framework && a->stack == b->stack && a->requested == b->requested &&
+           a->device == b->device && a->recovered == b->recovered && a->error == b->error;
+}
+
+/* Of a run of identical failures, the first; *repeated*: how many follow. */
+static size_t first_of_run(const struct vs_report *report, size_t index, uint64_t *repeated)
+{
+    size_t first = index;
+    *repeated = 0;
+    for (size_t i = index; i-- > 0;) {
+        if (!identical(&report->failures[i], &report->failures[index]))
+            break;
+        first = i;
+        ++*repeated;
+    }
+    return first;
+}
+
+/* Bytes needed from the device for a request: of a framework the segment that it could not get. */
 static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
 {
     if (failure->family != VS_FAMILY_DEVICE)
         return failure->requested;
     return vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
-                                  failure->requested);
+                                  failure->device_requested > failure->requested
+                                      ? failure->device_requested : failure->requested);
 }
 
 static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
@@ -58,7 +81,6 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     oom->allocated = account->sums.now.allocated;
     oom->steps_begun = replay->phases.steps.begun;
     oom->steps_done = replay->phases.steps.done;
-    oom->steps_peak = account->steps_peak;
     oom->earlier_peak = account->peak_allocated.bytes;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
         oom->family[f] = account->sums.now.family[f];
@@ -87,6 +109,12 @@ static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *repla
     oom->largest_hole = holes.largest;
     oom->holes = holes.count;
     oom->empty_bytes = holes.empty_bytes;
+    if (oom->cache.framework) {
+        oom->cached = oom->cache.segment_bytes - oom->cache.used_bytes;
+        oom->largest_hole = oom->cache.largest > oom->cache.withheld_largest
+                                ? oom->cache.largest : oom->cache.withheld_largest;
+        oom->holes = oom->cache.pieces;
+    }
     uint64_t available = oom->free_bytes + oom->empty_bytes;
     oom->missing = oom->need > available ? oom->need - available : 0;
     return VS_OK;
@@ -102,60 +130,16 @@ static enum vs_err fill_balance(struct vs_oom *oom, const struct vs_summary *sum
     return vs_balance_build(summary, failure->account, &reading, &oom->balance);
 }
 
-static void fill_growth(struct vs_oom *oom, const struct vs_replay *replay, unsigned account)
+/* Bytes allocated in the current step, or since the last one ended. */
+static void fill_step(struct vs_oom *oom, const struct vs_replay *replay, unsigned account)
 {
-    bool any = false;
-    for (size_t i = 0; i < replay->sites.count; i++) {
-        const struct vs_site *site = &replay->sites.items[i];
-        if (site->device != account || !vs_growth_steady(&site->growth, oom->steps_done) ||
-            site->growth.last <= site->growth.base)
-            continue;
-        oom->growth_bytes += site->growth.last - site->growth.base;
-        oom->growth_per_step += vs_growth_per_step(&site->growth);
-        if (!any || site->growth.first_step_number < oom->growth_since)
-            oom->growth_since = site->growth.first_step_number;
-        any = true;
-    }
-}
-
-/* Finds the largest live allocation of the current step (or since the last one ended), and the
- * bytes allocated in it. */
-static const struct vs_live *fill_step(struct vs_oom *oom, const struct vs_replay *replay,
-                                       unsigned account)
-{
-    const struct vs_live *largest = NULL;
     uint64_t epoch = vs_replay_epoch(replay);
     oom->in_step = replay->phases.steps.open;
-    for (size_t i = 0; epoch && i < replay->device_live.slots; i++) {
-        const struct vs_live *live = &replay->device_live.items[i];
-        if (!live->used || live->device != account || !live->counted || live->epoch != epoch)
-            continue;
-        oom->step_bytes += live->size;
-        if (!largest || live->size > largest->size)
-            largest = live;
-    }
-    return largest;
-}
-
-static uint64_t largest_before(const struct vs_site *site)
-{
-    return site ? site->largest_before_step : 0;
-}
-
-static enum vs_err fill_step_largest(struct vs_oom *oom, const struct vs_summary *summary,
-                                     const struct vs_live *live)
-{
-    const struct vs_site *site = &summary->replay->sites.items[live->site];
-    const char *api = vs_reader_string(summary->replay->reader, site->api);
-    oom->step_largest = live->size;
-    oom->step_largest_before = largest_before(site);
-    oom->step_largest_site = (struct vs_report_site){
-        .family = live->family, .bytes = live->size, .count = 1,
-        .api = vs_summary_copy(&oom->memory, api)};
-    return oom->step_largest_site.api
-               ? vs_summary_frames(summary, site->stack, live->mark,
-                                   &oom->step_largest_site)
-               : VS_ERR_NOMEM;
+    size_t cursor = 0;
+    const struct vs_live *live;
+    while (epoch && (live = vs_user_live_next(replay, account, &cursor)))
+        if (live->epoch == epoch)
+            oom->step_bytes += live->size;
 }
 
 static uint64_t limit_of(const struct vs_report *report, uint64_t device)
@@ -187,44 +171,96 @@ static void apply_limit(struct vs_oom *oom, uint64_t limit)
     oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
 }
 
-static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,
-                           const struct vs_failure *failure, uint64_t limit)
+static void fill_past(struct vs_oom *oom, const struct vs_replay *replay,
+                      const struct vs_failure *failure)
 {
-    const struct vs_replay *replay = summary->replay;
-    const struct vs_account *account = replay->accounts[failure->account];
-    fill_device(oom, replay, failure);
+    struct vs_user_sums sums = vs_user_sums(replay, failure->account);
+    const struct vs_site *site = vs_user_failure_site(replay, failure);
+    oom->request_before = !site                         ? 0
+                          : replay->phases.steps.begun ? site->largest_before_step
+                                                       : site->largest_in_step;
+    oom->live = sums.allocated;
+    oom->live_peak = sums.peak->bytes;
+    oom->steps_peak = sums.steps_peak;
+    oom->steps_largest = sums.steps_largest;
+    oom->freed_bytes = sums.freed_bytes;
+    fill_step(oom, replay, failure->account);
+}
+
+static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
+{
+    const struct vs_summary *summary = scene->summary;
+    const struct vs_failure *failure = scene->failure;
+    fill_device(oom, summary->replay, failure);
     if (!oom->failure.host)
         apply_limit(oom, limit);
-    enum vs_err err = fill_cached(oom, replay, failure);
+    enum vs_err err = VS_OK;
+    if (!oom->failure.host)
+        err = vs_oom_cache_facts(oom, scene);
+    if (!err)
+        err = fill_cached(oom, summary->replay, failure);
     if (!err)
         err = fill_balance(oom, summary, failure);
     if (!err)
         err = vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
-    if (!err)
-        err = vs_summary_sites(summary, failure->account, VS_SITES_GROWING, &oom->growing);
     if (err)
         return err;
-    fill_growth(oom, replay, failure->account);
-    const struct vs_live *live = fill_step(oom, replay, failure->account);
-    const struct vs_site *request_site = vs_user_failure_site(replay, failure);
-    oom->request_before = replay->phases.steps.begun ? largest_before(request_site)
-                          : request_site             ? request_site->largest_in_step
-                                                     : 0;
-    oom->steps_largest = account->steps_largest;
-    oom->largest = account->largest;
-    oom->freed_bytes = account->freed_bytes;
-    if (live)
-        err = fill_step_largest(oom, summary, live);
+    fill_past(oom, summary->replay, failure);
+    err = vs_oom_facts(oom, scene);
     return err ? err : vs_diagnose(oom);
 }
 
-static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay, uint64_t event)
+/* Reads to the failure, which is event *event*. */
+static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
+                             struct vs_history *history, uint64_t event)
 {
     enum vs_err err = vs_reader_rewind(reader);
     struct vs_event next;
-    while (!err && replay->events < event && (err = vs_reader_next(reader, &next)) == VS_OK)
+    while (!err && replay->events < event && (err = vs_reader_next(reader, &next)) == VS_OK) {
         err = vs_replay_event(replay, &next);
+        if (!err)
+            err = vs_history_event(history, replay, &next);
+    }
     return err == VS_ERR_END ? VS_ERR_NOT_FOUND : err;
+}
+
+/* Whether memory of *device* is allocated after the failure that was just read, in a program that
+ * ended without an error. */
+static bool goes_on(struct vs_reader *reader, const struct vs_report *report, uint64_t device)
+{
+    struct vs_event next;
+    if (!report->has_end || report->end_reason != VS_END_EXIT || report->end_status)
+        return false;
+    while (vs_reader_next(reader, &next) == VS_OK)
+        if ((next.kind == VS_EVENT_alloc && next.alloc.device == device) ||
+            (next.kind == VS_EVENT_framework_alloc && next.framework_alloc.device == device))
+            return true;
+    return false;
+}
+
+static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
+                            struct vs_symbols *symbols, const struct vs_history *history,
+                            const struct vs_report *report, bool recovered)
+{
+    struct vs_wrappers wrappers;
+    struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
+                                 .sites_max = SITES_MAX, .wrappers = &wrappers};
+    const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
+    struct vs_oom_scene scene = {&summary, failure, history, {0}};
+    enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
+    if (!err)
+        err = vs_summary_failure(&summary, failure, &oom->failure);
+    oom->went_on = goes_on(reader, report, oom->failure.device);
+    oom->failure.recovered = recovered || oom->went_on;
+    if (!err)
+        oom->device_name = vs_summary_copy(
+            &oom->memory, vs_reader_string(reader, replay->accounts[failure->account]->name));
+    if (!err && !oom->device_name)
+        err = VS_ERR_NOMEM;
+    if (!err)
+        err = examine(oom, &scene, limit_of(report, oom->failure.device));
+    vs_map_free(&scene.libraries);
+    return err;
 }
 
 static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
@@ -233,33 +269,19 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     const struct vs_report_failure *wanted = &report->failures[index];
     struct vs_replay *replay = NULL;
     struct vs_symbols *symbols = NULL;
+    struct vs_history history = {0};
     enum vs_err err = vs_replay_open(reader, &replay);
     if (!err)
-        err = replay_to(reader, replay, wanted->event);
+        err = replay_to(reader, replay, &history, wanted->event);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
-    if (!err) {
-        struct vs_wrappers wrappers;
-        struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
-                                     .sites_max = SITES_MAX, .wrappers = &wrappers};
-        const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
-        err = vs_summary_wrappers(&summary, &wrappers);
-        if (!err)
-            err = vs_summary_failure(&summary, failure, &oom->failure);
-        oom->failure.recovered = wanted->recovered;
-        if (!err)
-            oom->device_name = vs_summary_copy(
-                &oom->memory,
-                vs_reader_string(reader, replay->accounts[failure->account]->name));
-        if (!err && !oom->device_name)
-            err = VS_ERR_NOMEM;
-        if (!err)
-            err = examine(oom, &summary, failure, limit_of(report, wanted->device));
-    }
+    if (!err)
+        err = describe(oom, reader, replay, symbols, &history, report, wanted->recovered);
     if (symbols)
         vs_symbols_close(symbols);
+    vs_history_free(&history);
     vs_replay_close(replay);
     return err;
 }
@@ -274,10 +296,14 @@ enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *repor
     struct vs_oom *oom = calloc(1, sizeof *oom);
     if (!oom)
         return VS_ERR_NOMEM;
+    if (!nth)
+        index = first_of_run(report, index, &oom->repeated);
+    for (size_t i = 0; i < report->failure_count; i++)
+        oom->failures_recovered += report->failures[i].recovered;
     oom->number = report->failure_total - report->failure_count + index + 1;
     oom->total_failures = report->failure_total;
-    oom->ended = !report->failures[index].recovered;
     err = build(oom, reader, report, index);
+    oom->ended = !oom->failure.recovered;
     if (err) {
         vs_oom_free(oom);
         return err;

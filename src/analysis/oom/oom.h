@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/oom/cache_census.h"
 #include "analysis/report/report.h"
 #include "base/vs_err.h"
 
@@ -20,26 +21,47 @@ struct vs_oom;
 struct vs_verdict {
     const char *name;  /* "true_capacity", as in the JSON */
     const char *words; /* the heading: "true capacity: …" */
-    /* Whether the facts in *oom* match this cause; called when no earlier one in the table
-     * applies. */
-    bool (*applies)(const struct vs_oom *oom);
+    const char *noun;  /* of a share: "memory kept in every iteration"; NULL: it has none */
+    /* One of the two. Whether the facts in *oom* are this cause and no other, whatever the device
+     * had; or how many more bytes the device would have had for the request without this cause
+     * (0: it had no part). Neither: the rest, when no cause explains the failure. */
+    bool (*decides)(const struct vs_oom *oom);
+    uint64_t (*recovers)(const struct vs_oom *oom);
+    /* Live bytes of the program among those; NULL: none. */
+    uint64_t (*live)(const struct vs_oom *oom);
+    /* Whether it is a cause only where no other one suffices. */
+    bool last_resort;
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);
+    /* The call site to name; NULL, or returns NULL: the one that failed. */
+    const struct vs_report_site *(*guilty)(const struct vs_oom *oom);
 };
+
+/* A cause with a share in the failure. */
+struct vs_oom_cause {
+    const struct vs_verdict *verdict;
+    uint64_t bytes;  /* that the device would have had without it */
+    bool suffices;   /* with these alone the request would have fitted */
+    bool accused;    /* the program has run at that level, or it is a tenth of the device */
+};
+#define VS_CAUSES_MAX 12
 
 struct vs_evidence {
     const char *text;
     bool against; /* it weakens the verdict */
 };
-#define VS_EVIDENCE_MAX 8
+#define VS_EVIDENCE_MAX 12
 
 struct vs_remedy {
     const char *kind; /* "bigger_device", as in the JSON */
     const char *text;
     uint64_t bytes;
     bool fits; /* this alone would have let the request succeed */
+    bool replayed; /* the trace's requests were run with it; otherwise an estimate */
 };
-#define VS_REMEDIES_MAX 8
+#define VS_REMEDIES_MAX 10
+
+#define VS_OOM_STACKS_MAX 20
 
 struct vs_oom {
     struct vs_report_failure failure;
@@ -64,27 +86,47 @@ struct vs_oom {
     uint64_t missing;       /* need - free - empty segments; 0 when that is enough */
     uint64_t family[VS_FAMILY_COUNT]; /* live bytes at the failure */
     struct vs_report_sites sites;     /* live at the failure */
-    struct vs_report_sites growing;   /* of those, the ones that grow every step */
-    uint64_t growth_bytes, growth_per_step, growth_since; /* summed over all growing sites */
+    uint64_t live, live_peak; /* of the user's level: a framework's tensors and memory outside of
+                               * it, or all allocations; the highest before */
+    struct vs_report_sites growing;   /* call sites that keep memory; growth_* are their sums */
+    uint64_t growth_bytes;            /* with the driver's rounding */
+    uint64_t growth_count, growth_times, growth_per_step, growth_since, growth_since_ns;
     uint64_t steps_begun, steps_done;
     bool in_step;           /* a step was in progress */
     uint64_t step_bytes;    /* live at the failure and allocated in that step, or since the last one
                              * ended */
     uint64_t steps_peak;    /* peak of allocated in completed steps */
-    uint64_t earlier_peak;  /* peak of allocated before the failure */
+    uint64_t earlier_peak;  /* of allocated, over the whole trace before the failure */
     uint64_t steps_largest; /* largest single allocation in completed steps */
-    uint64_t largest;       /* largest single allocation ever */
+    uint64_t largest;       /* largest single allocation after the program first freed memory */
     uint64_t freed_bytes;   /* sum of all frees before */
     uint64_t request_before; /* largest at the failing call site, this step excluded */
-    uint64_t step_largest;  /* largest live allocation of the current step; 0 = none */
-    uint64_t step_largest_before; /* largest at its call site, this step excluded */
-    struct vs_report_site step_largest_site;
-    uint64_t spike_bytes;   /* verdict single spike: the exceptional allocation */
-    bool spike_is_request;  /* it is the failed request; otherwise step_largest */
+    uint64_t spike_bytes;   /* the exceptional allocation; 0: none */
+    uint64_t spike_peak;    /* peak of allocated before it */
+    bool spike_is_request;  /* it is the failed request */
+    struct vs_report_site spike_site;
+    struct vs_cache_census cache;
+    struct vs_report_site pin_site, withheld_site; /* of the live blocks beside its free pieces */
+    uint64_t library_bytes;    /* live in allocations of libraries outside the framework */
+    const char *library;       /* the one with most of them; "" */
+    bool has_framework;
+    struct vs_report_site library_site, rounded_site, pool_site; /* count 0: unknown */
+    uint64_t context_excess;   /* contexts, modules and limits beyond one usual context */
+    bool went_on;              /* the program allocated again after the failure, and ended well */
+    uint64_t repeated;         /* identical failures directly after it */
+    uint64_t failures_recovered; /* of the stored ones */
+    struct vs_oom_cause causes[VS_CAUSES_MAX]; /* the verdict's first, then by bytes */
+    size_t cause_count;
     const struct vs_verdict *verdict;
+    const struct vs_verdict *refusal; /* of a failure that the program recovered from: what would be
+                                       * the verdict; otherwise NULL */
+    const struct vs_verdict *second; /* only together with it the cause is sufficient; NULL */
+    uint64_t cause_stacks[VS_OOM_STACKS_MAX]; /* stack ids of what grows, or of the spike */
+    size_t cause_stack_count;
+    const struct vs_report_site *guilty; /* the call site to look at */
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;
-    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* those that suffice alone first */
+    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* replayed ones that suffice first */
     size_t remedy_count;
     bool no_memory; /* some text is missing; used only until vs_oom_build returns */
     struct vs_arena memory; /* owns the strings and lists */
@@ -100,6 +142,11 @@ bool vs_oom_is_out_of_memory(const struct vs_report_failure *failure);
  * Ownership: vs_oom_free. Cost: one pass up to the failure. */
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
                          struct vs_oom **out) VS_MUST_CHECK;
+
+/* vs_oom_replay: tries remedies of *oom* by replay, and replaces estimates by what they reached. The
+ * position of *reader* is lost. VS_ERR_NOMEM. Cost: reads the trace twice up to the failure, and
+ * runs its requests about ten times, in parallel. */
+enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader) VS_MUST_CHECK;
 
 void vs_oom_free(struct vs_oom *oom); /* NULL does nothing */
 

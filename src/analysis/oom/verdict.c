@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report/site_text.h"
@@ -20,30 +21,175 @@ static const struct vs_verdict *const verdicts[] = {
 #undef VS_VERDICT
 };
 
-/* Moves the remedies that suffice alone before the others. */
-static void sort_remedies(struct vs_oom *oom)
+/* Where the program never ran at that level, a cause has to be a tenth of the device and a quarter
+ * of what the program itself uses: otherwise its own need is the bulk. */
+#define OF_DEVICE 10
+#define OF_LIVE 4
+#define DOMINANT 2       /* a later cause in the table must hold so many times as much */
+
+/* --- the shares --- */
+
+/* Whether the program would have needed no more than it needed before: then it is known to run
+ * without this cause. */
+static bool ran_before(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
-    size_t fitting = 0;
-    for (size_t i = 0; i < oom->remedy_count; i++) {
-        struct vs_remedy remedy = oom->remedies[i];
-        if (!remedy.fits)
+    uint64_t live = verdict->live ? verdict->live(oom) : 0;
+    live = oom->live > live ? oom->live - live : 0;
+    return oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
+}
+
+static bool is_large(const struct vs_oom *oom, const struct vs_verdict *verdict, uint64_t bytes)
+{
+    uint64_t own = verdict->live ? verdict->live(oom) : 0;
+    uint64_t live = oom->live > own ? oom->live - own : 0;
+    return bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
+}
+
+static void find_shares(struct vs_oom *oom)
+{
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : 0;
+        if (!bytes || oom->cause_count == VS_CAUSES_MAX || oom->missing == 0)
             continue;
-        memmove(&oom->remedies[fitting + 1], &oom->remedies[fitting],
-                (i - fitting) * sizeof remedy);
-        oom->remedies[fitting++] = remedy;
+        oom->causes[oom->cause_count++] = (struct vs_oom_cause){
+            verdicts[i], bytes, bytes >= oom->missing,
+            is_large(oom, verdicts[i], bytes) || ran_before(oom, verdicts[i])};
     }
+}
+
+const struct vs_oom_cause *vs_oom_cause_of(const struct vs_oom *oom,
+                                           const struct vs_verdict *verdict)
+{
+    for (size_t i = 0; i < oom->cause_count; i++)
+        if (oom->causes[i].verdict == verdict)
+            return &oom->causes[i];
+    return NULL;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct vs_oom_cause *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+/* The verdict's first, then by bytes. */
+static void sort_causes(struct vs_oom *oom)
+{
+    qsort(oom->causes, oom->cause_count, sizeof *oom->causes, by_share);
+    for (size_t i = 1; i < oom->cause_count; i++) {
+        struct vs_oom_cause cause = oom->causes[i];
+        if (cause.verdict != (oom->refusal ? oom->refusal : oom->verdict))
+            continue;
+        memmove(oom->causes + 1, oom->causes, i * sizeof cause);
+        oom->causes[0] = cause;
+    }
+}
+
+/* --- the verdict --- */
+
+/* The causes are in the table's order here. */
+static const struct vs_oom_cause *one_that_suffices(const struct vs_oom *oom, bool last_resort)
+{
+    const struct vs_oom_cause *best = NULL;
+    for (size_t i = 0; i < oom->cause_count; i++) {
+        const struct vs_oom_cause *cause = &oom->causes[i];
+        if (cause->suffices && cause->accused && cause->verdict->last_resort == last_resort &&
+            (!best || cause->bytes / DOMINANT > best->bytes))
+            best = cause;
+    }
+    return best;
+}
+
+/* The two largest accused causes, if they suffice together. */
+static bool two_that_suffice(struct vs_oom *oom)
+{
+    const struct vs_oom_cause *a = NULL, *b = NULL;
+    for (size_t i = 0; i < oom->cause_count; i++) {
+        const struct vs_oom_cause *cause = &oom->causes[i];
+        if (!cause->accused)
+            continue;
+        if (!a || cause->bytes > a->bytes) {
+            b = a;
+            a = cause;
+        } else if (!b || cause->bytes > b->bytes) {
+            b = cause;
+        }
+    }
+    if (!b || a->bytes + b->bytes < oom->missing)
+        return false;
+    oom->verdict = a->verdict;
+    oom->second = b->verdict;
+    return true;
+}
+
+static const struct vs_verdict *deciding(const struct vs_oom *oom)
+{
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+        if (verdicts[i]->decides && verdicts[i] != &vs_verdict_recovered && verdicts[i]->decides(oom))
+            return verdicts[i];
+    return NULL;
+}
+
+static void select_verdict(struct vs_oom *oom)
+{
+    const struct vs_oom_cause *one = one_that_suffices(oom, false);
+    if (!one)
+        one = one_that_suffices(oom, true);
+    oom->verdict = deciding(oom);
+    if (!oom->verdict && one)
+        oom->verdict = one->verdict;
+    else if (!oom->verdict && !two_that_suffice(oom))
+        oom->verdict = verdicts[sizeof verdicts / sizeof *verdicts - 1];
+    if (vs_verdict_recovered.decides(oom)) {
+        oom->refusal = oom->verdict;
+        oom->verdict = &vs_verdict_recovered;
+    }
+}
+
+/* A larger device is a purchase: after all others that let the request fit. */
+static int rank_of(const struct vs_remedy *remedy)
+{
+    if (!remedy->fits)
+        return remedy->replayed;
+    return strcmp(remedy->kind, "bigger_device") == 0 ? 2 : 3 + remedy->replayed;
+}
+
+void vs_oom_sort_remedies(struct vs_oom *oom)
+{
+    size_t placed = 0;
+    for (int rank = 4; rank >= 0; rank--)
+        for (size_t i = placed; i < oom->remedy_count; i++) {
+            struct vs_remedy remedy = oom->remedies[i];
+            if (rank_of(&remedy) != rank)
+                continue;
+            memmove(&oom->remedies[placed + 1], &oom->remedies[placed],
+                    (i - placed) * sizeof remedy);
+            oom->remedies[placed++] = remedy;
+        }
 }
 
 enum vs_err vs_diagnose(struct vs_oom *oom)
 {
-    size_t i = 0, last = sizeof verdicts / sizeof *verdicts - 1;
-    while (i < last && !verdicts[i]->applies(oom))
-        i++;
-    oom->verdict = verdicts[i];
+    find_shares(oom);
+    select_verdict(oom);
+    sort_causes(oom);
+    const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
+    oom->guilty = cause->guilty ? cause->guilty(oom) : NULL;
+    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1] || !oom->guilty ||
+        (!oom->guilty->count && !oom->guilty->frame_count))
+        oom->guilty = &oom->failure.site;
     oom->verdict->explain(oom);
-    sort_remedies(oom);
+    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1])
+        vs_oom_explain_missing(oom); /* it asked for more than there was: no advice is needed */
+    else if (oom->refusal)
+        oom->refusal->explain(oom);
+    if (oom->second)
+        vs_oom_explain_share(oom, oom->second);
+    vs_oom_sort_remedies(oom);
     return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
 }
+
+/* --- sentences --- */
 
 static const char *keep(struct vs_oom *oom, const char *text)
 {
@@ -86,8 +232,17 @@ void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fi
     va_start(args, format);
     if (oom->remedy_count < VS_REMEDIES_MAX)
         oom->remedies[oom->remedy_count++] =
-            (struct vs_remedy){kind, sentence(oom, format, args), bytes, fits};
+            (struct vs_remedy){kind, sentence(oom, format, args), bytes, fits, false};
     va_end(args);
+}
+
+const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = sentence(oom, format, args);
+    va_end(args);
+    return text;
 }
 
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes)
@@ -106,15 +261,6 @@ const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, s
 {
     char chain[VS_CHAIN_TEXT_MAX], text[4 * SITE_COLUMNS + 4];
     return keep(oom, vs_text_clip(text, vs_text_site(chain, site, frames), SITE_COLUMNS));
-}
-
-const char *vs_oom_enough(struct vs_oom *oom, uint64_t bytes)
-{
-    char text[96];
-    snprintf(text, sizeof text, bytes >= oom->missing ? "enough for the missing %s"
-                                                      : "not enough alone for the missing %s",
-             vs_sizes_apart(oom->missing, bytes).a);
-    return keep(oom, text);
 }
 
 uint64_t vs_oom_available(const struct vs_oom *oom)
@@ -142,24 +288,36 @@ void vs_oom_explain_missing(struct vs_oom *oom)
                         vs_oom_size(oom, oom->missing));
 }
 
+void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)
+{
+    const struct vs_oom_cause *cause = vs_oom_cause_of(oom, verdict);
+    if (!cause)
+        return;
+    struct vs_size_pair two = vs_sizes_apart(cause->bytes, oom->missing);
+    vs_oom_evidence(oom, cause->suffices
+                             ? "without %s the device would have had %s more: the request fits"
+                             : "without %s the device would have had %s more: not sufficient alone",
+                    verdict->noun, two.a);
+}
+
 void vs_oom_smaller_request(struct vs_oom *oom)
 {
     uint64_t request = oom->failure.requested, most = vs_oom_at_once(oom);
     struct vs_size_pair two = vs_sizes_apart(most, request);
     vs_oom_remedy(oom, "smaller_request", most, true,
-                  "allocate in smaller pieces: up to %s at once would have fit (%s requested)",
+                  "allocate in smaller pieces: the largest request that fits is %s (%s requested)",
                   two.a, two.b);
 }
 
 void vs_oom_bigger_device(struct vs_oom *oom)
 {
     uint64_t bytes = oom->total + oom->missing;
-    if (oom->total == 0 || oom->limit)
+    if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
     vs_oom_remedy(oom, "bigger_device", bytes, true,
-                  "a device with at least %s (this one has %s) fits this request; later ones may "
-                  "need more", two.a, two.b);
+                  "a device with %s instead of %s: this request fits; the whole need is unknown, "
+                  "because the program did not get further", two.a, two.b);
 }
 
 /* Of remedies that do not suffice alone, those that give less than a tenth are omitted. */
@@ -168,28 +326,34 @@ static bool worth_naming(const struct vs_oom *oom, uint64_t bytes)
     return bytes > 0 && bytes >= oom->missing / 10;
 }
 
+static void half_a_step(struct vs_oom *oom)
+{
+    uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
+    if (!worth_naming(oom, half))
+        return;
+    struct vs_size_pair two = vs_sizes_apart(half, oom->missing);
+    vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
+                  "less memory in a step (batch, sequence length, checkpointing): this one had "
+                  "allocated %s when it failed; half of that is %s, and %s is missing",
+                  vs_oom_size(oom, oom->step_bytes), two.a, two.b);
+}
+
 void vs_oom_common_remedies(struct vs_oom *oom)
 {
-    uint64_t step = oom->in_step ? oom->step_bytes : 0;
     uint64_t site = oom->sites.count ? oom->sites.items[0].bytes : 0;
     if (oom->empty_bytes > 0 && (oom->missing == 0 || worth_naming(oom, oom->empty_bytes)))
         vs_oom_remedy(oom, "release_cache", oom->empty_bytes, vs_oom_available(oom) >= oom->need,
-                      "release cached segments that nothing uses: %s, %s",
-                      vs_oom_size(oom, oom->empty_bytes),
-                      vs_oom_available(oom) >= oom->need ? "enough for the request"
-                                                         : "not enough alone");
+                      "release cached segments that nothing uses: %s",
+                      vs_oom_size(oom, oom->empty_bytes));
     if (oom->missing == 0)
         return;
-    if (worth_naming(oom, step / 2))
-        vs_oom_remedy(oom, "smaller_step", step / 2, step / 2 >= oom->missing,
-                      "halve the memory of a step (batch, context length, checkpointing): this one "
-                      "had allocated %s; half of that, %s, is %s", vs_oom_size(oom, step),
-                      vs_sizes_apart(step / 2, oom->missing).a, vs_oom_enough(oom, step / 2));
-    if (worth_naming(oom, site / 2))
+    half_a_step(oom);
+    if (worth_naming(oom, site / 2)) {
+        struct vs_size_pair two = vs_sizes_apart(site / 2, oom->missing);
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
-                      "halve what %s holds (%s; for example 16-bit instead of 32-bit values): "
-                      "frees %s, %s", vs_oom_site(oom, &oom->sites.items[0], 2),
-                      vs_oom_size(oom, site), vs_sizes_apart(site / 2, oom->missing).a,
-                      vs_oom_enough(oom, site / 2));
+                      "less memory at %s, which holds %s: half of it is %s, and %s is missing",
+                      vs_oom_site(oom, &oom->sites.items[0], 2), vs_oom_size(oom, site), two.a,
+                      two.b);
+    }
     vs_oom_bigger_device(oom);
 }

@@ -13,8 +13,14 @@
 #undef VS_VERDICT
 
 /* vs_diagnose: selects the verdict of *oom*, whose facts are complete, and lets it add its evidence
- * and remedies. VS_ERR_NOMEM. */
+ * and remedies. The rule (docs/oom.md): the first cause that decides; otherwise of the causes that
+ * are accused and suffice alone the first in the table, unless a later one holds more than twice as
+ * much; otherwise two that suffice together; otherwise true capacity. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
+
+/* vs_oom_cause_of: the share of *verdict*; NULL: it has none. */
+const struct vs_oom_cause *vs_oom_cause_of(const struct vs_oom *oom,
+                                           const struct vs_verdict *verdict);
 
 /* --- for explain() --- */
 
@@ -27,30 +33,28 @@ void vs_oom_but(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
 void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fits,
                    const char *format, ...) VS_PRINTF(5, 6);
 
+/* vs_oom_sort_remedies: those that let the request fit come first, of these the replayed ones, and a
+ * larger device last. */
+void vs_oom_sort_remedies(struct vs_oom *oom);
+
 /* Parts of a sentence; they live as long as *oom*. vs_oom_site: a call chain, shortened for a
- * sentence. vs_oom_enough: whether *bytes* would suffice, as text. */
+ * sentence. */
+const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes);
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole);
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames);
-const char *vs_oom_enough(struct vs_oom *oom, uint64_t bytes);
 
 /* vs_oom_available: memory available from the device: free, and in unused cached segments.
  * vs_oom_at_once: the largest request that would have succeeded. */
 uint64_t vs_oom_available(const struct vs_oom *oom);
 uint64_t vs_oom_at_once(const struct vs_oom *oom);
 
-/* Evidence and remedies shared by several verdicts: the missing bytes; freeing the growing call
- * sites (for growth), using the holes (for fragmentation), a larger device; and remedies for any
- * shortage. */
+/* Evidence and remedies shared by several verdicts: the missing bytes; the share of a cause; a
+ * smaller request, a larger device, and remedies for any shortage. */
 void vs_oom_explain_missing(struct vs_oom *oom);
-void vs_oom_free_growth(struct vs_oom *oom);
-void vs_oom_use_holes(struct vs_oom *oom);
+void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);
 void vs_oom_common_remedies(struct vs_oom *oom);
-
-/* vs_oom_others_in_the_way: whether the request would succeed without the other processes. */
-bool vs_oom_others_in_the_way(const struct vs_oom *oom);
-void vs_oom_stop_others(struct vs_oom *oom);
 
 #endif

@@ -4,12 +4,6 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-static bool applies(const struct vs_oom *oom)
-{
-    (void)oom;
-    return true;
-}
-
 static void explain(struct vs_oom *oom)
 {
     unsigned long long steps = oom->steps_done;
@@ -32,14 +26,19 @@ static void explain(struct vs_oom *oom)
                         vs_oom_size(oom, oom->steps_peak),
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);
-    if (oom->growth_bytes)
-        vs_oom_but(oom, "memory also grows from step to step: by %s so far",
-                   vs_oom_size(oom, oom->growth_bytes));
-    if (vs_oom_others_in_the_way(oom))
-        vs_oom_stop_others(oom);
+    for (size_t i = 0; i < oom->cause_count; i++)
+        if (oom->causes[i].suffices)
+            vs_oom_but(oom, "without %s, %s, this request fits; but the program never ran with as "
+                       "much live, so the next one may not", oom->causes[i].verdict->noun,
+                       vs_oom_size(oom, oom->causes[i].bytes));
     vs_oom_common_remedies(oom);
 }
 
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
+{
+    return oom->sites.count ? &oom->sites.items[0] : NULL;
+}
+
 const struct vs_verdict vs_verdict_capacity = {
-    "true_capacity", "true capacity: the program needs more memory than the device has", applies,
-    explain};
+    "true_capacity", "true capacity: the program needs more memory than the device has", NULL, NULL,
+    NULL, NULL, false, explain, guilty};

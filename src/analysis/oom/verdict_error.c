@@ -39,7 +39,7 @@ static const struct {
                               "(cudaMallocAsync)"},
 };
 
-static bool applies(const struct vs_oom *oom)
+static bool decides(const struct vs_oom *oom)
 {
     return !vs_oom_is_out_of_memory(&oom->failure);
 }
@@ -60,4 +60,5 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_error = {
-    "other_error", "not out of memory: the call failed with another error", applies, explain};
+    "other_error", "not out of memory: the call failed with another error", NULL, decides, NULL,
+    NULL, false, explain, NULL};

@@ -4,47 +4,44 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-/* Either as much was live before, so that the demand is not new; or the holes are a large part of
- * reserved memory and come from frees, not from segments that are not filled yet. */
-static bool applies(const struct vs_oom *oom)
+/* The holes must come from frees, not from segments that are not filled yet; or as much was live
+ * before, so that the demand is not new. */
+static uint64_t recovers(const struct vs_oom *oom)
 {
-    uint64_t request = oom->failure.requested;
-    if (oom->missing == 0 || oom->cached == 0 || oom->largest_hole >= request)
-        return false;
-    if (oom->free_bytes + oom->cached < request)
-        return false;
-    if (oom->allocated + request <= oom->earlier_peak)
-        return true;
     bool from_frees = oom->steps_done > 0 ||
-                      (oom->steps_begun == 0 && oom->freed_bytes >= oom->cached);
-    return from_frees && oom->cached >= oom->reserved / 100 * 15;
+                      (oom->steps_begun == 0 && oom->freed_bytes >= oom->cache.scattered);
+    bool demanded_before = oom->live + oom->failure.requested <= oom->live_peak;
+    return from_frees || demanded_before ? oom->cache.scattered : 0;
 }
 
-void vs_oom_use_holes(struct vs_oom *oom)
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
 {
-    uint64_t all = oom->free_bytes + oom->cached;
-    struct vs_size_pair two = vs_sizes_apart(all, vs_oom_at_once(oom));
-    vs_oom_remedy(oom, "use_holes", all, true,
-                  "keep the free memory in one piece (%s in all, at most %s of it together): "
-                  "allocate large buffers before small long-lived ones, or reuse one buffer",
-                  two.a, two.b);
+    return &oom->pin_site;
 }
 
 static void explain(struct vs_oom *oom)
 {
-    struct vs_size_pair two =
-        vs_sizes_apart(oom->free_bytes + oom->cached, oom->failure.requested);
+    const struct vs_cache_census *cache = &oom->cache;
+    uint64_t all = oom->free_bytes + cache->scattered + oom->empty_bytes;
+    struct vs_size_pair two = vs_sizes_apart(all, oom->failure.requested);
     vs_oom_evidence(oom, "%s free on the device and %s cached in %llu hole%s, the largest %s",
-                    vs_oom_size(oom, oom->free_bytes), vs_sizes_apart(oom->cached,
-                    oom->largest_hole).a, (unsigned long long)oom->holes,
-                    oom->holes == 1 ? "" : "s", vs_sizes_apart(oom->largest_hole, oom->cached).a);
+                    vs_oom_size(oom, oom->free_bytes),
+                    vs_sizes_apart(cache->scattered, cache->largest).a,
+                    (unsigned long long)cache->pieces, cache->pieces == 1 ? "" : "s",
+                    vs_sizes_apart(cache->largest, cache->scattered).a);
     vs_oom_evidence(oom, "together %s for a request of %s, and no piece is large enough", two.a,
                     two.b);
-    vs_oom_use_holes(oom);
+    if (oom->pin_site.count)
+        vs_oom_evidence(oom, "most holes lie beside blocks of %s",
+                        vs_oom_site(oom, &oom->pin_site, 3));
+    vs_oom_explain_share(oom, &vs_verdict_fragmentation);
+    vs_oom_remedy(oom, "use_holes", all, all >= oom->need,
+                  "allocate long-lived blocks before the others, or reuse one large buffer: the "
+                  "holes have %s", vs_oom_size(oom, cache->scattered));
     vs_oom_smaller_request(oom);
     vs_oom_common_remedies(oom);
 }
 
 const struct vs_verdict vs_verdict_fragmentation = {
-    "fragmentation", "fragmentation: enough memory is free, in pieces that are too small", applies,
-    explain};
+    "fragmentation", "fragmentation: enough memory is free, in pieces that are too small",
+    "holes between its blocks", NULL, recovers, NULL, false, explain, guilty};

@@ -1,59 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: call sites that hold more memory at the end of every step hold the missing bytes. */
-#include "analysis/oom/verdict.h"
-
+ * Verdict: call sites keep memory in every step or, without marked steps, throughout the run, and
+ * the request would have fitted without it. */
 #include <string.h>
 
+#include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-#define STEPS_FEW 5 /* fewer are weak evidence */
+#define TIMES_FEW 5
 
-/* Growth that is small compared with reserved memory counts only when the same request succeeded in
- * an earlier step: then growth is the change. */
-static bool applies(const struct vs_oom *oom)
+static uint64_t recovers(const struct vs_oom *oom)
 {
-    if (oom->missing == 0 || oom->growth_bytes < oom->missing)
-        return false;
-    return oom->growth_bytes >= oom->reserved / 20 ||
-           oom->request_before >= oom->failure.requested;
+    return oom->growth_bytes;
 }
 
-void vs_oom_free_growth(struct vs_oom *oom)
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
 {
-    struct vs_size_pair two =
-        vs_sizes_apart(oom->growth_bytes, oom->growth_bytes - oom->missing);
-    vs_oom_remedy(oom, "free_growth", oom->growth_bytes, true,
-                  "free what %s keeps: without these %s the request fits, with %s to spare",
-                  oom->growing.count == 1 ? vs_oom_site(oom, &oom->growing.items[0], 2)
-                                          : "every step",
-                  two.a, two.b);
+    return oom->growing.count ? &oom->growing.items[0] : NULL;
+}
+
+static void explain_steps(struct vs_oom *oom)
+{
+    unsigned long long times = oom->growth_times, since = oom->growth_since;
+    const char *each = vs_oom_size(oom, oom->growth_per_step);
+    const char *all = vs_oom_size(oom, oom->growth_bytes);
+    if (times + 1 >= oom->steps_done)
+        vs_oom_evidence(oom, "grows by %s every step since step %llu: %s so far", each, since, all);
+    else
+        vs_oom_evidence(oom, "grew by %s in each of %llu steps, first in step %llu: %s so far", each,
+                        times, since, all);
+    if (oom->growth_times < TIMES_FEW)
+        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
+}
+
+static void explain_times(struct vs_oom *oom)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    vs_oom_evidence(oom, "%llu allocations, %s, were never freed; they were made one after another "
+                    "between frees of other memory, since %s",
+                    (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes),
+                    vs_time_format(time, oom->growth_since_ns));
+    if (oom->growth_times < 2 * TIMES_FEW)
+        vs_oom_but(oom, "the program marks no steps (NVTX), and few were kept so far: a first step "
+                   "that is not finished looks the same");
+}
+
+static void explain_sites(struct vs_oom *oom)
+{
+    unsigned long long sites = oom->growing.count + oom->growing.omitted_count;
+    const struct vs_report_site *most = guilty(oom);
+    if (!most)
+        return;
+    const char *failed = vs_oom_site(oom, &oom->failure.site, 3), *text = vs_oom_site(oom, most, 3);
+    if (strcmp(text, failed) == 0)
+        text = "the call site that failed";
+    unsigned long long allocs = most->allocs, frees = most->frees;
+    if (sites == 1)
+        vs_oom_evidence(oom, "at %s: %llu allocations, %llu free%s", text, allocs, frees,
+                        frees == 1 ? "" : "s");
+    else
+        vs_oom_evidence(oom, "at %llu call sites, most of it at %s: %llu allocations, %llu free%s",
+                        sites, text, allocs, frees, frees == 1 ? "" : "s");
 }
 
 static void explain(struct vs_oom *oom)
 {
-    unsigned long long sites = oom->growing.count + oom->growing.omitted_count;
-    const char *per_step = vs_oom_size(oom, oom->growth_per_step);
-    vs_oom_evidence(oom, "grows by %s every step since step %llu: %s so far", per_step,
-                    (unsigned long long)oom->growth_since, vs_oom_size(oom, oom->growth_bytes));
-    const char *failed = vs_oom_site(oom, &oom->failure.site, 3), *most = "";
-    if (oom->growing.count)
-        most = vs_oom_site(oom, &oom->growing.items[0], 3);
-    if (strcmp(most, failed) == 0)
-        most = "the call site that failed";
-    if (oom->growing.count == 1)
-        vs_oom_evidence(oom, "at %s", most);
-    else if (oom->growing.count)
-        vs_oom_evidence(oom, "at %llu call sites, most of it at %s", sites, most);
+    if (oom->steps_begun)
+        explain_steps(oom);
+    else
+        explain_times(oom);
+    explain_sites(oom);
     vs_oom_explain_missing(oom);
-    if (oom->steps_done < STEPS_FEW)
-        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
-    vs_oom_free_growth(oom);
+    vs_oom_explain_share(oom, &vs_verdict_growth);
+    vs_oom_remedy(oom, "free_growth", oom->growth_bytes, oom->growth_bytes >= oom->missing,
+                  "free what %s keeps, or keep it on the host: %s",
+                  oom->growing.count == 1 ? vs_oom_site(oom, guilty(oom), 2)
+                                          : "each of these call sites",
+                  vs_oom_size(oom, oom->growth_bytes));
     if (oom->total)
         vs_oom_remedy(oom, "bigger_device", oom->total + oom->missing, true,
-                      "a larger device only delays it: one more step per %s", per_step);
+                      oom->steps_begun ? "a larger device only delays it: one more step per %s"
+                                       : "a larger device only delays it: one more time per %s",
+                      vs_oom_size(oom, oom->growth_per_step));
 }
 
 const struct vs_verdict vs_verdict_growth = {
-    "growth_per_step", "growth per step: memory is kept at the end of every step", applies,
-    explain};
+    "growth", "growth: the program keeps memory again and again, and does not free it",
+    "the memory that it keeps", NULL, recovers, recovers, false, explain, guilty};

@@ -4,9 +4,13 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-static bool applies(const struct vs_oom *oom)
+static uint64_t recovers(const struct vs_oom *oom)
 {
-    return oom->limit && oom->missing;
+    if (!oom->limit)
+        return 0;
+    if (!oom->device_total) /* not read: assume that the device has what is missing */
+        return oom->missing;
+    return oom->device_free > oom->free_bytes ? oom->device_free - oom->free_bytes : 0;
 }
 
 static void explain(struct vs_oom *oom)
@@ -26,16 +30,16 @@ static void explain(struct vs_oom *oom)
                         vs_oom_size(oom, oom->device_free));
     vs_oom_explain_missing(oom);
     vs_oom_remedy(oom, "raise_limit", wanted, fits,
-                  "run with a limit of at least %s instead of %s, %s; later requests may need more",
-                  two.a, two.b, fits ? "which the device has" : "more than the device has free");
-    /* on a device of that size one of these would be the verdict */
-    if (vs_verdict_growth.applies(oom))
-        vs_oom_free_growth(oom);
-    else if (vs_verdict_fragmentation.applies(oom))
-        vs_oom_use_holes(oom);
+                  "run with a limit of %s instead of %s, %s; later requests may need more", two.a,
+                  two.b, fits ? "which the device has" : "more than the device has free");
     vs_oom_common_remedies(oom);
+}
+
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
+{
+    return oom->sites.count ? &oom->sites.items[0] : NULL;
 }
 
 const struct vs_verdict vs_verdict_limit = {
     "imposed_limit", "imposed limit: the run was limited to less memory than the device has",
-    applies, explain};
+    "the limit", NULL, recovers, NULL, true, explain, guilty};

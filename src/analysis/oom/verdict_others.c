@@ -5,33 +5,28 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-#define GIB (UINT64_C(1) << 30)
+#define CONTEXTS_AT_MOST (UINT64_C(1) << 30)
 #define PROCESSES_SHOWN 3
 
-bool vs_oom_others_in_the_way(const struct vs_oom *oom)
+static uint64_t recovers_others(const struct vs_oom *oom)
 {
-    return oom->balance.known && oom->balance.others_known && oom->missing > 0 &&
-           oom->balance.others >= oom->missing;
+    return oom->balance.known && oom->balance.others_known ? oom->balance.others : 0;
 }
 
-void vs_oom_stop_others(struct vs_oom *oom)
+static void stop_others(struct vs_oom *oom)
 {
     const struct vs_balance *balance = &oom->balance;
     struct vs_size_pair two = vs_sizes_apart(balance->others, oom->missing);
     unsigned long long largest = balance->process_count ? balance->process[0].pid : 0;
+    bool fits = balance->others >= oom->missing;
     if (balance->others_count == 1 && largest)
-        vs_oom_remedy(oom, "stop_others", balance->others, true,
+        vs_oom_remedy(oom, "stop_others", balance->others, fits,
                       "end or move process %llu: it holds %s, and %s is missing", largest, two.a,
                       two.b);
     else
-        vs_oom_remedy(oom, "stop_others", balance->others, true,
+        vs_oom_remedy(oom, "stop_others", balance->others, fits,
                       "end or move the other processes (the largest is %llu): they hold %s, and %s "
                       "is missing", largest, two.a, two.b);
-}
-
-static bool others_apply(const struct vs_oom *oom)
-{
-    return vs_oom_others_in_the_way(oom) && oom->balance.others > oom->total / 4;
 }
 
 static void explain_others(struct vs_oom *oom)
@@ -47,20 +42,31 @@ static void explain_others(struct vs_oom *oom)
         vs_oom_evidence(oom, "process %llu holds %s", (unsigned long long)balance->process[i].pid,
                         vs_oom_size(oom, balance->process[i].bytes));
     vs_oom_explain_missing(oom);
+    vs_oom_explain_share(oom, &vs_verdict_others);
     if (oom->reserved > balance->others)
         vs_oom_but(oom, "this program holds more than they do");
-    vs_oom_stop_others(oom);
+    stop_others(oom);
     vs_oom_common_remedies(oom);
 }
 
 const struct vs_verdict vs_verdict_others = {
-    "other_process", "other process: others hold a large part of the device", others_apply,
-    explain_others};
+    "other_process", "other process: others hold a large part of the device",
+    "the other processes", NULL, recovers_others, NULL, false, explain_others, NULL};
 
-static bool outside_applies(const struct vs_oom *oom)
+/* Of an unknown owner: other processes that cannot be told from this one, or memory in no figure. */
+static uint64_t recovers_outside(const struct vs_oom *oom)
 {
-    return oom->free_known && oom->outside > oom->total / 2 && oom->outside > 2 * GIB &&
-           oom->outside - GIB >= oom->missing;
+    const struct vs_balance *b = &oom->balance;
+    uint64_t bytes = oom->outside;
+    if (!oom->free_known || oom->limit)
+        return 0;
+    if (b->known && b->others_known)
+        bytes = b->unexplained > 0 ? (uint64_t)b->unexplained : 0;
+    else if (b->known)
+        bytes = bytes > b->contexts + b->pools + b->rounding
+                    ? bytes - b->contexts - b->pools - b->rounding : 0;
+    uint64_t context = b->contexts ? 0 : CONTEXTS_AT_MOST;
+    return bytes > context && bytes > oom->total / 2 ? bytes - context : 0;
 }
 
 static void explain_outside(struct vs_oom *oom)
@@ -79,4 +85,4 @@ static void explain_outside(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_outside = {
     "outside_memory", "memory outside the program: others hold most of the device",
-    outside_applies, explain_outside};
+    "memory of an unknown owner", NULL, recovers_outside, NULL, false, explain_outside, NULL};

@@ -6,6 +6,8 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
+/* No device has as much; host memory that the device can reach may. */
+#define ANY_DEVICE (UINT64_C(384) << 30)
 #define TIB (UINT64_C(1) << 40)
 
 static bool is_host(const struct vs_oom *oom)
@@ -13,19 +15,34 @@ static bool is_host(const struct vs_oom *oom)
     return oom->failure.host;
 }
 
+static const struct vs_report_site *host_guilty(const struct vs_oom *oom)
+{
+    return oom->growing.count ? &oom->growing.items[0] : NULL;
+}
+
 static void explain_host(struct vs_oom *oom)
 {
+    vs_oom_evidence(oom, "the device is not involved");
     vs_oom_evidence(oom, "%s of page-locked memory requested; the program already held %s of it",
                     vs_oom_size(oom, oom->failure.requested), vs_oom_size(oom, oom->allocated));
+    if (oom->growing.count)
+        vs_oom_evidence(oom, "%s of it was allocated again and again at %s, and never freed",
+                        vs_oom_size(oom, oom->growth_bytes),
+                        vs_oom_site(oom, &oom->growing.items[0], 3));
+    vs_oom_remedy(oom, "less_pinned", oom->failure.requested, false,
+                  "use fewer or smaller page-locked buffers (pin_memory, prefetching), or raise the "
+                  "limit of locked memory (ulimit -l) or of the container");
 }
 
 const struct vs_verdict vs_verdict_host = {
-    "host_memory", "host memory: the host refused page-locked memory; the device is not involved",
-    is_host, explain_host};
+    "host_memory", "host memory: the host refused page-locked memory",
+    NULL, is_host, NULL, NULL, false, explain_host, host_guilty};
 
 static bool is_absurd(const struct vs_oom *oom)
 {
-    uint64_t bound = oom->total > TIB / 8 ? oom->total * 8 : TIB;
+    uint64_t bound = oom->failure.family == VS_FAMILY_MANAGED ? TIB : ANY_DEVICE;
+    if (bound < oom->total * 2)
+        bound = oom->total * 2;
     return oom->failure.requested > bound;
 }
 
@@ -34,15 +51,15 @@ static void explain_absurd(struct vs_oom *oom)
     vs_oom_evidence(oom, "%s (%llu bytes) requested from a device of %s",
                     vs_oom_size(oom, oom->failure.requested),
                     (unsigned long long)oom->failure.requested, vs_oom_size(oom, oom->total));
-    vs_oom_evidence(oom, "such sizes come from a negative or overflowed product, or from a number "
-                    "of bytes used as a number of elements");
+    vs_oom_evidence(oom, "such sizes come from a negative or overflowed product, from a number of "
+                    "bytes used as a number of elements, or from a value for each pair of elements");
     vs_oom_remedy(oom, "fix_size", oom->failure.requested, true, "correct the size at %s",
                   vs_oom_site(oom, &oom->failure.site, 2));
 }
 
 const struct vs_verdict vs_verdict_absurd = {
-    "absurd_request", "absurd request: no device could hold it; the size is wrong", is_absurd,
-    explain_absurd};
+    "absurd_request", "absurd request: no device could hold it", NULL, is_absurd, NULL, NULL, false,
+    explain_absurd, NULL};
 
 static bool is_refused(const struct vs_oom *oom)
 {
@@ -63,5 +80,5 @@ static void explain_refused(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_refused = {
-    "refused", "refused: the device reported enough free memory and still refused", is_refused,
-    explain_refused};
+    "refused", "refused: the device reported enough free memory and still refused", NULL,
+    is_refused, NULL, NULL, false, explain_refused, NULL};

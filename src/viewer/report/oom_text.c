@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Renderers of the post-mortem; see the header. The order: what failed, where, why, who held the
- * memory, what would help. */
+ * Renderers of the post-mortem; see the header. The order: the answer, what failed, where, why, who
+ * held the memory, what would help. */
 #include "viewer/report/oom_text.h"
 
 #include "base/vs_size.h"
@@ -11,6 +11,22 @@
 #include "viewer/report/report_text.h"
 
 #define ULL(x) ((unsigned long long)(x))
+
+static void other_failures(const struct vs_oom *oom, const struct vs_style *style)
+{
+    uint64_t others = oom->total_failures - 1 - oom->repeated;
+    uint64_t recovered = oom->failures_recovered - (oom->ended ? 0 : 1 + oom->repeated);
+    if (oom->total_failures <= 1)
+        return;
+    fprintf(style->out, "  failures ");
+    if (oom->repeated)
+        fprintf(style->out, "%llu more like this one follow%s%s", ULL(oom->repeated),
+                oom->repeated == 1 ? "s" : "", others ? "; " : "");
+    if (others)
+        fprintf(style->out, "%llu other%s, the program recovered from %llu", ULL(others),
+                others == 1 ? "" : "s", ULL(recovered < others ? recovered : others));
+    fprintf(style->out, " (this is --nth %llu)\n", ULL(oom->number));
+}
 
 static void what_failed(const struct vs_oom *oom, const struct vs_report *report,
                         const struct vs_style *style)
@@ -27,9 +43,11 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     if (failure->host)
         fprintf(style->out, ", host memory");
     else
-        fprintf(style->out, " on device %llu%s", ULL(failure->device),
-                *oom->device_name ? ", " : "");
-    vs_text_put(style->out, failure->host ? "" : oom->device_name);
+        fprintf(style->out, " on device %llu", ULL(failure->device));
+    if (!failure->host && *oom->device_name) {
+        fprintf(style->out, "\n  device   ");
+        vs_text_put(style->out, oom->device_name);
+    }
     fprintf(style->out, "\n  when     %s%s%s", vs_time_format(time, failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
@@ -48,9 +66,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
             oom->ended ? "" : "; it recovered from this failure");
     if (report->condition != VS_TRACE_COMPLETE)
         vs_text_wrapped(style, "  trace    ", report->condition_text);
-    if (oom->total_failures > 1)
-        fprintf(style->out, "  failures %llu, this is number %llu (choose with --nth)\n",
-                ULL(oom->total_failures), ULL(oom->number));
+    other_failures(oom, style);
 }
 
 static void bytes_row(const struct vs_style *style, const char *label, uint64_t bytes,
@@ -72,6 +88,19 @@ static const char *holes_text(char text[128], const struct vs_oom *oom)
     return text;
 }
 
+static void cached_text(const struct vs_oom *oom, const struct vs_style *style)
+{
+    char used[VS_SIZE_TEXT_MAX], held[VS_SIZE_TEXT_MAX], remark[128];
+    if (!oom->cached)
+        return;
+    if (oom->cache.framework)
+        fprintf(style->out, "  PyTorch's tensors use %s of the %s in its segments\n",
+                vs_size_format(used, oom->cache.used_bytes),
+                vs_size_format(held, oom->cache.segment_bytes));
+    else
+        fprintf(style->out, "  the cached memory is%s\n", holes_text(remark, oom));
+}
+
 static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style *style)
 {
     if (oom->failure.host)
@@ -82,8 +111,7 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
     if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
                                oom->balance.others_known)) {
         vs_balance_rows(style, &oom->balance);
-        if (oom->cached)
-            fprintf(style->out, "  the cached memory is%s\n", holes_text(remark, oom));
+        cached_text(oom, style);
         return;
     }
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
@@ -101,13 +129,52 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
               oom->free_known ? "" : " (or outside; the device was not read)");
 }
 
+/* A remedy with its grounds; none are needed for what is wrong with the request itself. */
+static const char *remedy_text(char text[VS_CHAIN_TEXT_MAX], const struct vs_oom *oom, size_t index)
+{
+    const struct vs_remedy *remedy = &oom->remedies[index];
+    const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
+    snprintf(text, VS_CHAIN_TEXT_MAX, "%s%s", remedy->text,
+             remedy->replayed ? " (replayed)" : cause->decides ? "" : " (estimate)");
+    return text;
+}
+
+static bool worth_showing(const struct vs_oom *oom, const struct vs_oom_cause *cause)
+{
+    return cause->accused && cause->bytes >= oom->total / 50;
+}
+
+/* The answer: the cause, the call site, and the first remedy. */
+static void answer(const struct vs_oom *oom, const struct vs_style *style)
+{
+    char chain[VS_CHAIN_TEXT_MAX], text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
+    fprintf(style->out, "%sverdict  %s%s\n", vs_paint(style, VS_BOLD), oom->verdict->words,
+            vs_unpaint(style));
+    if (oom->second)
+        fprintf(style->out, "    and  %s\n", oom->second->words);
+    if (oom->guilty != &oom->failure.site)
+        vs_text_wrapped(style, "  look at  ", vs_text_site(chain, oom->guilty, style->full ? 64 : 6));
+    if (oom->remedy_count && oom->remedies[0].fits && oom->ended)
+        vs_text_wrapped(style, "  remedy   ", remedy_text(text, oom, 0));
+    unsigned count = 0;
+    for (size_t i = 0; i < oom->cause_count; i++)
+        count += worth_showing(oom, &oom->causes[i]);
+    for (size_t i = 0; count > 1 && i < oom->cause_count; i++)
+        if (worth_showing(oom, &oom->causes[i]))
+            fprintf(style->out, "  share    %12s  %7s  %s\n",
+                    vs_size_format(size, oom->causes[i].bytes),
+                    vs_text_percent(share, oom->causes[i].bytes, oom->total),
+                    oom->causes[i].verdict->noun);
+    fputc('\n', style->out);
+}
+
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style)
 {
     char lead[32];
+    answer(oom, style);
     what_failed(oom, report, style);
-    fprintf(style->out, "\n%sverdict  %s%s\n", vs_paint(style, VS_BOLD), oom->verdict->words,
-            vs_unpaint(style));
+    fprintf(style->out, "\n%swhy%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++)
         vs_text_wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
     bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
@@ -122,8 +189,9 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
         fprintf(style->out, "\n%swhat would have helped%s\n", vs_paint(style, VS_BOLD),
                 vs_unpaint(style));
     for (size_t i = 0; i < oom->remedy_count; i++) {
+        char text[VS_CHAIN_TEXT_MAX];
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
-        vs_text_wrapped(style, lead, oom->remedies[i].text);
+        vs_text_wrapped(style, lead, remedy_text(text, oom, i));
     }
 }
 
@@ -190,11 +258,31 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_uint(json, "done", oom->steps_done);
     vs_json_uint(json, "allocated_in_this_step_bytes", oom->step_bytes);
     vs_json_uint(json, "earlier_steps_peak_bytes", oom->steps_peak);
-    vs_json_uint(json, "growth_bytes", oom->growth_bytes);
-    vs_json_uint(json, "growth_bytes_per_step", oom->growth_per_step);
-    vs_json_uint(json, "growth_since_step", oom->growth_since);
-    vs_json_uint(json, "spike_bytes", oom->spike_bytes);
     vs_json_end_object(json);
+    vs_json_begin_object(json, "growth");
+    vs_json_uint(json, "bytes", oom->growth_bytes);
+    vs_json_uint(json, "allocations", oom->growth_count);
+    vs_json_uint(json, "times", oom->growth_times);
+    vs_json_uint(json, "bytes_per_time", oom->growth_per_step);
+    vs_json_uint(json, "since_step", oom->growth_since);
+    vs_json_uint(json, "since_ns", oom->growth_since_ns);
+    vs_json_end_object(json);
+    vs_json_uint(json, "spike_bytes", oom->spike_bytes);
+}
+
+static void causes(struct vs_json *json, const struct vs_oom *oom)
+{
+    vs_json_begin_array(json, "causes");
+    for (size_t i = 0; i < oom->cause_count; i++) {
+        const struct vs_oom_cause *cause = &oom->causes[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", cause->verdict->name);
+        vs_json_uint(json, "bytes", cause->bytes);
+        vs_json_bool(json, "suffices", cause->suffices);
+        vs_json_bool(json, "accused", cause->accused);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
 }
 
 static void evidence(struct vs_json *json, const char *key, const struct vs_oom *oom, bool against)
@@ -210,7 +298,7 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE 
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.oom/1");
+    vs_json_string(&json, "schema", "vramscope.oom/2");
     vs_json_string(&json, "trace", report->path);
     vs_json_string(&json, "program", report->program);
     vs_json_uint(&json, "failure_count", report->failure_total);
@@ -220,9 +308,17 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE 
         return;
     }
     vs_json_uint(&json, "failure_number", oom->number);
+    vs_json_uint(&json, "identical_failures", oom->repeated);
     vs_report_json_failure(&json, "failure", &oom->failure);
     vs_json_string(&json, "verdict", oom->verdict->name);
+    vs_json_string(&json, "second", oom->second ? oom->second->name : NULL);
+    vs_json_string(&json, "refused_because", oom->refusal ? oom->refusal->name : NULL);
     vs_json_string(&json, "verdict_text", oom->verdict->words);
+    vs_json_string(&json, "line", oom->line && *oom->line ? oom->line : NULL);
+    struct vs_report_sites guilty = {.items = oom->guilty, .count = 1, .weight = 1,
+                                     .total_bytes = oom->guilty->bytes};
+    vs_report_json_sites(&json, "guilty", &guilty);
+    causes(&json, oom);
     evidence(&json, "evidence", oom, false);
     evidence(&json, "evidence_against", oom, true);
     figures(&json, oom);
@@ -233,6 +329,7 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE 
         vs_json_begin_object(&json, NULL);
         vs_json_string(&json, "kind", oom->remedies[i].kind);
         vs_json_bool(&json, "fits", oom->remedies[i].fits);
+        vs_json_bool(&json, "replayed", oom->remedies[i].replayed);
         vs_json_uint(&json, "bytes", oom->remedies[i].bytes);
         vs_json_string(&json, "text", oom->remedies[i].text);
         vs_json_end_object(&json);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The post-mortem for users (`vramscope oom`) and for programs (schema "vramscope.oom/1"). */
+ * The post-mortem for users (`vramscope oom`) and for programs (schema "vramscope.oom/2"). */
 #ifndef VS_OOM_TEXT_H
 #define VS_OOM_TEXT_H
 

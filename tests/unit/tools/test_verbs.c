@@ -404,7 +404,7 @@ static void oom_prints_the_verdict_or_what_was_left(void **state)
     vs_builder_close(&b, VS_END_EXIT, 1);
     run(&o, b.dir, "oom trace.vst");
     assert_int_equal(o.code, 0);
-    assert_contains(o.out, "out of memory  1000.0 MiB by cudaMalloc on device 0, Test GPU");
+    assert_contains(o.out, "out of memory  1000.0 MiB by cudaMalloc on device 0\n  device   Test GPU");
     assert_contains(o.out, "verdict  single spike");
     assert_contains(o.out, "step 2");
     assert_contains(o.out, "alloc_buffers (test_verbs.c:");

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A block counts as kept if it is older than any freed block of its site ever
+ * became: a ring of buffers or a cache of fixed size has no such blocks, however many it holds. A
+ * site grows if it kept blocks at several times, and still did so lately. */
+#include "analysis/oom/block_history.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+#define PAGE_BYTES (UINT64_C(2) << 20)
+#define SMALL_BYTES (UINT64_C(1) << 20) /* smaller allocations share their page */
+#define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
+#define TIMES_MIN_FREES 5
+
+static void drop(struct vs_history *h, const struct vs_replay *replay, int level, uint64_t addr,
+                 bool freed)
+{
+    uint64_t slot;
+    if (!vs_map_remove(&h->by_addr[level], addr, &slot))
+        return;
+    struct vs_history_block *block = &h->blocks[slot];
+    struct vs_history_site *site = &h->sites[block->site];
+    site->live_bytes -= block->bytes;
+    if (freed) {
+        uint64_t age = h->frees[site->account][level] - block->frees;
+        uint64_t epochs = vs_replay_epoch(replay) - block->epoch;
+        site->freed++;
+        h->frees[site->account][level]++;
+        site->oldest_frees = age > site->oldest_frees ? age : site->oldest_frees;
+        site->oldest_epochs = epochs > site->oldest_epochs ? epochs : site->oldest_epochs;
+    }
+    block->used = false;
+    block->site = h->free_slot;
+    h->free_slot = (uint32_t)slot + 1;
+}
+
+static enum vs_err take_block(struct vs_history *h, int level, uint64_t addr, size_t *slot)
+{
+    *slot = h->free_slot ? h->free_slot - 1 : h->block_count;
+    enum vs_err err = vs_vec_grow(&h->blocks, &h->block_capacity, *slot + 1, sizeof *h->blocks);
+    if (!err)
+        err = vs_map_put(&h->by_addr[level], addr, *slot);
+    if (err)
+        return err;
+    if (h->free_slot)
+        h->free_slot = h->blocks[*slot].site;
+    else
+        h->block_count++;
+    return VS_OK;
+}
+
+static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
+{
+    site->allocs++;
+    site->live_bytes += bytes;
+    if (bytes > site->largest) {
+        site->second = site->largest;
+        site->largest = bytes;
+    } else if (bytes > site->second) {
+        site->second = bytes;
+    }
+    if (late && bytes > site->largest_late)
+        site->largest_late = bytes;
+}
+
+/* Bytes that an allocation takes from the device. */
+static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
+{
+    bool paged = family == VS_FAMILY_DEVICE || family == VS_FAMILY_ARRAY || family == VS_FAMILY_VMM;
+    if (!paged || in_segment || bytes < SMALL_BYTES)
+        return bytes;
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+/* The site of the block that the replay has just added. */
+static enum vs_err open_site(struct vs_history *h, const struct vs_replay *replay, int level,
+                             unsigned account)
+{
+    uint32_t index = replay->changed_site;
+    enum vs_err err = vs_vec_grow(&h->sites, &h->site_capacity, (size_t)index + 1, sizeof *h->sites);
+    if (err)
+        return err;
+    if (index >= h->site_count)
+        h->site_count = (size_t)index + 1;
+    const struct vs_site *site = &replay->sites.items[index];
+    h->sites[index].stack = site->stack;
+    h->sites[index].api = site->api;
+    h->sites[index].account = account;
+    h->sites[index].framework = level;
+    return VS_OK;
+}
+
+static enum vs_err add(struct vs_history *h, const struct vs_replay *replay, int level,
+                       const struct vs_history_block *made, unsigned account)
+{
+    uint32_t site = replay->changed_site;
+    size_t slot;
+    if (site == VS_SITE_NONE)
+        return VS_OK;
+    drop(h, replay, level, made->addr, true); /* its free is not in the trace */
+    enum vs_err err = open_site(h, replay, level, account);
+    if (!err)
+        err = take_block(h, level, made->addr, &slot);
+    if (err)
+        return err;
+    struct vs_history_block *block = &h->blocks[slot];
+    *block = *made;
+    block->frees = h->frees[account][level];
+    block->time_ns = replay->now_ns;
+    block->epoch = (uint32_t)vs_replay_epoch(replay);
+    block->step = (uint32_t)replay->phases.steps.number;
+    block->peak_before = h->peak[account][level];
+    block->site = site;
+    block->used = true;
+    note_size(&h->sites[site], made->bytes, block->frees > 0);
+    const struct vs_account *a = replay->accounts[account];
+    h->peak[account][level] = level ? a->framework.peak.allocated : a->sums.peak.allocated;
+    return VS_OK;
+}
+
+static enum vs_err add_device(struct vs_history *h, const struct vs_replay *replay,
+                              const struct vs_event_alloc *alloc)
+{
+    unsigned account = VS_HOST_INDEX;
+    if (alloc->family >= VS_FAMILY_COUNT || !alloc->addr || alloc->family == VS_FAMILY_IPC)
+        return VS_OK;
+    if (!vs_family_on_host(alloc->family))
+        account = vs_replay_account(replay, alloc->device);
+    if (account == VS_ACCOUNT_NONE)
+        return VS_OK;
+    bool in_segment = alloc->family == VS_FAMILY_DEVICE &&
+                      vs_segments_find(&replay->segments, alloc->addr) != NULL;
+    struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size,
+                                    .family = (uint32_t)alloc->family,
+                                    .held = held_bytes(alloc->family, alloc->size, in_segment)};
+    return add(h, replay, 0, &made, account);
+}
+
+static enum vs_err add_framework(struct vs_history *h, const struct vs_replay *replay,
+                                 const struct vs_event_framework_alloc *alloc)
+{
+    unsigned account = vs_replay_account(replay, alloc->device);
+    struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size, .held = alloc->size,
+                                    .family = VS_FAMILY_DEVICE};
+    if (account == VS_ACCOUNT_NONE || !alloc->addr)
+        return VS_OK;
+    return add(h, replay, 1, &made, account);
+}
+
+/* All memory of a device ends with its context, except that of pools. */
+static void lose_account(struct vs_history *h, const struct vs_replay *replay, unsigned account)
+{
+    if (account == VS_ACCOUNT_NONE || replay->accounts[account]->sums.now.allocated)
+        return;
+    for (size_t i = 0; i < h->block_count; i++)
+        for (int level = 0; level < 2; level++)
+            if (h->blocks[i].used && h->sites[h->blocks[i].site].account == account)
+                drop(h, replay, level, h->blocks[i].addr, false);
+}
+
+enum vs_err vs_history_event(struct vs_history *h, const struct vs_replay *replay,
+                             const struct vs_event *event)
+{
+    switch (event->kind) {
+    case VS_EVENT_alloc: return add_device(h, replay, &event->alloc);
+    case VS_EVENT_framework_alloc: return add_framework(h, replay, &event->framework_alloc);
+    case VS_EVENT_free: drop(h, replay, 0, event->free.addr, true); break;
+    case VS_EVENT_framework_free: drop(h, replay, 1, event->framework_free.addr, true); break;
+    case VS_EVENT_context:
+        if (!event->context.alive)
+            lose_account(h, replay, vs_replay_account(replay, event->context.device));
+        break;
+    default: break;
+    }
+    return VS_OK;
+}
+
+/* --- growth --- */
+
+/* The clock that ages are counted by. */
+struct history_clock {
+    bool steps;
+    uint64_t now;
+};
+
+static struct history_clock clock_of(const struct vs_history *h, const struct vs_replay *replay,
+                                     unsigned account)
+{
+    bool steps = replay->phases.steps.begun > 0;
+    bool framework = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
+    return (struct history_clock){
+        steps, steps ? vs_replay_epoch(replay) : h->frees[account][framework]};
+}
+
+static uint64_t born(const struct vs_history_block *block, const struct history_clock *clock)
+{
+    return clock->steps ? block->epoch : block->frees;
+}
+
+static bool outlived(const struct vs_history *h, const struct vs_history_block *block,
+                     const struct history_clock *clock)
+{
+    const struct vs_history_site *site = &h->sites[block->site];
+    uint64_t age = clock->now - born(block, clock);
+    if (born(block, clock) == 0 && !clock->steps)
+        return false; /* the program was still building up */
+    if (clock->steps)
+        return block->epoch > 0 && age > site->oldest_epochs;
+    return site->freed == 0 || age > site->oldest_frees;
+}
+
+struct kept_birth {
+    uint64_t at, bytes, held, time_ns;
+    uint32_t site, step;
+};
+
+static int by_site_and_birth(const void *a, const void *b)
+{
+    const struct kept_birth *x = a, *y = b;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_kept_bytes(const void *a, const void *b)
+{
+    const struct vs_history_growth *x = a, *y = b;
+    if (x->held != y->held)
+        return x->held < y->held ? 1 : -1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/* Judges the births of one site, sorted; false when it does not grow. */
+static bool judge(const struct kept_birth *births, size_t count, const struct history_clock *clock,
+                  struct vs_history_growth *out)
+{
+    uint64_t times = 0;
+    *out = (struct vs_history_growth){.site = births->site, .count = count,
+                                      .since_step = births->step, .since_ns = births->time_ns};
+    for (size_t i = 0; i < count; i++) {
+        times += i == 0 || births[i].at != births[i - 1].at;
+        out->bytes += births[i].bytes;
+        out->held += births[i].held;
+    }
+    uint64_t first = births[0].at, last = births[count - 1].at;
+    if (times < (clock->steps ? TIMES_MIN_STEPS : TIMES_MIN_FREES))
+        return false;
+    uint64_t gap = (last - first) / (times - 1) + 1;
+    out->times = times;
+    out->per_time = out->bytes / times;
+    return clock->now - last <= 3 * gap;
+}
+
+static enum vs_err gather_kept(const struct vs_history *h, unsigned account,
+                               const struct history_clock *clock, struct kept_birth **out,
+                               size_t *count)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < h->block_count; i++) {
+        const struct vs_history_block *block = &h->blocks[i];
+        if (!block->used || h->sites[block->site].account != account || !outlived(h, block, clock))
+            continue;
+        enum vs_err err = vs_vec_grow(out, &capacity, *count + 1, sizeof **out);
+        if (err)
+            return err;
+        (*out)[(*count)++] = (struct kept_birth){born(block, clock), block->bytes, block->held,
+                                                 block->time_ns, block->site, block->step};
+    }
+    if (*count)
+        qsort(*out, *count, sizeof **out, by_site_and_birth);
+    return VS_OK;
+}
+
+size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *replay,
+                          unsigned account, struct vs_history_growth *out, size_t max,
+                          enum vs_err *err)
+{
+    struct history_clock clock = clock_of(h, replay, account);
+    struct kept_birth *births = NULL;
+    size_t count = 0, found = 0;
+    *err = gather_kept(h, account, &clock, &births, &count);
+    for (size_t from = 0, to; !*err && from < count; from = to) {
+        struct vs_history_growth one;
+        for (to = from + 1; to < count && births[to].site == births[from].site; to++)
+            ;
+        if (!judge(births + from, to - from, &clock, &one) ||
+            !vs_user_has_site(replay, &replay->sites.items[one.site]))
+            continue;
+        if (found < max)
+            out[found++] = one;
+        else if (by_kept_bytes(&one, &out[max - 1]) < 0)
+            out[max - 1] = one;
+        qsort(out, found, sizeof *out, by_kept_bytes);
+    }
+    free(births);
+    return found;
+}
+
+/* --- the block unlike all others --- */
+
+const struct vs_history_block *vs_history_unlike(const struct vs_history *h,
+                                                 const struct vs_replay *replay, unsigned account,
+                                                 uint64_t *others)
+{
+    const struct vs_history_block *best = NULL;
+    for (size_t i = 0; i < h->block_count; i++) {
+        const struct vs_history_block *block = &h->blocks[i];
+        const struct vs_history_site *site = block->used ? &h->sites[block->site] : NULL;
+        if (!site || site->account != account || (best && block->bytes <= best->bytes) ||
+            block->bytes < site->largest || site->second > block->bytes / 2 ||
+            !(replay->phases.steps.begun ? block->epoch > 1 : block->frees > 0))
+            continue;
+        if (vs_user_has_site(replay, &replay->sites.items[block->site]))
+            best = block;
+    }
+    *others = 0;
+    for (size_t i = 0; i < h->site_count; i++) {
+        const struct vs_history_site *site = &h->sites[i];
+        uint64_t largest = best && i == best->site ? site->second : site->largest_late;
+        if (site->account == account && largest > *others &&
+            vs_user_has_site(replay, &replay->sites.items[i]))
+            *others = largest;
+    }
+    return best;
+}
+
+void vs_history_free(struct vs_history *h)
+{
+    free(h->blocks);
+    free(h->sites);
+    for (int level = 0; level < 2; level++)
+        vs_map_free(&h->by_addr[level]);
+    *h = (struct vs_history){0};
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live memory with its births, up to a failure: by call site, the blocks that outlived everything
+ * else of their site (growth), and the single block unlike all others (spike). Works at the level
+ * of the user: a framework's tensors where it reports them, the device's allocations otherwise.
+ *
+ * Ages are counted by a clock that advances with the program's work: completed steps where the
+ * program marks them, otherwise frees. A program that only builds up its data frees nothing, so its
+ * clock stands still; one that keeps something in every iteration allocates it at ever new times.
+ * Not thread-safe. */
+#ifndef VS_BLOCK_HISTORY_H
+#define VS_BLOCK_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/replay.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+
+struct vs_history_block {
+    uint64_t addr, bytes, held; /* held: taken from the device, in its pages */
+    uint64_t frees;             /* the clock of frees at its birth */
+    uint64_t time_ns;
+    uint64_t peak_before;       /* of allocated, before its birth */
+    uint32_t epoch;             /* vs_replay_epoch at its birth */
+    uint32_t step;              /* the step's number */
+    uint32_t site;
+    uint32_t family;
+    bool used;
+};
+
+/* A call site, under its index in the replay; allocs 0: it has no memory of these levels. */
+struct vs_history_site {
+    uint64_t stack, api;
+    unsigned account;
+    bool framework;
+    uint64_t allocs, freed;
+    uint64_t live_bytes;
+    uint64_t oldest_frees, oldest_epochs; /* greatest age of a freed block */
+    uint64_t largest, second;             /* largest allocations */
+    uint64_t largest_late;                /* largest after the program first freed memory */
+};
+
+/* Zero-initialise. */
+struct vs_history {
+    struct vs_history_block *blocks;
+    size_t block_count, block_capacity;
+    uint32_t free_slot; /* index + 1 of an unused block; chained by `site` */
+    struct vs_history_site *sites;
+    size_t site_count, site_capacity;
+    struct vs_map by_addr[2]; /* [0] the device's, [1] the framework's */
+    uint64_t frees[VS_DEVICES_MAX + 1][2]; /* by account and level, as the peaks so far */
+    uint64_t peak[VS_DEVICES_MAX + 1][2];
+};
+
+/* vs_history_event: *event* was just applied to *replay*. VS_ERR_NOMEM. */
+enum vs_err vs_history_event(struct vs_history *history, const struct vs_replay *replay,
+                             const struct vs_event *event) VS_MUST_CHECK;
+
+/* What one call site kept. */
+struct vs_history_growth {
+    uint32_t site;
+    uint64_t bytes, held, count; /* kept; held: with the driver's rounding */
+    uint64_t times;              /* different times of the clock at which something was kept */
+    uint64_t since_step;         /* number of the step of the first; meaningful with marked steps */
+    uint64_t since_ns;
+    uint64_t per_time;           /* mean bytes kept at each of those times */
+};
+
+/* vs_history_growing: the sites of *account* at the user's level that keep memory, most bytes first;
+ * *out* has room for *max*. Returns their number. VS_ERR_NOMEM in *err*. */
+size_t vs_history_growing(const struct vs_history *history, const struct vs_replay *replay,
+                          unsigned account, struct vs_history_growth *out, size_t max,
+                          enum vs_err *err);
+
+/* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
+ * otherwise, born after the program had begun to free memory (or in a later step); NULL: none.
+ * *others*: the largest other allocation since then. */
+const struct vs_history_block *vs_history_unlike(const struct vs_history *history,
+                                                 const struct vs_replay *replay, unsigned account,
+                                                 uint64_t *others);
+
+void vs_history_free(struct vs_history *history);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The segments of a framework are the device memory that holds its blocks. Of its
+ * streams and pools nothing is known, but it never asks the device while a usable piece is large
+ * enough, and it frees unused segments before it reports a failure. */
+#include "analysis/oom/cache_census.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+struct census_extent {
+    uint64_t addr, size, stream;
+    uint32_t site;
+};
+
+struct census_list {
+    struct census_extent *items;
+    size_t count, capacity;
+};
+
+/* A count in progress. */
+struct census {
+    const struct vs_history *history;
+    unsigned account;
+    struct vs_census_request request;
+    struct census_list segments, blocks;
+    uint64_t *beside, *withheld; /* by site: free bytes beside its live blocks */
+    struct vs_cache_census *out;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct census_extent *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static enum vs_err put(struct census_list *list, const struct census_extent *one)
+{
+    enum vs_err err =
+        vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    if (!err)
+        list->items[list->count++] = *one;
+    return err;
+}
+
+/* The live blocks of the allocator's level; of a framework also its segments. */
+static enum vs_err gather_blocks(struct census *c, const struct vs_replay *replay)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < c->history->block_count; i++) {
+        const struct vs_history_block *block = &c->history->blocks[i];
+        const struct vs_history_site *site = block->used ? &c->history->sites[block->site] : NULL;
+        struct census_extent one = {block->addr, block->bytes, 0, block->site};
+        if (!site || site->account != c->account || block->family != VS_FAMILY_DEVICE)
+            continue;
+        if (site->framework == c->out->framework)
+            err = put(&c->blocks, &one);
+        else if (c->out->framework && !vs_user_has_site(replay, &replay->sites.items[block->site]))
+            err = put(&c->segments, &one);
+    }
+    return err;
+}
+
+static enum vs_err gather_segments(struct census *c, const struct vs_replay *replay)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && !c->out->framework && i < replay->segments.count; i++) {
+        const struct vs_replay_segment *s = &replay->segments.items[i];
+        struct census_extent one = {s->addr, s->size, s->stream, 0};
+        if (s->device == c->account && !s->view)
+            err = put(&c->segments, &one);
+    }
+    return err;
+}
+
+static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
+                        const struct census_extent *before, const struct census_extent *after)
+{
+    struct vs_cache_census *out = c->out;
+    bool other = !out->framework && segment->stream != c->request.stream;
+    bool withheld = other || bytes >= c->request.bytes;
+    uint64_t *sums = withheld ? c->withheld : c->beside;
+    if (!bytes)
+        return;
+    if (before)
+        sums[before->site] += bytes;
+    if (after)
+        sums[after->site] += bytes;
+    if (withheld) {
+        out->withheld += bytes;
+        out->withheld_largest = bytes > out->withheld_largest ? bytes : out->withheld_largest;
+    } else {
+        out->scattered += bytes;
+        out->pieces++;
+        out->largest = bytes > out->largest ? bytes : out->largest;
+    }
+}
+
+static void count_segment(struct census *c, const struct census_extent *segment, size_t *at)
+{
+    uint64_t cursor = segment->addr, end = segment->addr + segment->size;
+    const struct census_extent *before = NULL;
+    c->out->segments++;
+    c->out->segment_bytes += segment->size;
+    for (; *at < c->blocks.count && c->blocks.items[*at].addr < end; ++*at) {
+        const struct census_extent *block = &c->blocks.items[*at];
+        if (block->addr > cursor)
+            count_piece(c, segment, block->addr - cursor, before, block);
+        c->out->used_bytes += block->size;
+        if (block->addr + block->size > cursor)
+            cursor = block->addr + block->size;
+        before = block;
+    }
+    if (!before && c->out->framework) {
+        c->out->withheld += segment->size;
+        c->withheld[segment->site] += segment->size;
+    } else if (!before) {
+        c->out->empty += segment->size;
+    } else if (cursor < end) {
+        count_piece(c, segment, end - cursor, before, NULL);
+    }
+}
+
+/* The site with the highest of *sums*, + 1; 0: all are 0. */
+static uint32_t highest(const uint64_t *sums, size_t count)
+{
+    uint64_t most = 0;
+    uint32_t site = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sums[i] > most) {
+            most = sums[i];
+            site = (uint32_t)i + 1;
+        }
+    return site;
+}
+
+static void count_all(struct census *c)
+{
+    size_t at = 0;
+    if (c->segments.count)
+        qsort(c->segments.items, c->segments.count, sizeof *c->segments.items, by_start);
+    if (c->blocks.count)
+        qsort(c->blocks.items, c->blocks.count, sizeof *c->blocks.items, by_start);
+    for (size_t i = 0; i < c->segments.count; i++) {
+        while (at < c->blocks.count && c->blocks.items[at].addr < c->segments.items[i].addr)
+            at++; /* not in a segment */
+        count_segment(c, &c->segments.items[i], &at);
+    }
+    c->out->pin_site = highest(c->beside, c->history->site_count);
+    c->out->withheld_site = highest(c->withheld, c->history->site_count);
+}
+
+enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
+                            unsigned account, const struct vs_census_request *request,
+                            struct vs_cache_census *out)
+{
+    *out = (struct vs_cache_census){.framework = vs_user_level(replay, account) ==
+                                                        VS_LEVEL_FRAMEWORK};
+    struct census c = {.history = history, .account = account, .request = *request, .out = out};
+    c.beside = calloc(history->site_count + 1, sizeof *c.beside);
+    c.withheld = calloc(history->site_count + 1, sizeof *c.withheld);
+    enum vs_err err = c.beside && c.withheld ? VS_OK : VS_ERR_NOMEM;
+    if (!err)
+        err = gather_blocks(&c, replay);
+    if (!err)
+        err = gather_segments(&c, replay);
+    if (!err)
+        count_all(&c);
+    free(c.beside);
+    free(c.withheld);
+    free(c.segments.items);
+    free(c.blocks.items);
+    return err;
+}

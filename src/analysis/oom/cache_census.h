@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cached memory at a failure: the free pieces of the segments of a caching allocator, vramscope's
+ * or a framework's, by whether the failed request could have used them. */
+#ifndef VS_CACHE_CENSUS_H
+#define VS_CACHE_CENSUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/oom/block_history.h"
+#include "analysis/state/replay.h"
+#include "base/vs_err.h"
+
+struct vs_cache_census {
+    bool framework;        /* of the framework's allocator */
+    uint64_t segments, segment_bytes, used_bytes;
+    uint64_t empty;        /* bytes of segments without any block: the allocator can free them */
+    uint64_t scattered;    /* in pieces that are too small for the request, beside live blocks */
+    uint64_t largest, pieces; /* of those */
+    uint64_t withheld;     /* of other streams, or large enough for the request and still not used:
+                            * another private pool's, or still in use by another stream */
+    uint64_t withheld_largest;
+    uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
+    uint32_t withheld_site; /* + 1: likewise of the withheld bytes; 0: none */
+};
+
+/* The failed request: its bytes, and its stream (0: none, or unknown). */
+struct vs_census_request {
+    uint64_t bytes, stream;
+};
+
+/* vs_cache_census: counts the cached memory of *account*. Sites are those of *history*. VS_ERR_NOMEM.
+ * *Cost*: sorts the live blocks. */
+enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
+                            unsigned account, const struct vs_census_request *request,
+                            struct vs_cache_census *out) VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. With a framework the call sites are those of its tensors and of the memory outside
+ * of its allocator (user_level.h); those of its segments are not to blame. */
+#include "analysis/oom/oom_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/oom/verdict.h"
+#include "analysis/naming/library.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/user_level.h"
+
+#define SITES_MAX VS_OOM_STACKS_MAX
+#define USUAL_CONTEXT (UINT64_C(640) << 20) /* of a current GPU, with the usual libraries */
+
+enum scene_owner { OWNER_PROGRAM = 1, OWNER_FRAMEWORK, OWNER_LIBRARY };
+
+static const char *exe_of(const struct vs_oom_scene *scene)
+{
+    const struct vs_replay *replay = scene->summary->replay;
+    return replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+}
+
+static const char *library_of(const struct vs_oom_scene *scene, uint64_t stack,
+                              char name[VS_LIBRARY_NAME_MAX], bool *framework)
+{
+    return vs_library_of_stack(scene->summary->replay->reader, stack, exe_of(scene), name,
+                               framework);
+}
+
+/* Another executable than the recorded one (a script's interpreter) is the program as well; shared
+ * objects have ".so" in their name, and those with a common name capitals. */
+static bool is_library(const char *name)
+{
+    return strstr(name, ".so") || strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
+static enum scene_owner owner_of(struct vs_oom_scene *scene, uint64_t stack)
+{
+    char buffer[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    const uint64_t *found = stack ? vs_map_get(&scene->libraries, stack) : NULL;
+    if (found || !stack)
+        return found ? (enum scene_owner)*found : OWNER_PROGRAM;
+    const char *name = library_of(scene, stack, buffer, &framework);
+    enum scene_owner owner = framework         ? OWNER_FRAMEWORK
+                             : is_library(name) ? OWNER_LIBRARY
+                                                : OWNER_PROGRAM;
+    if (vs_map_put(&scene->libraries, stack, owner))
+        return owner; /* looked up again next time */
+    return owner;
+}
+
+/* --- naming --- */
+
+/* Names the call site with *index* in the replay. */
+static enum vs_err name_site(struct vs_oom *oom, const struct vs_oom_scene *scene, uint32_t index,
+                             uint64_t bytes, uint64_t count, struct vs_report_site *out)
+{
+    const struct vs_replay *replay = scene->summary->replay;
+    const struct vs_site *site = &replay->sites.items[index];
+    const char *api = vs_reader_string(replay->reader, site->api);
+    *out = (struct vs_report_site){.family = site->family, .bytes = bytes, .count = count,
+                                   .allocs = site->allocs, .frees = site->frees,
+                                   .largest = site->largest,
+                                   .api = vs_summary_copy(&oom->memory, api)};
+    return out->api ? vs_summary_frames(scene->summary, site->stack, site->mark, out)
+                    : VS_ERR_NOMEM;
+}
+
+/* --- growth --- */
+
+static bool same_site(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    char one[VS_CHAIN_TEXT_MAX], two[VS_CHAIN_TEXT_MAX];
+    return strcmp(vs_text_site(one, a, 64), vs_text_site(two, b, 64)) == 0;
+}
+
+static void merge_site(struct vs_report_sites *list, struct vs_report_site *items,
+                       const struct vs_report_site *one)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!same_site(&items[i], one))
+            continue;
+        items[i].bytes += one->bytes;
+        items[i].count += one->count;
+        items[i].allocs += one->allocs;
+        items[i].frees += one->frees;
+        items[i].growth_bytes += one->growth_bytes;
+        items[i].growth_per_step += one->growth_per_step;
+        return;
+    }
+    items[list->count++] = *one;
+}
+
+static enum vs_err fill_growth(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    struct vs_history_growth found[SITES_MAX];
+    enum vs_err err;
+    size_t count = vs_history_growing(scene->history, scene->summary->replay,
+                                      scene->failure->account, found, SITES_MAX, &err);
+    struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
+    if (!err && !items)
+        err = VS_ERR_NOMEM;
+    oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
+    for (size_t i = 0; !err && i < count; i++) {
+        struct vs_report_site one;
+        err = name_site(oom, scene, found[i].site, found[i].bytes, found[i].count, &one);
+        one.growing = true;
+        oom->cause_stacks[oom->cause_stack_count++] = scene->history->sites[found[i].site].stack;
+        one.growth_bytes = found[i].bytes;
+        one.growth_per_step = found[i].per_time;
+        one.growth_since = found[i].since_step;
+        if (!err)
+            merge_site(&oom->growing, items, &one);
+        oom->growth_bytes += found[i].held;
+        oom->growth_count += found[i].count;
+        oom->growth_per_step += found[i].per_time;
+        if (found[i].times > oom->growth_times)
+            oom->growth_times = found[i].times;
+        if (!i || found[i].since_ns < oom->growth_since_ns) {
+            oom->growth_since_ns = found[i].since_ns;
+            oom->growth_since = found[i].since_step;
+        }
+    }
+    uint64_t start = vs_replay_start_ns(scene->summary->replay);
+    oom->growth_since_ns -= oom->growth_since_ns > start ? start : oom->growth_since_ns;
+    oom->growing.total_bytes = oom->growth_bytes;
+    return err;
+}
+
+/* --- the exceptional allocation --- */
+
+/* Whether *bytes* is larger than all that the program allocated in its steps, at its own call site
+ * (*before*) and at any other (*others*). */
+static bool stands_out(const struct vs_oom *oom, uint64_t bytes, uint64_t before, uint64_t others)
+{
+    if (bytes == 0 || before >= bytes / 2 || others >= bytes / 2)
+        return false;
+    return bytes / 4 > others || bytes > oom->total / 4;
+}
+
+/* Without marked steps, earlier allocations can be compared where memory is freed and allocated
+ * again. */
+static bool has_past(const struct vs_oom *oom)
+{
+    return oom->steps_done > 0 ||
+           (oom->steps_begun == 0 && oom->live_peak > 0 && oom->freed_bytes / 2 >= oom->live_peak);
+}
+
+static enum vs_err fill_spike(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    const struct vs_history *history = scene->history;
+    const struct vs_replay *replay = scene->summary->replay;
+    uint64_t others, peak = oom->steps_done ? oom->steps_peak : oom->live_peak;
+    const struct vs_history_block *block = vs_history_unlike(
+        history, replay, scene->failure->account, &others);
+    oom->largest = others;
+    if (oom->steps_done)
+        others = oom->steps_largest;
+    if (oom->total && has_past(oom) && peak + oom->outside <= oom->total / 100 * 98 &&
+        stands_out(oom, oom->failure.requested, oom->request_before, others)) {
+        oom->spike_is_request = true;
+        oom->spike_bytes = oom->failure.requested;
+        oom->spike_peak = peak;
+        oom->spike_site = oom->failure.site;
+        return VS_OK;
+    }
+    /* the program has run with as much as it would hold without the block */
+    if (!block || oom->live - block->bytes + oom->failure.requested >
+                      block->peak_before + block->peak_before / 50)
+        return VS_OK;
+    oom->spike_bytes = block->bytes;
+    oom->spike_peak = block->peak_before;
+    if (!oom->growing.count)
+        oom->cause_stacks[oom->cause_stack_count++] = history->sites[block->site].stack;
+    return name_site(oom, scene, block->site, block->bytes, 1, &oom->spike_site);
+}
+
+/* --- cache --- */
+
+enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    struct vs_census_request request = {oom->failure.requested, scene->failure->stream};
+    enum vs_err err = vs_cache_census(scene->summary->replay, scene->history,
+                                      scene->failure->account, &request, &oom->cache);
+    const struct vs_cache_census *cache = &oom->cache;
+    oom->has_framework = cache->framework;
+    if (!err && cache->pin_site)
+        err = name_site(oom, scene, cache->pin_site - 1, cache->scattered, 1, &oom->pin_site);
+    if (!err && cache->withheld_site)
+        err = name_site(oom, scene, cache->withheld_site - 1, cache->withheld, 1,
+                        &oom->withheld_site);
+    return err;
+}
+
+/* --- libraries, rounding, pools --- */
+
+struct heaviest {
+    uint64_t bytes;
+    uint32_t site;
+};
+
+static void weigh(struct heaviest *most, uint32_t site, uint64_t bytes)
+{
+    if (bytes > most->bytes)
+        *most = (struct heaviest){bytes, site};
+}
+
+/* Whether memory of the device at site *index* belongs neither to the framework nor, where there is
+ * none, to the program. */
+static bool is_outside(const struct vs_oom *oom, struct vs_oom_scene *scene, size_t index)
+{
+    const struct vs_replay *replay = scene->summary->replay;
+    const struct vs_history_site *site = &scene->history->sites[index];
+    if (site->framework || site->account != scene->failure->account)
+        return false;
+    return oom->has_framework ? vs_user_has_site(replay, &replay->sites.items[index])
+                              : owner_of(scene, site->stack) == OWNER_LIBRARY;
+}
+
+static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    const struct vs_history *history = scene->history;
+    struct heaviest most = {0};
+    char name[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    oom->library = "";
+    for (size_t i = 0; i < history->site_count; i++) {
+        const struct vs_history_site *site = &history->sites[i];
+        if (!site->live_bytes || !is_outside(oom, scene, i))
+            continue;
+        oom->library_bytes += site->live_bytes;
+        weigh(&most, (uint32_t)i, site->live_bytes);
+    }
+    if (!most.bytes)
+        return VS_OK;
+    oom->library = vs_summary_copy(
+        &oom->memory, library_of(scene, history->sites[most.site].stack, name, &framework));
+    if (!oom->library)
+        return VS_ERR_NOMEM;
+    return name_site(oom, scene, most.site, most.bytes, 1, &oom->library_site);
+}
+
+/* The sites with most of the driver's rounding, and with most stream-ordered memory. */
+static enum vs_err fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    const struct vs_history *history = scene->history;
+    const struct vs_sites *sites = &scene->summary->replay->sites;
+    struct heaviest rounded = {0}, pool = {0};
+    uint64_t *lost = calloc(history->site_count + 1, sizeof *lost);
+    enum vs_err err = lost ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < history->block_count; i++) {
+        const struct vs_history_block *block = &history->blocks[i];
+        if (block->used && history->sites[block->site].account == scene->failure->account)
+            lost[block->site] += block->held - block->bytes;
+    }
+    for (size_t i = 0; !err && i < history->site_count; i++)
+        weigh(&rounded, (uint32_t)i, lost[i]);
+    free(lost);
+    for (size_t i = 0; i < sites->count; i++)
+        if (sites->items[i].family == VS_FAMILY_ASYNC && sites->items[i].device == scene->failure->account)
+            weigh(&pool, (uint32_t)i, sites->items[i].bytes);
+    if (!err && rounded.bytes)
+        err = name_site(oom, scene, rounded.site, rounded.bytes, 1, &oom->rounded_site);
+    if (!err && pool.bytes)
+        err = name_site(oom, scene, pool.site, pool.bytes, 1, &oom->pool_site);
+    return err;
+}
+
+static void fill_contexts(struct vs_oom *oom)
+{
+    const struct vs_balance *b = &oom->balance;
+    int64_t all = (int64_t)b->contexts + b->modules + b->limits;
+    uint64_t one = b->context_count ? b->contexts / b->context_count : 0;
+    if (one > USUAL_CONTEXT || (b->context_count == 1 && all > (int64_t)USUAL_CONTEXT))
+        one = USUAL_CONTEXT;
+    oom->context_excess = all > (int64_t)one ? (uint64_t)all - one : 0;
+}
+
+enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    enum vs_err err = fill_libraries(oom, scene);
+    if (!err)
+        err = fill_growth(oom, scene);
+    if (!err)
+        err = fill_spike(oom, scene);
+    if (!err)
+        err = fill_rounding(oom, scene);
+    fill_contexts(oom);
+    return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The facts of a post-mortem beyond the device's figures, from the state at the failure: what grows,
+ * the exceptional allocation, the cache, libraries, rounding, and the call site of each. Internal to
+ * this folder. */
+#ifndef VS_OOM_FACTS_H
+#define VS_OOM_FACTS_H
+
+#include "analysis/oom/block_history.h"
+#include "analysis/oom/oom.h"
+#include "analysis/report/summary.h"
+
+/* A failure under examination. */
+struct vs_oom_scene {
+    const struct vs_summary *summary;
+    const struct vs_failure *failure;
+    const struct vs_history *history;
+    struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
+};
+
+/* vs_oom_facts: completes *oom*, whose figures of the device are set. VS_ERR_NOMEM. */
+enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+
+/* vs_oom_cache_facts: the cache, which the missing bytes depend on. Called before them. */
+enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+
+#endif

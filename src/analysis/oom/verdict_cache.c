@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdict: the caching allocator holds free memory that this request may not use: of other streams
+ * or of a private pool. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+static uint64_t recovers(const struct vs_oom *oom)
+{
+    return oom->cache.withheld;
+}
+
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
+{
+    return &oom->withheld_site;
+}
+
+static void explain(struct vs_oom *oom)
+{
+    const struct vs_cache_census *cache = &oom->cache;
+    vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other streams or "
+                    "to a private pool; the largest piece is %s", vs_oom_size(oom, cache->withheld),
+                    vs_oom_percent(oom, cache->withheld, oom->total),
+                    vs_oom_size(oom, cache->withheld_largest));
+    if (oom->withheld_site.count)
+        vs_oom_evidence(oom, "blocks of %s keep its segments from being released",
+                        vs_oom_site(oom, &oom->withheld_site, 3));
+    vs_oom_explain_missing(oom);
+    vs_oom_explain_share(oom, &vs_verdict_cache);
+    if (cache->framework)
+        vs_oom_but(oom, "PyTorch does not report streams and pools: the pieces are large enough, and "
+                   "it did not use them");
+    vs_oom_remedy(oom, "share_cache", cache->withheld, cache->withheld >= oom->missing,
+                  "allocate on the stream that used this memory, or free the last blocks of the "
+                  "other stream (or private pool) and call empty_cache: up to %s",
+                  vs_oom_size(oom, cache->withheld));
+    vs_oom_bigger_device(oom);
+}
+
+const struct vs_verdict vs_verdict_cache = {
+    "other_cache", "other cache: free memory is cached for other streams or a private pool",
+    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, guilty};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdict: CUDA contexts, modules and the limits of stack, heap and printf of this process hold more
+ * than one usual context, and the request would have fitted without the excess. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+static uint64_t recovers(const struct vs_oom *oom)
+{
+    return oom->balance.known ? oom->context_excess : 0;
+}
+
+static void explain(struct vs_oom *oom)
+{
+    const struct vs_balance *b = &oom->balance;
+    unsigned long long count = b->context_count;
+    uint64_t modules = b->modules > 0 ? (uint64_t)b->modules : 0;
+    uint64_t limits = b->limits > 0 ? (uint64_t)b->limits : 0;
+    uint64_t all = b->contexts + modules + limits, bytes = oom->context_excess;
+    vs_oom_evidence(oom, "%llu CUDA context%s of this process hold%s %s, %s of the device", count,
+                    count == 1 ? "" : "s", count == 1 ? "s" : "", vs_oom_size(oom, all),
+                    vs_oom_percent(oom, all, oom->total));
+    if (modules)
+        vs_oom_evidence(oom, "%s of that are modules (code and variables)", vs_oom_size(oom, modules));
+    if (limits)
+        vs_oom_evidence(oom, "%s of that came with limits set by the program (cudaDeviceSetLimit: "
+                        "stack, heap, printf)", vs_oom_size(oom, limits));
+    vs_oom_explain_missing(oom);
+    vs_oom_explain_share(oom, &vs_verdict_context);
+    if (count > 1)
+        vs_oom_remedy(oom, "one_context", bytes, bytes >= oom->missing,
+                      "use the primary context (cudaSetDevice) in all libraries instead of %llu "
+                      "contexts: about %s", count, vs_oom_size(oom, b->contexts / count * (count - 1)));
+    if (limits)
+        vs_oom_remedy(oom, "lower_limits", limits, limits >= oom->missing,
+                      "set smaller limits with cudaDeviceSetLimit: up to %s", vs_oom_size(oom, limits));
+    if (modules || count == 1)
+        vs_oom_remedy(oom, "load_lazily", modules, modules >= oom->missing,
+                      "load modules when they are first used (CUDA_MODULE_LOADING=LAZY), for fewer "
+                      "architectures");
+    vs_oom_bigger_device(oom);
+}
+
+const struct vs_verdict vs_verdict_context = {
+    "contexts", "contexts: CUDA contexts hold an unusual part of the device",
+    "more than one usual context", NULL, recovers, NULL, false, explain, NULL};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdict: stream-ordered pools, or the driver's memory for graphs, keep memory that nothing uses. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+static uint64_t recovers(const struct vs_oom *oom)
+{
+    return oom->balance.known ? oom->balance.pools + oom->balance.graphs : 0;
+}
+
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
+{
+    return oom->balance.pools >= oom->balance.graphs ? &oom->pool_site : NULL;
+}
+
+static void explain(struct vs_oom *oom)
+{
+    const struct vs_balance *b = &oom->balance;
+    if (b->pools)
+        vs_oom_evidence(oom, "stream-ordered pools (cudaMallocAsync) hold %s, %s of the device, that "
+                        "nothing uses; their live allocations take %s",
+                        vs_oom_size(oom, b->pools), vs_oom_percent(oom, b->pools, oom->total),
+                        vs_oom_size(oom, b->live[VS_FAMILY_ASYNC]));
+    if (b->graphs)
+        vs_oom_evidence(oom, "the driver keeps %s for graphs that are not running",
+                        vs_oom_size(oom, b->graphs));
+    if (oom->pool_site.count)
+        vs_oom_evidence(oom, "most of it was allocated and freed at %s, at most %s at once",
+                        vs_oom_site(oom, &oom->pool_site, 3),
+                        vs_oom_size(oom, oom->pool_site.largest));
+    vs_oom_explain_missing(oom);
+    vs_oom_explain_share(oom, &vs_verdict_pool);
+    uint64_t bytes = recovers(oom);
+    if (b->pools)
+        vs_oom_remedy(oom, "trim_pools", bytes, bytes >= oom->missing,
+                      "call cudaMemPoolTrimTo(pool, 0) before large requests, or lower "
+                      "cudaMemPoolAttrReleaseThreshold: returns %s to the device",
+                      vs_oom_size(oom, b->pools));
+    if (b->graphs)
+        vs_oom_remedy(oom, "trim_graphs", b->graphs, b->graphs >= oom->missing,
+                      "call cudaDeviceGraphMemTrim: returns %s to the device",
+                      vs_oom_size(oom, b->graphs));
+    if (oom->failure.family == VS_FAMILY_DEVICE && b->pools)
+        vs_oom_remedy(oom, "use_pool", b->pools, false,
+                      "allocate with cudaMallocAsync here too: it can use the pool's memory");
+}
+
+const struct vs_verdict vs_verdict_pool = {
+    "kept_pool", "kept pool: memory pools of CUDA keep memory that nothing uses",
+    "the pools' unused memory", NULL, recovers, NULL, false, explain, guilty};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdict: the program went on after the failure: a probe for the largest size that fits, a retry
+ * with less, a step that was skipped. Nothing is to blame; why it was refused is evidence only. */
+#include "analysis/oom/verdict.h"
+
+static bool decides(const struct vs_oom *oom)
+{
+    return oom->failure.recovered && vs_oom_is_out_of_memory(&oom->failure);
+}
+
+static void explain(struct vs_oom *oom)
+{
+    vs_oom_evidence(oom, oom->went_on
+                             ? "the program allocated memory again afterwards, and ended without an "
+                               "error"
+                             : "an allocation of that size succeeded later, or a later step was "
+                               "completed");
+    vs_oom_evidence(oom, "why it was refused: %s", oom->refusal->words);
+}
+
+const struct vs_verdict vs_verdict_recovered = {
+    "recovered", "recovered: the request was refused, and the program went on without it", NULL,
+    decides, NULL, NULL, false, explain, NULL};
