@@ -132,6 +132,19 @@ def growth_in_two_sites(s):
     return s.end("growth", sites[0])
 
 
+def growth_of_a_queue(s):
+    """Every block is freed one day, but more are added than removed."""
+    s.in_place()
+    queue, rate = [], s.rng.uniform(0.008, 0.02)
+    s.weights(s.rng.uniform(0.1, 0.3))
+    for i in range(200):
+        queue += [s.alloc("fill_queue", rate * s.room) for _ in range(2)]
+        if i >= 3:
+            s.free(queue.pop(0))
+        s.iterate(0.1)
+    return s.end("growth", "fill_queue")
+
+
 def spike_request(s):
     rng = s.rng
     s.weights(rng.uniform(0.1, 0.25))
@@ -485,7 +498,7 @@ ALL = (
     ("growth_by_thousandths", lambda s: growth(s, share=0.004)),
     ("growth_of_tensors", lambda s: growth(s.tensors())),
     ("growth_of_tensors_late", lambda s: growth(s.tensors(), late=True)),
-    ("growth_in_two_sites", growth_in_two_sites),
+    ("growth_in_two_sites", growth_in_two_sites), ("growth_of_a_queue", growth_of_a_queue),
     ("spike_request", spike_request), ("spike_live", spike_live),
     ("spike_request_of_tensors", lambda s: spike_request(s.tensors())),
     ("spike_live_of_tensors", lambda s: spike_live(s.tensors())),

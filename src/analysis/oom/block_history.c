@@ -13,7 +13,6 @@
 #define PAGE_BYTES (UINT64_C(2) << 20)
 #define SMALL_BYTES (UINT64_C(1) << 20) /* smaller allocations share their page */
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
-#define TIMES_MIN_FREES 5
 
 static void drop(struct vs_history *h, const struct vs_replay *replay, int level, uint64_t addr,
                  bool freed)
@@ -246,7 +245,7 @@ static bool judge(const struct kept_birth *births, size_t count, const struct hi
         out->held += births[i].held;
     }
     uint64_t first = births[0].at, last = births[count - 1].at;
-    if (times < (clock->steps ? TIMES_MIN_STEPS : TIMES_MIN_FREES))
+    if (times < (clock->steps ? TIMES_MIN_STEPS : VS_HISTORY_TIMES_MIN))
         return false;
     uint64_t gap = (last - first) / (times - 1) + 1;
     out->times = times;
@@ -297,6 +296,23 @@ size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *re
     }
     free(births);
     return found;
+}
+
+uint64_t vs_history_times(const struct vs_history *h, const struct vs_replay *replay, uint32_t site)
+{
+    struct history_clock clock = clock_of(h, replay, h->sites[site].account);
+    struct vs_map seen = {0};
+    uint64_t times = 0;
+    for (size_t i = 0; i < h->block_count && times < VS_HISTORY_TIMES_MIN; i++) {
+        const struct vs_history_block *block = &h->blocks[i];
+        if (!block->used || block->site != site || vs_map_get(&seen, born(block, &clock) + 1))
+            continue;
+        if (vs_map_put(&seen, born(block, &clock) + 1, 1))
+            break; /* out of memory: as if there were fewer */
+        times++;
+    }
+    vs_map_free(&seen);
+    return times;
 }
 
 /* --- the block unlike all others --- */

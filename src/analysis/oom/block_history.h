@@ -75,6 +75,12 @@ size_t vs_history_growing(const struct vs_history *history, const struct vs_repl
                           unsigned account, struct vs_history_growth *out, size_t max,
                           enum vs_err *err);
 
+/* vs_history_times: at how many different times of the clock the live blocks of *site* were born. */
+uint64_t vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
+                          uint32_t site);
+/* That many are needed for growth. */
+#define VS_HISTORY_TIMES_MIN 5
+
 /* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
  * otherwise, born after the program had begun to free memory (or in a later step); NULL: none.
  * *others*: the largest other allocation since then. */

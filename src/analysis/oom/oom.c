@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "allocator/core/placement_policy.h"
+#include "analysis/growth/growth.h"
 #include "analysis/oom/block_history.h"
 #include "analysis/oom/oom_facts.h"
 #include "analysis/oom/verdict.h"
@@ -212,7 +213,8 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
 
 /* Reads to the failure, which is event *event*. */
 static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
-                             struct vs_history *history, uint64_t event)
+                             struct vs_history *history, struct vs_growth_tracker *tracker,
+                             uint64_t event)
 {
     enum vs_err err = vs_reader_rewind(reader);
     struct vs_event next;
@@ -220,6 +222,8 @@ static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
         err = vs_replay_event(replay, &next);
         if (!err)
             err = vs_history_event(history, replay, &next);
+        if (!err)
+            err = vs_growth_event(tracker, &next);
     }
     return err == VS_ERR_END ? VS_ERR_NOT_FOUND : err;
 }
@@ -240,13 +244,14 @@ static bool goes_on(struct vs_reader *reader, const struct vs_report *report, ui
 
 static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
                             struct vs_symbols *symbols, const struct vs_history *history,
-                            const struct vs_report *report, bool recovered)
+                            const struct vs_growth_result *growth, const struct vs_report *report,
+                            bool recovered)
 {
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
                                  .sites_max = SITES_MAX, .wrappers = &wrappers};
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
-    struct vs_oom_scene scene = {&summary, failure, history, {0}};
+    struct vs_oom_scene scene = {&summary, failure, history, growth, {0}};
     enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
     if (!err)
         err = vs_summary_failure(&summary, failure, &oom->failure);
@@ -270,17 +275,24 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     struct vs_replay *replay = NULL;
     struct vs_symbols *symbols = NULL;
     struct vs_history history = {0};
+    struct vs_growth_tracker *tracker = NULL;
+    struct vs_growth_result growth = {0};
     enum vs_err err = vs_replay_open(reader, &replay);
     if (!err)
-        err = replay_to(reader, replay, &history, wanted->event);
+        err = vs_growth_open(replay, &tracker);
+    if (!err)
+        err = replay_to(reader, replay, &history, tracker, wanted->event);
+    if (!err)
+        err = vs_growth_finish(tracker, &growth);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err)
-        err = describe(oom, reader, replay, symbols, &history, report, wanted->recovered);
+        err = describe(oom, reader, replay, symbols, &history, &growth, report, wanted->recovered);
     if (symbols)
         vs_symbols_close(symbols);
+    vs_growth_close(tracker);
     vs_history_free(&history);
     vs_replay_close(replay);
     return err;

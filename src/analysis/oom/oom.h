@@ -91,6 +91,8 @@ struct vs_oom {
     struct vs_report_sites growing;   /* call sites that keep memory; growth_* are their sums */
     uint64_t growth_bytes;            /* with the driver's rounding */
     uint64_t growth_count, growth_times, growth_per_step, growth_since, growth_since_ns;
+    uint64_t steps_found;    /* without marks: completed ones, found from the repeating requests */
+    int64_t steps_found_net; /* median of what each of these added */
     uint64_t steps_begun, steps_done;
     bool in_step;           /* a step was in progress */
     uint64_t step_bytes;    /* live at the failure and allocated in that step, or since the last one

@@ -95,39 +95,80 @@ static void merge_site(struct vs_report_sites *list, struct vs_report_site *item
     items[list->count++] = *one;
 }
 
+/* Adds a growing site. */
+static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                               struct vs_report_site *items, const struct vs_history_growth *found)
+{
+    struct vs_report_site one;
+    enum vs_err err = name_site(oom, scene, found->site, found->bytes, found->count, &one);
+    one.growing = true;
+    one.growth_bytes = found->bytes;
+    one.growth_per_step = found->per_time;
+    one.growth_since = found->since_step;
+    if (err)
+        return err;
+    if (!oom->cause_stack_count || found->since_ns < oom->growth_since_ns) {
+        oom->growth_since_ns = found->since_ns;
+        oom->growth_since = found->since_step;
+    }
+    oom->cause_stacks[oom->cause_stack_count++] = scene->history->sites[found->site].stack;
+    merge_site(&oom->growing, items, &one);
+    oom->growth_bytes += found->held;
+    oom->growth_count += found->count;
+    oom->growth_per_step += found->per_time;
+    if (found->times > oom->growth_times)
+        oom->growth_times = found->times;
+    return VS_OK;
+}
+
+/* Growth of another kind than kept blocks: memory of a site that grows although each of its blocks is
+ * freed one day, such as a queue that becomes longer. Found by the tracker alone, which also
+ * follows sites that only build up their data: those without a free are left to the history. */
+static size_t add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
+                          size_t count)
+{
+    const struct vs_growth_result *growth = scene->growth;
+    for (size_t i = 0; i < growth->site_count && count < SITES_MAX; i++) {
+        const struct vs_growth_row *row = &growth->sites[i];
+        size_t k = 0;
+        while (k < count && found[k].site != row->site)
+            k++;
+        if (k < count || row->account != scene->failure->account || !row->user_level ||
+            !vs_growth_accused(row) || row->site >= scene->history->site_count ||
+            !scene->history->sites[row->site].freed ||
+            vs_history_times(scene->history, scene->summary->replay, row->site) <
+                VS_HISTORY_TIMES_MIN)
+            continue;
+        uint64_t times = row->births ? row->births : row->count;
+        found[count++] = (struct vs_history_growth){
+            .site = row->site, .bytes = row->bytes, .held = row->bytes, .count = row->count,
+            .times = times, .per_time = row->per_step ? row->per_step : row->bytes / (times + !times),
+            .since_step = row->since_step, .since_ns = row->since_ns};
+    }
+    return count;
+}
+
 static enum vs_err fill_growth(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_history_growth found[SITES_MAX];
     enum vs_err err;
     size_t count = vs_history_growing(scene->history, scene->summary->replay,
                                       scene->failure->account, found, SITES_MAX, &err);
+    count = err ? 0 : add_tracked(scene, found, count);
     struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
     if (!err && !items)
         err = VS_ERR_NOMEM;
     oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
-    for (size_t i = 0; !err && i < count; i++) {
-        struct vs_report_site one;
-        err = name_site(oom, scene, found[i].site, found[i].bytes, found[i].count, &one);
-        one.growing = true;
-        oom->cause_stacks[oom->cause_stack_count++] = scene->history->sites[found[i].site].stack;
-        one.growth_bytes = found[i].bytes;
-        one.growth_per_step = found[i].per_time;
-        one.growth_since = found[i].since_step;
-        if (!err)
-            merge_site(&oom->growing, items, &one);
-        oom->growth_bytes += found[i].held;
-        oom->growth_count += found[i].count;
-        oom->growth_per_step += found[i].per_time;
-        if (found[i].times > oom->growth_times)
-            oom->growth_times = found[i].times;
-        if (!i || found[i].since_ns < oom->growth_since_ns) {
-            oom->growth_since_ns = found[i].since_ns;
-            oom->growth_since = found[i].since_step;
-        }
-    }
+    for (size_t i = 0; !err && i < count; i++)
+        err = add_growing(oom, scene, items, &found[i]);
     uint64_t start = vs_replay_start_ns(scene->summary->replay);
     oom->growth_since_ns -= oom->growth_since_ns > start ? start : oom->growth_since_ns;
     oom->growing.total_bytes = oom->growth_bytes;
+    const struct vs_growth_steps *steps = &scene->growth->steps;
+    if (steps->source == VS_STEPS_FOUND && steps->account == scene->failure->account) {
+        oom->steps_found = steps->done;
+        oom->steps_found_net = steps->net_bytes;
+    }
     return err;
 }
 

@@ -6,6 +6,7 @@
 #ifndef VS_OOM_FACTS_H
 #define VS_OOM_FACTS_H
 
+#include "analysis/growth/growth.h"
 #include "analysis/oom/block_history.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/summary.h"
@@ -15,6 +16,7 @@ struct vs_oom_scene {
     const struct vs_summary *summary;
     const struct vs_failure *failure;
     const struct vs_history *history;
+    const struct vs_growth_result *growth;
     struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
 

@@ -40,7 +40,12 @@ static void explain_times(struct vs_oom *oom)
                     "between frees of other memory, since %s",
                     (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes),
                     vs_time_format(time, oom->growth_since_ns));
-    if (oom->growth_times < 2 * TIMES_FEW)
+    if (oom->steps_found)
+        vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and each added %s",
+                        (unsigned long long)oom->steps_found,
+                        vs_oom_size(oom, oom->steps_found_net > 0 ? (uint64_t)oom->steps_found_net
+                                                                  : 0));
+    else if (oom->growth_times < 2 * TIMES_FEW)
         vs_oom_but(oom, "the program marks no steps (NVTX), and few were kept so far: a first step "
                    "that is not finished looks the same");
 }
