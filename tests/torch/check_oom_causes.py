@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch programs with a planted cause of running out of memory, on the simulated GPU.
+
+    check_oom_causes.py --build DIR [CASE…]
+
+Each program is a training loop without marks, with one change. The verdict of `vramscope oom` and
+the user's function that it names must be the planted ones. Exit 77: no environment with torch.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import environments
+import simulated
+
+# STEP is called in every iteration, with its number and the activation of the last layer.
+PROGRAM = '''import torch, torch.nn as nn
+kept = []
+class Net(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
+
+%(functions)s
+
+def train(width=1024, depth=6, batch=2048, steps=%(steps)d):
+    net = Net(width, depth).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(steps):
+        out = net(torch.randn(batch, width, device="cuda"))
+        step(i, out)
+        optimizer.zero_grad()
+        out.square().mean().backward()
+        optimizer.step()
+
+%(call)s
+'''
+CASES = {  # name: verdicts, function to name, functions, call, steps
+    "activation_kept": (("growth",), "log_activation", '''def log_activation(x):
+    kept.append(x.detach() * 1.0)
+def step(i, out):
+    log_activation(out)''', "train()", 400),
+    "every_third_step": (("growth",), "snapshot", '''def snapshot(x):
+    kept.append(x.detach().clone())
+def step(i, out):
+    if i > 10 and i % 3 == 0:
+        snapshot(out)''', "train()", 1200),
+    "one_evaluation": (("single_spike",), "evaluate", '''def evaluate():
+    return torch.empty(3 << 30, dtype=torch.uint8, device="cuda")
+def step(i, out):
+    if i == 15:
+        evaluate()''', "train()", 40),
+    "batch_too_large": (("true_capacity",), "forward", '''def step(i, out):
+    pass''', "train(batch=131072)", 3),
+    "overflowed_size": (("absurd_request",), "make_mask", '''def make_mask(n):
+    return torch.empty(n, n, device="cuda")
+def step(i, out):
+    if i == 2:
+        make_mask(1 << 20)''', "train()", 5),
+    "batch_halved_until_it_fits": (("recovered",), None, '''def step(i, out):
+    pass
+def search():
+    batch = 1 << 20
+    while True:
+        try:
+            return train(batch=batch, steps=3)
+        except torch.OutOfMemoryError:
+            batch //= 2''', "search()", 3),
+    "nothing_wrong": ((None,), None, '''def step(i, out):
+    pass''', "train()", 5),
+}
+
+
+def functions(found):
+    sites = (found.get("guilty") or {}).get("sites", ())
+    return [frame["function"] for site in sites for frame in site["frames"]]
+
+
+def check(name, args, environment, folder):
+    verdicts, function, code, call, steps = CASES[name]
+    program = os.path.join(folder, name + ".py")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(PROGRAM % {"functions": code, "call": call, "steps": steps})
+    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB", [environment.python, program], folder)
+    status, out = simulated.run(command, env, folder, 600)
+    assert (status == 0) == (verdicts[0] in (None, "recovered")), (name, status, out[-2000:])
+    trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
+    tool = os.path.join(args.build, "bin/vramscope")
+    found = json.loads(subprocess.run([tool, "oom", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
+    text = subprocess.run([tool, "oom", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    os.unlink(trace)
+    assert found["verdict"] in verdicts, f"{name}: {found['verdict']} instead of {verdicts}\n{text}"
+    names = functions(found)
+    assert not function or any(function in n for n in names), f"{name}: {names} lacks {function}\n{text}"
+    print(f"{name}: {found['verdict']}{', ' + function if function else ''}", flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    p.add_argument("cases", nargs="*")
+    args = p.parse_args()
+    args.build = os.path.abspath(args.build)
+    environment = environments.of_cuda(13)
+    if not environment:
+        return environments.skip("an environment with torch for CUDA 13")
+    wrong = 0
+    for name in args.cases or CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                check(name, args, environment, folder)
+            except AssertionError as why:
+                print(why)
+                wrong += 1
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
