@@ -70,7 +70,7 @@ ROOMS = {
     "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
-                     "analysis/plan analysis/whatif analysis/growth",
+                     "analysis/plan analysis/whatif analysis/growth analysis/kinds",
                      "oom.h policy_need.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "

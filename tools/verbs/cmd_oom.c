@@ -157,6 +157,8 @@ static int oom_main(int argc, char **argv)
     vs_symbol_tool_done();
     if (!err && oom && args.replay && all_known(oom, report))
         err = vs_oom_replay(oom, reader);
+    if (!err && oom && all_known(oom, report))
+        err = vs_oom_kinds(oom, reader);
     if (err == VS_ERR_NOT_FOUND && args.nth)
         code = bad_number(argv[0], path, report);
     else if (err)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/kinds/kinds.h"
 #include "analysis/oom/cache_census.h"
 #include "analysis/report/report.h"
 #include "base/vs_err.h"
@@ -117,6 +118,8 @@ struct vs_oom {
     bool went_on;              /* the program allocated again after the failure, and ended well */
     uint64_t repeated;         /* identical failures directly after it */
     uint64_t failures_recovered; /* of the stored ones */
+    struct vs_kind_sum kinds[VS_KIND_COUNT]; /* of a framework's live tensors, by vs_oom_kinds */
+    uint64_t kinds_total;      /* 0: unknown */
     struct vs_oom_cause causes[VS_CAUSES_MAX]; /* the verdict's first, then by bytes */
     size_t cause_count;
     const struct vs_verdict *verdict;
@@ -149,6 +152,10 @@ enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *repor
  * position of *reader* is lost. VS_ERR_NOMEM. Cost: reads the trace twice up to the failure, and
  * runs its requests about ten times, in parallel. */
 enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader) VS_MUST_CHECK;
+
+/* vs_oom_kinds: adds the kinds of a framework's live tensors. The position of *reader* is lost.
+ * VS_ERR_NOMEM. Cost: reads the whole trace. */
+enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader) VS_MUST_CHECK;
 
 void vs_oom_free(struct vs_oom *oom); /* NULL does nothing */
 

@@ -268,6 +268,13 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_uint(json, "since_ns", oom->growth_since_ns);
     vs_json_end_object(json);
     vs_json_uint(json, "spike_bytes", oom->spike_bytes);
+    if (!oom->kinds_total)
+        return;
+    vs_json_begin_object(json, "kinds");
+    for (int kind = 0; kind < VS_KIND_COUNT; kind++)
+        if (oom->kinds[kind].bytes)
+            vs_json_uint(json, vs_kind_name((enum vs_kind)kind), oom->kinds[kind].bytes);
+    vs_json_end_object(json);
 }
 
 static void causes(struct vs_json *json, const struct vs_oom *oom)

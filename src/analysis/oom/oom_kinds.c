@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the framework's live tensors were at the failure: parameters, gradients, activations, … The
+ * whole trace is read, because the kind of a block depends on what became of others like it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+#define SHOWN 4
+
+static void add_evidence(struct vs_oom *oom, const struct vs_kinds_table *table)
+{
+    enum vs_kind order[VS_KIND_COUNT];
+    char text[320] = "", size[VS_SIZE_TEXT_MAX];
+    size_t count = vs_kinds_order(table, order), length = 0;
+    for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {
+        const struct vs_kind_sum *sum = &table->kinds[order[i]];
+        if (sum->bytes >= table->total.bytes / 100)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
+                                       length ? ", " : "", vs_kind_name(order[i]),
+                                       vs_size_format(size, sum->bytes));
+    }
+    if (length)
+        vs_oom_evidence(oom, "live tensors: %s", text);
+}
+
+enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
+{
+    struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
+    struct vs_kinds_table table;
+    if (!oom->has_framework || oom->failure.host)
+        return VS_OK;
+    enum vs_err err = vs_kinds_read(reader, NULL, &query, 1, &table);
+    if (err)
+        return err == VS_ERR_NOMEM ? err : VS_OK; /* the verdict does not need them */
+    memcpy(oom->kinds, table.kinds, sizeof oom->kinds);
+    oom->kinds_total = table.total.bytes;
+    add_evidence(oom, &table);
+    vs_kinds_table_free(&table);
+    return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
+}
