@@ -109,7 +109,7 @@ def main():
             row[str(verdict)] += 1
             total += 1
             right += not wrong
-            accused += scenario.verdicts[0] in BLAMELESS and verdict not in BLAMELESS
+            accused += bool(found) and scenario.verdicts[0] in BLAMELESS and verdict not in BLAMELESS
             if wrong:
                 print("%s (%s, %s%s): %s" % (scenario.name, scenario.way, scenario.program,
                                              ", marks" if scenario.marks else "", wrong))

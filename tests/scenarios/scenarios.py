@@ -115,9 +115,15 @@ def growth(s, late=False, every=1, share=None):
     family = rng.choice((s.family, s.family, "vmm")) if s.program == "plain" else s.family
     rate = share or rng.uniform(0.008, 0.05)
     start = rng.randrange(5, 15) if late else 0
-    for i in range(int(1.2 / rate * every) + start + 5):
+    varied, work, ring = rng.uniform(0, 0.5), rng.uniform(0.05, 0.2), []
+    for i in range(int(1.4 / rate * every) + start + 5):
         keeps = i >= start and i % every == 0
-        s.iterate(rng.uniform(0.08, 0.12), site if keeps else None, rate * s.room, family)
+        if rng.random() < 0.3:  # a cache of fixed size beside it
+            ring.append(s.alloc("lookup_tables", 0.004 * s.room))
+            if len(ring) > 6:
+                s.free(ring.pop(0))
+        s.iterate(work * rng.uniform(0.8, 1.2), site if keeps else None,
+                  rate * s.room * rng.uniform(1 - varied, 1 + varied), family)
     return s.end("growth", site)
 
 
@@ -485,9 +491,9 @@ def probe(s):
 
 
 def benign(s):
-    s.weights(0.3)
+    s.weights(0.25)
     for _ in range(20):
-        s.iterate(0.2, *(("write_log", 4096) if s.rng.random() < 0.5 else ()))
+        s.iterate(0.15, *(("write_log", 4096) if s.rng.random() < 0.5 else ()))
     s.say("exit 0")
     return s.end(None)
 

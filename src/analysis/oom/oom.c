@@ -18,6 +18,7 @@
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
+#define PAGE_BYTES (UINT64_C(2) << 20) /* of the driver */
 
 /* The requested failure; *index* receives its index among the stored ones. */
 static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, size_t *index)
@@ -63,11 +64,17 @@ static size_t first_of_run(const struct vs_report *report, size_t index, uint64_
     return first;
 }
 
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return bytes > UINT64_MAX - PAGE_BYTES ? bytes : (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 /* Bytes needed from the device for a request: of a framework the segment that it could not get. */
 static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
 {
     if (failure->family != VS_FAMILY_DEVICE)
-        return failure->requested;
+        return vs_family_on_device(failure->family) ? whole_pages(failure->requested)
+                                                    : failure->requested;
     return vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
                                   failure->device_requested > failure->requested
                                       ? failure->device_requested : failure->requested);

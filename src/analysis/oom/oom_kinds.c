@@ -15,6 +15,8 @@ static void add_evidence(struct vs_oom *oom, const struct vs_kinds_table *table)
     enum vs_kind order[VS_KIND_COUNT];
     char text[320] = "", size[VS_SIZE_TEXT_MAX];
     size_t count = vs_kinds_order(table, order), length = 0;
+    if (table->kinds[VS_KIND_UNKNOWN].bytes > table->total.bytes / 2)
+        return; /* no Python stacks */
     for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {
         const struct vs_kind_sum *sum = &table->kinds[order[i]];
         if (sum->bytes >= table->total.bytes / 100)

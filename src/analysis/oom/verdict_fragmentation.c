@@ -4,12 +4,13 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-/* The holes must come from frees, not from segments that are not filled yet; or as much was live
- * before, so that the demand is not new. */
+/* At least half of the holes must come from frees, the rest may be ends of segments: those of
+ * segments that are not filled yet are no cause. Or as much was live before, so that the demand is
+ * not new. */
 static uint64_t recovers(const struct vs_oom *oom)
 {
     bool from_frees = oom->steps_done > 0 ||
-                      (oom->steps_begun == 0 && oom->freed_bytes >= oom->cache.scattered);
+                      (oom->steps_begun == 0 && oom->freed_bytes >= oom->cache.scattered / 2);
     bool demanded_before = oom->live + oom->failure.requested <= oom->live_peak;
     return from_frees || demanded_before ? oom->cache.scattered : 0;
 }
