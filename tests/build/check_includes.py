@@ -59,7 +59,7 @@ ROOMS = {
     "analysis/naming": ("base trace/format trace/read trace/symbols",
                         "library.h name_text.h naming.h python_file.h user_line.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
-                       "activity.h address_device.h balance.h live_memory.h period.h phases.h replay.h "
+                       "activity.h balance.h live_memory.h period.h phases.h replay.h "
                        "replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h "
                        "vec.h"),
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
@@ -67,11 +67,11 @@ ROOMS = {
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
-    "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
+    "analysis/plan": ("base allocator/plan trace/read analysis/state analysis/whatif", "plan_trace.h planner.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
-                     "analysis/plan analysis/whatif analysis/growth analysis/kinds",
-                     "oom.h policy_need.h"),
+                     "analysis/whatif analysis/growth analysis/kinds",
+                     "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
                      "analysis/state analysis/report analysis/processes",
@@ -115,7 +115,7 @@ ROOMS = {
     "simulator/audit": ("", ""),
     "simulator/runtime": ("base simulator/driver", ""),
     "simulator/cupti": ("base simulator/driver", ""),
-    "tools/common": ("base allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
+    "tools/common": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/plan analysis/oom viewer/common viewer/report",
                      "command.h own_state.h paths.h plan_tool.h process_tree_tool.h simulated.h symbol_tool.h "
                      "trace_part.h "

@@ -32,14 +32,14 @@ static bool usable_trace(const char *who, const struct vs_plan_request *request,
 
 /* A plan has no places for requests that are not in the trace. */
 static bool whole_trace(const char *who, const struct vs_plan_request *request,
-                        const struct vs_plan_trace *trace)
+                        const struct vs_recording_state *recording)
 {
     char text[160];
-    if (!vs_recording_partial(&trace->recording))
+    if (!vs_recording_partial(recording))
         return true;
     vs_tool_fail(who, "%s: a plan needs every allocation, but %s; record it again without "
                  "--min-size, --sample and --max-trace-size",
-                 request->trace, vs_recording_partial_text(text, &trace->recording));
+                 request->trace, vs_recording_partial_text(text, recording));
     return false;
 }
 
@@ -49,13 +49,43 @@ static void find_needs(const struct vs_plan_request *request, const struct vs_pl
                        struct vs_policy_need needs[VS_POLICY_COUNT])
 {
     enum vs_policy_id own = vs_policy_plannable();
-    uint64_t device_bytes = trace->identity.device_bytes;
+    struct vs_whatif_setting settings[VS_POLICY_COUNT];
+    struct vs_whatif_outcome outcomes[VS_POLICY_COUNT];
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
+        vs_whatif_setting_init(&settings[i]);
+        vs_whatif_setting_policy(&settings[i], (enum vs_policy_id)i);
+        settings[i].capacity = settings[i].limit = VS_WHATIF_NONE;
+        settings[i].never_empty_cache = true;
+    }
     if (request->needs)
-        vs_policy_needs(trace->planner, device_bytes, needs);
+        vs_whatif_run_all(trace->log, settings, VS_POLICY_COUNT, outcomes);
     else
-        needs[own] = vs_policy_need_of(trace->planner, device_bytes, own);
+        vs_whatif_run(trace->log, &settings[own], &outcomes[own]);
+    for (int i = 0; i < VS_POLICY_COUNT; i++) {
+        if (request->needs || i == (int)own)
+            needs[i] = (struct vs_policy_need){outcomes[i].reserved_peak, outcomes[i].err};
+    }
     if (!needs[own].err)
         vs_planner_set_unplanned(trace->planner, needs[own].reserved_bytes);
+}
+
+/* From an open trace; *err*: why there is no plan, if no message was printed. */
+static bool plan_open(const char *who, const struct vs_plan_request *request,
+                      struct vs_reader *reader, const struct vs_plan_trace *trace,
+                      struct vs_plan_result *out, enum vs_err *err)
+{
+    const struct vs_whatif_recorded *recorded = vs_whatif_recorded(trace->log);
+    if (!whole_trace(who, request, &recorded->recording) || !usable_trace(who, request, reader))
+        return false;
+    out->identity = trace->identity;
+    out->identity.program = out->program;
+    memcpy(out->program, recorded->program, sizeof out->program);
+    out->framework = recorded->requests == VS_WHATIF_FRAMEWORK;
+    out->unmatched = recorded->unmatched;
+    find_needs(request, trace, out->needs);
+    *err = vs_planner_build(trace->planner, &trace->identity, request->whole, &out->bytes,
+                            &out->size, &out->summary);
+    return true;
 }
 
 static bool build(const char *who, const struct vs_plan_request *request, struct vs_reader *reader,
@@ -63,18 +93,13 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
 {
     struct vs_plan_trace trace;
     enum vs_err err = vs_plan_trace_read(reader, request->device, &trace);
-    bool usable = whole_trace(who, request, &trace) && (err || usable_trace(who, request, reader));
-    if (!err && usable) {
-        out->identity = trace.identity;
-        out->identity.program = out->program;
-        memcpy(out->program, trace.program, sizeof out->program);
-        out->framework = trace.framework;
-        out->unmatched = trace.unmatched;
-        find_needs(request, &trace, out->needs);
-        err = vs_planner_build(trace.planner, &trace.identity, request->whole, &out->bytes,
-                               &out->size, &out->summary);
+    bool opened = !err, usable = true;
+    if (opened)
+        usable = plan_open(who, request, reader, &trace, out, &err);
+    if (opened) {
+        vs_planner_close(trace.planner);
+        vs_whatif_close(trace.log);
     }
-    vs_planner_close(trace.planner);
     if (!usable)
         return false;
     if (err == VS_ERR_NOT_FOUND)

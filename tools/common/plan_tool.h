@@ -7,8 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/oom/policy_need.h"
 #include "analysis/plan/plan_trace.h"
+
+/* The memory that a policy needs for the same requests without a plan. */
+struct vs_policy_need {
+    uint64_t reserved_bytes; /* peak of reserved */
+    enum vs_err err;         /* set when the figure is unknown */
+};
 
 struct vs_plan_request {
     const char *trace;

@@ -116,9 +116,13 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
         printf("  %" PRIu64 " frees match no planned allocation (other kinds of memory, or lost events)\n",
                plan->unmatched);
     printf("live at the peak   %14s   the minimum for any allocator\n", size_text(text, s->live_bytes));
-    printf("planned            %14s   %.2f %% above the minimum\n", size_text(text, s->planned_bytes),
-           over(s->planned_bytes, s->live_bytes));
-    if (s->no_gain)
+    if (!s->too_long)
+        printf("planned            %14s   %.2f %% above the minimum\n",
+               size_text(text, s->planned_bytes), over(s->planned_bytes, s->live_bytes));
+    if (s->too_long)
+        puts("                                    nothing repeats, and too many blocks are in use together "
+             "to plan\n                                    them as one sequence: left to the policy");
+    else if (s->no_gain)
         printf("                                    no better than %s without a plan: "
                "left to the policy\n", vs_policies[vs_policy_plannable()]->name);
     puts("reserved without a plan, by policy");

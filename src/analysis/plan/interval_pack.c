@@ -100,40 +100,95 @@ static void measure_load(struct packer *p, uint64_t *load)
     }
 }
 
-static uint64_t most(uint64_t *const *tables, uint32_t from, uint32_t until)
+#define STRIDE 64u /* times of one entry in the tables of maxima */
+
+struct load_maxima {
+    uint64_t *load;       /* by time */
+    uint64_t *tables[32]; /* [k][i]: of 2^k strides from stride i on */
+};
+
+static uint64_t higher(uint64_t a, uint64_t b)
 {
-    unsigned level = 31u - (unsigned)__builtin_clz(until - from);
-    uint64_t a = tables[level][from], b = tables[level][until - (UINT32_C(1) << level)];
     return a > b ? a : b;
 }
 
-/* For every block the maximum load during its life, from maxima over powers of two. */
+static uint64_t most(const struct load_maxima *maxima, uint32_t from, uint32_t until)
+{
+    uint64_t found = 0;
+    uint32_t first = (from + STRIDE - 1) / STRIDE, last = until / STRIDE;
+    if (first >= last) {
+        for (uint32_t i = from; i < until; i++)
+            found = higher(found, maxima->load[i]);
+        return found;
+    }
+    for (uint32_t i = from; i < first * STRIDE; i++)
+        found = higher(found, maxima->load[i]);
+    for (uint32_t i = last * STRIDE; i < until; i++)
+        found = higher(found, maxima->load[i]);
+    unsigned level = 31u - (unsigned)__builtin_clz(last - first);
+    const uint64_t *table = maxima->tables[level];
+    return higher(found, higher(table[first], table[last - (UINT32_C(1) << level)]));
+}
+
+static enum vs_err make_maxima(struct packer *p, struct load_maxima *maxima)
+{
+    uint32_t strides = p->count / STRIDE;
+    maxima->load = malloc((p->count + 1) * sizeof *maxima->load);
+    if (!maxima->load)
+        return VS_ERR_NOMEM;
+    measure_load(p, maxima->load);
+    for (unsigned k = 0; UINT64_C(1) << k <= strides; k++) {
+        uint64_t *table = maxima->tables[k] = malloc((strides + 1) * sizeof *table);
+        if (!table)
+            return VS_ERR_NOMEM;
+        for (uint32_t i = 0; i + (UINT64_C(1) << k) <= strides; i++) {
+            if (k) {
+                const uint64_t *below = maxima->tables[k - 1];
+                table[i] = higher(below[i], below[i + (UINT32_C(1) << (k - 1))]);
+                continue;
+            }
+            table[i] = 0;
+            for (uint32_t t = i * STRIDE; t < (i + 1) * STRIDE; t++)
+                table[i] = higher(table[i], maxima->load[t]);
+        }
+    }
+    return VS_OK;
+}
+
+/* For every block the maximum load during its life. */
 static enum vs_err measure_fullest(struct packer *p)
 {
-    uint64_t *tables[32] = {NULL};
-    unsigned levels = 32u - (unsigned)__builtin_clz(p->count);
-    enum vs_err err = VS_OK;
-    for (unsigned k = 0; k < levels && !err; k++) {
-        tables[k] = malloc((p->count + 1) * sizeof **tables);
-        if (!tables[k])
-            err = VS_ERR_NOMEM;
-        else if (k == 0)
-            measure_load(p, tables[0]);
-        for (uint32_t i = 0; k && !err && i + (UINT64_C(1) << k) <= p->count; i++) {
-            uint64_t a = tables[k - 1][i], b = tables[k - 1][i + (UINT32_C(1) << (k - 1))];
-            tables[k][i] = a > b ? a : b;
-        }
-    }
+    struct load_maxima maxima = {0};
+    enum vs_err err = make_maxima(p, &maxima);
     for (uint32_t i = 0; i < p->count && !err; i++) {
-        p->fullest[i] = most(tables, i, p->blocks[i].death);
-        if (p->blocks[i].again) {
-            uint64_t again = most(tables, p->bend, p->blocks[i].again);
-            p->fullest[i] = again > p->fullest[i] ? again : p->fullest[i];
-        }
+        p->fullest[i] = most(&maxima, i, p->blocks[i].death);
+        if (p->blocks[i].again)
+            p->fullest[i] = higher(p->fullest[i], most(&maxima, p->bend, p->blocks[i].again));
     }
+    free(maxima.load);
     for (unsigned k = 0; k < 32; k++)
-        free(tables[k]);
+        free(maxima.tables[k]);
     return err;
+}
+
+/* Blocks that an order looks at: those created during the life of each, and those in use when it was
+ * created. */
+static uint64_t visits_of(const struct vs_interval *blocks, uint32_t count, uint64_t *bound)
+{
+    uint64_t *load = calloc((size_t)count + 1, sizeof *load), alive = 0, visits = 0, bytes = 0;
+    uint32_t *ends = calloc((size_t)count + 1, sizeof *ends);
+    for (uint32_t i = 0; load && ends && i < count; i++) {
+        ends[blocks[i].death]++;
+        load[blocks[i].death] += blocks[i].size;
+        alive -= ends[i];
+        bytes += blocks[i].size - load[i];
+        *bound = bytes > *bound ? bytes : *bound;
+        visits += alive++ + CHECKPOINT + (blocks[i].death - i) + blocks[i].again;
+    }
+    visits = load && ends ? visits : UINT64_MAX;
+    free(load);
+    free(ends);
+    return visits;
 }
 
 static enum vs_err prepare(struct packer *p)
@@ -328,17 +383,19 @@ static void set_order(struct packer *p, enum order order)
     qsort(p->ranks, p->count, sizeof *p->ranks, by_rank);
 }
 
-static void try_orders(struct packer *p)
+static void try_orders(struct packer *p, uint64_t visits, uint64_t *budget)
 {
     uint64_t good_enough = p->bound + p->bound / CLOSE;
-    for (unsigned order = 0; order < ORDERS && p->best_peak > good_enough; order++) {
+    for (unsigned order = 0; order < ORDERS && p->best_peak > good_enough && visits <= *budget;
+         order++) {
+        *budget -= visits;
         set_order(p, (enum order)order);
         run_order(p);
     }
 }
 
 enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t bend,
-                             struct vs_packing *out)
+                             uint64_t *budget, struct vs_packing *out)
 {
     struct packer p = {.blocks = blocks, .count = (uint32_t)count, .bend = bend};
     memset(out, 0, sizeof *out);
@@ -346,12 +403,22 @@ enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t 
         return VS_ERR_LIMIT;
     if (!count)
         return VS_OK;
+    uint64_t visits = visits_of(blocks, (uint32_t)count, &out->bound);
+    if (visits == UINT64_MAX)
+        return VS_ERR_NOMEM;
+    if (visits > *budget || visits > VS_INTERVAL_ORDER_MAX || count > VS_INTERVAL_COUNT_MAX) {
+        for (size_t i = 0; i < count; i++)
+            blocks[i].offset = UNPLACED;
+        out->peak = out->bound;
+        out->too_long = true;
+        return VS_OK;
+    }
     enum vs_err err = prepare(&p);
     p.best_peak = UINT64_MAX;
     if (!err && p.bound >= UNPLACED)
         err = VS_ERR_LIMIT;
     if (!err)
-        try_orders(&p);
+        try_orders(&p, visits, budget);
     if (!err && p.best_peak == UINT64_MAX)
         err = VS_ERR_LIMIT;
     for (size_t i = 0; i < count && !err; i++)

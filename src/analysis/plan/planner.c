@@ -23,18 +23,18 @@
 struct planner_lane { /* one stream */
     uint64_t stream;
     uint32_t *sizes, *deaths; /* by request: granules; requests of the lane when freed */
-    size_t count, size_capacity, death_capacity;
+    size_t kept, size_capacity, death_capacity; /* the first VS_PLANNER_REQUESTS_MAX */
+    uint64_t count, live, peak;                 /* all requests; granules in use */
 };
 
 struct alive {
     uint64_t block, bytes;
-    uint32_t lane, request;
-    uint32_t step_request; /* index among the requests of all lanes */
+    uint32_t lane, request; /* UINT32_MAX: not kept */
     bool shared; /* used by other streams */
 };
 
 struct late { /* a free that takes effect when the planner's clock reaches its time */
-    uint64_t due;
+    uint64_t due, granules;
     uint32_t lane, request;
 };
 
@@ -45,8 +45,6 @@ struct vs_planner {
     struct alive *alive;
     size_t alive_count, alive_capacity;
     struct late *late;
-    struct vs_planner_step *steps;
-    size_t step_count, step_capacity;
     size_t late_first, late_count, late_capacity;
     uint64_t clock, requests, live_bytes, peak_bytes;
     uint64_t unplanned_bytes; /* 0: unknown */
@@ -70,15 +68,22 @@ void vs_planner_close(struct vs_planner *p)
     vs_map_free(&p->names);
     free(p->alive);
     free(p->late);
-    free(p->steps);
     free(p);
 }
 
 /* --- recording --- */
 
-static void kill_request(struct vs_planner *p, uint32_t lane, uint32_t request)
+static uint64_t granules_of(uint64_t bytes)
 {
-    p->lanes[lane].deaths[request] = (uint32_t)p->lanes[lane].count;
+    return (bytes + VS_PLAN_GRANULE - 1) / VS_PLAN_GRANULE;
+}
+
+static void kill_request(struct vs_planner *p, uint32_t lane, uint32_t request, uint64_t granules)
+{
+    struct planner_lane *l = &p->lanes[lane];
+    l->live -= granules;
+    if (request < l->kept)
+        l->deaths[request] = l->count < NEVER ? (uint32_t)l->count : NEVER - 1;
 }
 
 static void tick(struct vs_planner *p)
@@ -86,23 +91,8 @@ static void tick(struct vs_planner *p)
     p->clock++;
     while (p->late_first < p->late_count && p->late[p->late_first].due <= p->clock) {
         const struct late *late = &p->late[p->late_first++];
-        kill_request(p, late->lane, late->request);
+        kill_request(p, late->lane, late->request, late->granules);
     }
-}
-
-static enum vs_err add_step(struct vs_planner *p, struct vs_planner_step step)
-{
-    enum vs_err err =
-        vs_vec_grow(&p->steps, &p->step_capacity, p->step_count + 1, sizeof *p->steps);
-    if (!err)
-        p->steps[p->step_count++] = step;
-    return err;
-}
-
-const struct vs_planner_step *vs_planner_steps(const struct vs_planner *p, size_t *count)
-{
-    *count = p->step_count;
-    return p->steps;
 }
 
 static enum vs_err find_lane(struct vs_planner *p, uint64_t stream, uint32_t *out)
@@ -121,26 +111,35 @@ static enum vs_err find_lane(struct vs_planner *p, uint64_t stream, uint32_t *ou
     return VS_OK;
 }
 
-static enum vs_err add_request(struct planner_lane *lane, uint64_t bytes)
+/* *request*: its number among the kept ones, UINT32_MAX for a later one. */
+static enum vs_err add_request(struct planner_lane *lane, uint64_t bytes, uint32_t *request)
 {
-    uint64_t granules = (bytes + VS_PLAN_GRANULE - 1) / VS_PLAN_GRANULE;
-    if (granules >= VS_PLAN_NONE || lane->count >= VS_PLAN_ENTRIES_MAX)
+    uint64_t granules = granules_of(bytes);
+    *request = UINT32_MAX;
+    if (granules >= VS_PLAN_NONE)
         return VS_ERR_LIMIT;
-    enum vs_err err =
-        vs_vec_grow(&lane->sizes, &lane->size_capacity, lane->count + 1, sizeof *lane->sizes);
-    if (!err)
-        err = vs_vec_grow(&lane->deaths, &lane->death_capacity, lane->count + 1,
-                          sizeof *lane->deaths);
-    if (err)
-        return err;
-    lane->sizes[lane->count] = (uint32_t)granules;
-    lane->deaths[lane->count++] = NEVER;
+    if (lane->kept < VS_PLANNER_REQUESTS_MAX) {
+        enum vs_err err = vs_vec_grow(&lane->sizes, &lane->size_capacity, lane->kept + 1,
+                                      sizeof *lane->sizes);
+        if (!err)
+            err = vs_vec_grow(&lane->deaths, &lane->death_capacity, lane->kept + 1,
+                              sizeof *lane->deaths);
+        if (err)
+            return err;
+        lane->sizes[lane->kept] = (uint32_t)granules;
+        lane->deaths[lane->kept] = NEVER;
+        *request = (uint32_t)lane->kept++;
+    }
+    lane->count++;
+    lane->live += granules;
+    if (lane->live > lane->peak)
+        lane->peak = lane->live;
     return VS_OK;
 }
 
 enum vs_err vs_planner_alloc(struct vs_planner *p, uint64_t block, uint64_t bytes, uint64_t stream)
 {
-    uint32_t lane;
+    uint32_t lane, request;
     if (!bytes)
         return VS_OK;
     if (!block || vs_map_get(&p->names, block))
@@ -149,19 +148,12 @@ enum vs_err vs_planner_alloc(struct vs_planner *p, uint64_t block, uint64_t byte
     if (!err)
         err = vs_vec_grow(&p->alive, &p->alive_capacity, p->alive_count + 1, sizeof *p->alive);
     if (!err)
-        err = add_step(p, (struct vs_planner_step){.bytes = bytes,
-                                                   .request = (uint32_t)p->requests,
-                                                   .lane = lane,
-                                                   .kind = VS_PLANNER_ALLOC});
-    if (!err && (err = vs_map_put(&p->names, block, p->alive_count + 1)))
-        p->step_count--;
+        err = vs_map_put(&p->names, block, p->alive_count + 1);
     if (err)
         return err;
     tick(p);
-    struct planner_lane *l = &p->lanes[lane];
-    p->alive[p->alive_count++] = (struct alive){
-        block, bytes, lane, (uint32_t)l->count, (uint32_t)p->requests, false};
-    err = add_request(l, bytes);
+    err = add_request(&p->lanes[lane], bytes, &request);
+    p->alive[p->alive_count++] = (struct alive){block, bytes, lane, request, false};
     p->requests++;
     p->live_bytes += bytes;
     if (p->live_bytes > p->peak_bytes)
@@ -175,10 +167,8 @@ enum vs_err vs_planner_record(struct vs_planner *p, uint64_t block)
     if (!at)
         return VS_ERR_NOT_FOUND;
     tick(p);
-    struct alive *used = &p->alive[*at - 1];
-    used->shared = true;
-    return add_step(p, (struct vs_planner_step){.request = used->step_request,
-                                                .kind = VS_PLANNER_USE});
+    p->alive[*at - 1].shared = true;
+    return VS_OK;
 }
 
 enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
@@ -193,16 +183,16 @@ enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
         p->alive[at] = moved;
         *vs_map_get(&p->names, moved.block) = at + 1;
     }
-    enum vs_err err = add_step(p, (struct vs_planner_step){.request = gone.step_request,
-                                                           .kind = VS_PLANNER_FREE});
-    if (!gone.shared)
-        kill_request(p, gone.lane, gone.request);
-    if (err || !gone.shared)
-        return err;
-    err = vs_vec_grow(&p->late, &p->late_capacity, p->late_count + 1, sizeof *p->late);
+    uint64_t granules = granules_of(gone.bytes);
+    if (!gone.shared) {
+        kill_request(p, gone.lane, gone.request, granules);
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&p->late, &p->late_capacity, p->late_count + 1, sizeof *p->late);
     if (!err)
         p->late[p->late_count++] =
-            (struct late){p->clock + VS_PLANNER_LAG, gone.lane, gone.request};
+            (struct late){p->clock + VS_PLANNER_LAG, granules, gone.lane, gone.request};
     return err;
 }
 
@@ -227,7 +217,7 @@ static uint32_t life_in_period(const struct planner_lane *lane, const struct vs_
     for (uint32_t r = 0; r < period->repeats; r++) {
         uint32_t request = period->prologue + r * period->length + place;
         uint32_t death = lane->deaths[request];
-        if (death == NEVER && lane->count - request > period->length)
+        if (death == NEVER && lane->kept - request > period->length)
             return NEVER;
         if (death == NEVER) /* the trace ended first */
             continue;
@@ -275,27 +265,9 @@ static void fill_entries(const struct planner_lane *lane, const struct vs_interv
     }
 }
 
-/* The peak of granules alive at once in the lane. */
-static enum vs_err lane_peak(const struct planner_lane *lane, uint64_t *out)
-{
-    uint64_t *freed = calloc(lane->count + 1, sizeof *freed), now = 0;
-    if (!freed)
-        return VS_ERR_NOMEM;
-    for (size_t i = 0; i < lane->count; i++) {
-        if (lane->deaths[i] != NEVER)
-            freed[lane->deaths[i]] += lane->sizes[i];
-    }
-    *out = 0;
-    for (size_t i = 0; i < lane->count; i++) {
-        now += lane->sizes[i] - freed[i];
-        *out = now > *out ? now : *out;
-    }
-    free(freed);
-    return VS_OK;
-}
-
 static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_period *period,
-                             struct vs_plan_entry *entries, struct vs_packing *packing)
+                             uint64_t *budget, struct vs_plan_entry *entries,
+                             struct vs_packing *packing)
 {
     uint32_t count = period->prologue + period->length;
     uint32_t bend = period->length ? period->prologue : 0;
@@ -304,7 +276,7 @@ static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_pe
         return VS_ERR_NOMEM;
     set_prologue(lane, period, blocks, count);
     set_period(lane, period, blocks, count);
-    enum vs_err err = vs_interval_pack(blocks, count, bend, packing);
+    enum vs_err err = vs_interval_pack(blocks, count, bend, budget, packing);
     if (!err)
         fill_entries(lane, blocks, count, bend, entries);
     free(blocks);
@@ -315,28 +287,29 @@ static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_pe
  * in some repetitions cost little. */
 static bool worth_repeating(const struct vs_packing *packing, uint64_t peak)
 {
-    return packing->bound >= peak && packing->peak <= peak + peak / 100;
+    return packing->bound >= peak && !packing->too_long && packing->peak <= peak + peak / 100;
 }
 
-/* Plans a lane into *entries*, which has room for all its requests; *out* receives everything
+/* Plans a lane into *entries*, which has room for all its kept requests; *out* receives everything
  * except its first entry. */
-static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, struct vs_plan_entry *entries,
-                             struct vs_plan_stream *out, struct vs_plan_summary_stream *summary)
+static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, uint64_t *budget,
+                             struct vs_plan_entry *entries, struct vs_plan_stream *out,
+                             struct vs_plan_summary *sum, struct vs_plan_summary_stream *summary)
 {
     struct vs_period period = {0};
     struct vs_packing packing = {0};
-    uint64_t peak;
-    enum vs_err err = lane_peak(lane, &peak);
-    if (!err && !whole)
-        err = vs_period_find(lane->sizes, lane->count, &period);
+    uint64_t peak = lane->peak;
+    enum vs_err err = whole ? VS_OK : vs_period_find(lane->sizes, lane->kept, &period);
     if (!err && period.length)
-        err = pack_lane(lane, &period, entries, &packing);
+        err = pack_lane(lane, &period, budget, entries, &packing);
     if (!err && (!period.length || !worth_repeating(&packing, peak))) {
-        period = (struct vs_period){(uint32_t)lane->count, 0, 0};
-        err = pack_lane(lane, &period, entries, &packing);
+        period = (struct vs_period){(uint32_t)lane->kept, 0, 0};
+        err = pack_lane(lane, &period, budget, entries, &packing);
+        packing.too_long |= lane->kept < lane->count;
     }
     if (err)
         return err;
+    sum->too_long |= packing.too_long;
     *out = (struct vs_plan_stream){0, period.prologue, period.length, period.repeats,
                                    (uint32_t)packing.peak, 0};
     *summary = (struct vs_plan_summary_stream){
@@ -385,7 +358,7 @@ enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity
     size_t total = 0;
     memset(summary, 0, sizeof *summary);
     for (uint32_t i = 0; i < lanes; i++)
-        total += p->lanes[i].count;
+        total += p->lanes[i].kept;
     if (total > VS_PLAN_ENTRIES_MAX)
         return VS_ERR_LIMIT;
     struct vs_plan_header *h = calloc(1, sizeof *h + lanes * sizeof(struct vs_plan_stream) +
@@ -395,9 +368,10 @@ enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity
     struct vs_plan_stream *streams = (void *)(h + 1);
     struct vs_plan_entry *entries = (void *)(streams + lanes);
     enum vs_err err = VS_OK;
+    uint64_t budget = VS_INTERVAL_VISITS_MAX;
     set_header(h, p, identity);
     for (uint32_t i = 0; i < lanes && !err; i++) {
-        err = plan_lane(&p->lanes[i], whole, entries + h->entry_count, &streams[i],
+        err = plan_lane(&p->lanes[i], whole, &budget, entries + h->entry_count, &streams[i], summary,
                         &summary->streams[i]);
         streams[i].first = h->entry_count;
         h->entry_count += streams[i].prologue + streams[i].period;
@@ -408,7 +382,7 @@ enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity
         return err;
     }
     summary->no_gain = p->unplanned_bytes && summary->planned_bytes >= p->unplanned_bytes;
-    if (summary->no_gain)
+    if (summary->no_gain || summary->too_long)
         place_nothing(h, streams, entries, lanes, summary);
     summary->requests = p->requests;
     summary->live_bytes = p->peak_bytes;

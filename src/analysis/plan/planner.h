@@ -17,6 +17,10 @@
 
 struct vs_planner;
 
+/* Of each stream so many requests are kept to find the repetition; what comes later counts for its
+ * peak only. */
+#define VS_PLANNER_REQUESTS_MAX (UINT32_C(1) << 24)
+
 /* Memory of blocks used by other streams counts as in use for this many more requests and frees,
  * because their work has to finish first. */
 #define VS_PLANNER_LAG 64u
@@ -30,25 +34,12 @@ enum vs_err vs_planner_alloc(struct vs_planner *planner, uint64_t block, uint64_
 enum vs_err vs_planner_free(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
 /* Records that another stream uses the block too. */
 enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
-/* The memory that the policy reserves without a plan (policy_need.h); 0, the initial value:
+/* The memory that the policy reserves without a plan (analysis/whatif); 0, the initial value:
  * unknown. A plan that needs as much places no blocks. */
 void vs_planner_set_unplanned(struct vs_planner *planner, uint64_t bytes);
 /* The peak of live bytes so far, in requested sizes. */
 uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
-
-enum vs_planner_step_kind { VS_PLANNER_ALLOC, VS_PLANNER_FREE, VS_PLANNER_USE };
-
-/* One recorded step, in order. */
-struct vs_planner_step {
-    uint64_t bytes;   /* of a request; otherwise 0 */
-    uint32_t request; /* its number, in order */
-    uint32_t lane : 30; /* of a request: its stream, in order of first use */
-    uint32_t kind : 2; /* enum vs_planner_step_kind */
-};
-
-/* vs_planner_steps: all recorded steps; valid until the next one is recorded. */
-const struct vs_planner_step *vs_planner_steps(const struct vs_planner *planner, size_t *count);
 
 struct vs_plan_summary_stream {
     uint64_t stream, requests, placed;
@@ -61,6 +52,7 @@ struct vs_plan_summary {
     uint64_t planned_bytes;        /* sum over streams, in whole pages */
     uint64_t unplanned_streams;    /* beyond VS_PLAN_STREAMS_MAX */
     bool no_gain; /* the policy needs no more without a plan: no blocks are placed */
+    bool too_long; /* likewise, because a stream that does not repeat has too many requests */
     uint32_t stream_count;
     struct vs_plan_summary_stream streams[VS_PLAN_STREAMS_MAX];
 };

@@ -14,6 +14,7 @@
 #define RUN 16u
 #define CANDIDATES 64u
 #define REPEATS_MIN 3u
+#define RUNS_MAX (UINT32_C(1) << 22) /* different ones: with more nothing repeats, and memory is bounded */
 
 struct period_candidate {
     uint64_t weight;
@@ -47,7 +48,7 @@ static enum vs_err vote(const uint32_t *sizes, size_t count, struct vs_map *vote
     enum vs_err err = VS_OK;
     for (unsigned i = 0; i < RUN; i++)
         oldest *= factor;
-    for (size_t i = 0; i < count && !err; i++) {
+    for (size_t i = 0; i < count && !err && last.count < RUNS_MAX; i++) {
         hash = hash * factor + sizes[i] + 1;
         if (i >= RUN)
             hash -= oldest * (sizes[i - RUN] + UINT64_C(1));

@@ -71,12 +71,21 @@ static enum vs_err lane_of(struct vs_requests_reading *r, uint64_t stream, bool 
                            uint32_t *out)
 {
     bool fresh;
-    enum vs_err err = number_of(&r->lanes, ordered || r->framework ? stream : 0, out, &fresh);
-    if (*out >= r->log->lane_count)
-        r->log->lane_count = *out + 1;
+    struct vs_whatif_log *log = r->log;
+    if (!ordered && !r->framework)
+        stream = 0;
+    enum vs_err err = number_of(&r->lanes, stream, out, &fresh);
+    if (!err && fresh)
+        err = vs_vec_grow(&log->streams, &log->lane_capacity, *out + 1, sizeof *log->streams);
+    if (err)
+        return err;
+    if (fresh) {
+        log->streams[*out] = stream;
+        log->lane_count = *out + 1;
+    }
     if (ordered)
         *out |= VS_LANE_ORDERED;
-    return err;
+    return VS_OK;
 }
 
 static enum vs_err take_slot(struct vs_requests_reading *r, uint64_t bytes, uint32_t *out)

@@ -335,6 +335,9 @@ static void take_device(struct vs_requests_reading *r)
 static void take_process(struct vs_requests_reading *r)
 {
     struct vs_whatif_recorded *recorded = &r->log->recorded;
+    const char *exe = vs_reader_string(r->reader, r->event->process.exe);
+    const char *slash = strrchr(exe, '/');
+    strncpy(recorded->program, slash ? slash + 1 : exe, sizeof recorded->program - 1);
     const struct vs_policy *policy =
         vs_policy_of_trace(vs_reader_string(r->reader, r->event->process.policy));
     recorded->cached = policy && !r->framework;

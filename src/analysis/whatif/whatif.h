@@ -45,6 +45,7 @@ struct vs_whatif_query {
 
 /* What the trace says about the recorded run of that device. */
 struct vs_whatif_recorded {
+    char program[64];             /* base name */
     uint64_t device, total_bytes; /* 0: the size is unknown */
     uint64_t limit_bytes;         /* option limit; VS_WHATIF_NONE */
     enum vs_whatif_requests requests;
@@ -79,6 +80,15 @@ const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *
 /* vs_whatif_stacks: the stack ids of all requests, each once. */
 const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count);
 void vs_whatif_close(struct vs_whatif_log *log); /* NULL does nothing */
+
+/* vs_whatif_visit: the requests and frees in their order, until a function returns an error, which is
+ * returned. *block*: above 0, unique while it is in use. VS_ERR_NOMEM, VS_ERR_IO. */
+struct vs_whatif_visitor {
+    enum vs_err (*alloc)(void *ctx, uint64_t block, uint64_t bytes, uint64_t stream);
+    enum vs_err (*free)(void *ctx, uint64_t block);
+};
+enum vs_err vs_whatif_visit(const struct vs_whatif_log *log,
+                            const struct vs_whatif_visitor *visitor, void *ctx) VS_MUST_CHECK;
 
 /* What serves the requests. */
 enum vs_whatif_server {
@@ -125,7 +135,8 @@ void vs_whatif_setting_policy(struct vs_whatif_setting *setting, enum vs_policy_
 
 struct vs_whatif_outcome {
     enum vs_err err;      /* other than VS_OK: the setting could not be run, and nothing else is
-                           * set: VS_ERR_ARG (a configuration out of its range), VS_ERR_NOMEM */
+                           * set: VS_ERR_ARG (a configuration out of its range), VS_ERR_NOMEM, VS_ERR_IO, VS_ERR_LIMIT
+     * (more than 16 TiB in use at once) */
     /* Every request of the log was served: those that the recorded run served, and its last failure
      * that it did not recover from. */
     bool survives;

@@ -13,6 +13,9 @@
 enum block_server { NOWHERE, IN_CACHE, IN_ORDERED, IN_DRIVER };
 #define CACHES 2 /* IN_CACHE, IN_ORDERED */
 
+/* More than any device has: the trace is damaged, and its pages would take a long time. */
+#define PEAK_MAX (UINT64_C(16) << 40)
+
 struct setting_slot {
     uint64_t addr, bytes; /* bytes: of the block */
     enum block_server server;
@@ -370,6 +373,10 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
 {
     struct setting_run r = {.log = log, .setting = setting, .out = out};
     *out = (struct vs_whatif_outcome){0};
+    if (log->recorded.least_peak > PEAK_MAX) {
+        out->err = VS_ERR_LIMIT;
+        return;
+    }
     set_server(&r);
     set_device(&r);
     r.slots = calloc((size_t)log->slot_count + 1, sizeof *r.slots);

@@ -39,34 +39,58 @@ static uint64_t draw_size(void)
     }
 }
 
+static uint64_t next_addr;
+
+static uint64_t give_out(struct vs_builder *b, uint64_t bytes)
+{
+    uint64_t addr = next_addr;
+    next_addr += (bytes + 511) & ~UINT64_C(511);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, addr, bytes, bytes);
+    return addr;
+}
+
+/* A block in place of the one at a random position of *addrs*; the number of events. */
+static uint64_t replace_one(struct vs_builder *b, uint64_t *addrs)
+{
+    size_t at = draw(LIVE);
+    uint64_t had = addrs[at];
+    if (had)
+        vs_builder_free(b, 0, had);
+    addrs[at] = give_out(b, draw_size());
+    return 1 + (had != 0);
+}
+
+/* The same requests in every step, all of whose blocks end with it. */
+static uint64_t one_step(struct vs_builder *b, uint64_t *addrs, unsigned number)
+{
+    uint64_t events = 2;
+    state = 1;
+    vs_builder_step(b, number);
+    for (unsigned i = 0; i < STEP; i++)
+        events += replace_one(b, addrs);
+    for (size_t i = 0; i < LIVE; i++) {
+        events += addrs[i] != 0;
+        if (addrs[i])
+            vs_builder_free(b, 0, addrs[i]);
+        addrs[i] = 0;
+    }
+    vs_builder_pop(b);
+    return events;
+}
+
 /* Addresses are unique while in use; sizes and lives decide everything else. */
 static void fill(struct vs_builder *b, const char *shape, uint64_t events)
 {
     static uint64_t addrs[LIVE];
     bool repeats = strcmp(shape, "training") == 0;
-    uint64_t next = UINT64_C(0x7f0000000000), number = 0;
+    unsigned number = 0;
     memset(addrs, 0, sizeof addrs);
+    next_addr = UINT64_C(0x7f0000000000);
     state = 1;
-    for (uint64_t n = 0; n < events;) {
-        if (repeats && number % STEP == 0) {
-            if (number)
-                vs_builder_pop(b);
-            state = 1;
-            vs_builder_step(b, (unsigned)(number / STEP));
-            n += 2;
-        }
-        size_t at = draw(LIVE);
-        uint64_t bytes = draw_size();
-        if (addrs[at])
-            vs_builder_free(b, 0, addrs[at]);
-        n += addrs[at] != 0;
-        addrs[at] = next;
-        next += (bytes + 511) & ~UINT64_C(511);
-        b->stack = 0;
-        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, addrs[at], bytes, bytes);
-        n++;
-        number++;
-    }
+    for (unsigned i = 0; repeats && i < 300; i++)
+        give_out(b, draw_size());
+    for (uint64_t n = 0; n < events;)
+        n += repeats ? one_step(b, addrs, number++) : replace_one(b, addrs);
 }
 
 /* Runs `vramscope VERB …` on the trace; prints one line. */

@@ -15,7 +15,6 @@
 
 #include "allocator/core/allocator_internal.h"
 #include "allocator/plan/plan_follow.h"
-#include "analysis/oom/policy_need.h"
 #include "support/fake_device.h"
 #include "support/plan_log.h"
 #include "support/policy_run.h"
@@ -323,78 +322,39 @@ static int check_traces(int count, char **paths)
     return 0;
 }
 
-/* --- memory needed by the policies without a plan --- */
-
-static void replay(const struct request_log *log, struct vs_planner *planner)
-{
-    for (size_t i = 0; i < log->count; i++) {
-        const struct request *r = &log->requests[i];
-        uint64_t block = r->id + UINT64_C(1);
-        if (r->kind == REQUEST_ALLOC)
-            assert_int_equal(vs_planner_alloc(planner, block, r->size, r->stream), VS_OK);
-        else if (r->kind == REQUEST_FREE)
-            assert_int_equal(vs_planner_free(planner, block), VS_OK);
-        else
-            assert_int_equal(vs_planner_record(planner, block), VS_OK);
-    }
-}
-
-/* Tolerance *permille*: work of other streams ends at other times. */
-static void needs_are_those_on_a_device(const char *name, uint64_t permille)
-{
-    struct request_log log;
-    struct vs_planner *planner;
-    struct vs_policy_need needs[VS_POLICY_COUNT];
-    assert_true(workload_make(name, 1, &log));
-    assert_int_equal(vs_planner_open(&planner), VS_OK);
-    replay(&log, planner);
-    vs_policy_needs(planner, 0, needs);
-    for (int i = 0; i < VS_POLICY_COUNT; i++) {
-        const struct vs_allocator_config config = {.policy = (enum vs_policy_id)i};
-        struct policy_result on_device;
-        assert_int_equal(policy_run(&log, &config, UINT64_C(1) << 40, NULL, NULL, &on_device), VS_OK);
-        uint64_t error = on_device.reserved_peak * permille / 1000;
-        assert_int_equal(needs[i].err, VS_OK);
-        assert_in_range(needs[i].reserved_bytes, on_device.reserved_peak - error,
-                        on_device.reserved_peak + error);
-    }
-    vs_planner_close(planner);
-    request_log_clear(&log);
-}
-
-static void what_policies_need_is_what_they_take_from_a_device(void **state)
-{
-    (void)state;
-    needs_are_those_on_a_device("varlen", 0);
-    needs_are_those_on_a_device("serving", 0);
-    needs_are_those_on_a_device("streams", 60);
-}
+/* --- memory needed without a plan --- */
 
 static void a_plan_that_gains_nothing_places_nothing(void **state)
 {
     (void)state;
     static const struct vs_plan_identity identity = {"log", 0, 0};
+    const struct vs_allocator_config config = {.policy = vs_policy_plannable()};
     struct workload w = {.random = 7};
+    struct request_log log = {0};
     struct vs_planner *planner;
     struct vs_plan_summary before, after;
-    uint64_t slots[400] = {0}, name = 0;
+    struct policy_result need;
+    uint32_t slots[400] = {0}; /* id + 1 */
     void *bytes;
     size_t size;
     assert_int_equal(vs_planner_open(&planner), VS_OK);
     for (unsigned i = 0; i < 6000; i++) { /* random sizes and lifetimes: no placement is good */
-        uint64_t *slot = &slots[random_below(&w, 400)];
-        if (*slot)
+        uint32_t *slot = &slots[random_below(&w, 400)];
+        if (*slot) {
             assert_int_equal(vs_planner_free(planner, *slot), VS_OK);
-        *slot = ++name;
-        assert_int_equal(vs_planner_alloc(planner, name, random_below(&w, 32 * MIB) + 1, 0), VS_OK);
+            request_log_free_block(&log, *slot - 1);
+        }
+        uint64_t request = random_below(&w, 32 * MIB) + 1;
+        *slot = request_log_alloc(&log, request, 0) + 1;
+        assert_int_equal(vs_planner_alloc(planner, *slot, request, 0), VS_OK);
     }
-    struct vs_policy_need need = vs_policy_need_of(planner, 0, vs_policy_plannable());
-    assert_int_equal(need.err, VS_OK);
+    assert_int_equal(policy_run(&log, &config, UINT64_C(1) << 40, NULL, NULL, &need), VS_OK);
+    request_log_clear(&log);
     assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &before), VS_OK);
     free(bytes);
-    assert_true(before.planned_bytes > need.reserved_bytes);
+    assert_true(before.planned_bytes > need.reserved_peak);
     assert_true(!before.no_gain && before.streams[0].placed > 0);
-    vs_planner_set_unplanned(planner, need.reserved_bytes);
+    vs_planner_set_unplanned(planner, need.reserved_peak);
     assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &after), VS_OK);
     free(bytes);
     assert_true(after.no_gain);
@@ -403,23 +363,6 @@ static void a_plan_that_gains_nothing_places_nothing(void **state)
     assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &after), VS_OK);
     free(bytes);
     assert_true(!after.no_gain && after.streams[0].placed == before.streams[0].placed);
-    vs_planner_close(planner);
-}
-
-static void what_no_device_could_hold_has_no_figure(void **state)
-{
-    (void)state;
-    struct vs_planner *planner;
-    struct vs_policy_need needs[VS_POLICY_COUNT];
-    assert_int_equal(vs_planner_open(&planner), VS_OK);
-    vs_policy_needs(planner, 0, needs); /* no requests were made */
-    for (int i = 0; i < VS_POLICY_COUNT; i++)
-        assert_true(!needs[i].err && needs[i].reserved_bytes == 0);
-    for (uint64_t block = 1; block <= 17; block++)
-        assert_int_equal(vs_planner_alloc(planner, block, UINT64_C(1) << 40, 0), VS_OK);
-    vs_policy_needs(planner, 0, needs);
-    for (int i = 0; i < VS_POLICY_COUNT; i++)
-        assert_int_equal(needs[i].err, VS_ERR_LIMIT);
     vs_planner_close(planner);
 }
 
@@ -436,9 +379,7 @@ int main(int argc, char **argv)
         BY_HAND(a_plan_survives_an_emptied_cache_and_a_lost_context),
         BY_HAND(a_device_that_refuses_is_asked_by_the_ordinary_rules),
         BY_HAND(a_stream_that_the_plan_does_not_know_is_served_all_the_same),
-        cmocka_unit_test(what_policies_need_is_what_they_take_from_a_device),
         cmocka_unit_test(a_plan_that_gains_nothing_places_nothing),
-        cmocka_unit_test(what_no_device_could_hold_has_no_figure),
         BY_HAND(only_the_compact_policy_takes_a_plan_and_only_one),
     };
     if (argc > 1)

@@ -72,13 +72,20 @@ static void loop(struct request_log *log, unsigned steps, unsigned warm_up)
 
 /* --- packing --- */
 
+static enum vs_err pack(struct vs_interval *blocks, size_t count, uint32_t bend,
+                        struct vs_packing *out)
+{
+    uint64_t budget = VS_INTERVAL_VISITS_MAX;
+    return vs_interval_pack(blocks, count, bend, &budget, out);
+}
+
 static void blocks_that_are_never_alive_together_share_memory(void **state)
 {
     struct vs_interval blocks[] = {{.size = 4, .death = 1}, {.size = 4, .death = 3},
                                    {.size = 2, .death = 3}, {.size = 6, .death = 4}};
     struct vs_packing packing;
     (void)state;
-    assert_int_equal(vs_interval_pack(blocks, 4, 0, &packing), VS_OK);
+    assert_int_equal(pack(blocks, 4, 0, &packing), VS_OK);
     assert_int_equal(packing.bound, 6);
     assert_int_equal(packing.peak, 6);
     assert_int_equal(blocks[0].offset, 0);
@@ -92,7 +99,7 @@ static void a_block_over_the_bend_keeps_its_place_at_the_start(void **state)
                                    {.size = 8, .death = 3}, {.size = 8, .death = 4, .again = 2}};
     struct vs_packing packing;
     (void)state;
-    assert_int_equal(vs_interval_pack(blocks, 4, 1, &packing), VS_OK);
+    assert_int_equal(pack(blocks, 4, 1, &packing), VS_OK);
     assert_int_equal(packing.bound, 17);
     assert_int_equal(packing.peak, 17);
     assert_int_not_equal(blocks[1].offset, blocks[3].offset);
@@ -104,11 +111,28 @@ static void blocks_without_size_are_left_out(void **state)
     struct vs_interval blocks[] = {{.size = 0, .death = 2}, {.size = 3, .death = 2}};
     struct vs_packing packing;
     (void)state;
-    assert_int_equal(vs_interval_pack(blocks, 2, 0, &packing), VS_OK);
+    assert_int_equal(pack(blocks, 2, 0, &packing), VS_OK);
     assert_int_equal(blocks[0].offset, VS_INTERVAL_UNPLACED);
     assert_int_equal(blocks[1].offset, 0);
-    assert_int_equal(vs_interval_pack(NULL, 0, 0, &packing), VS_OK);
+    assert_int_equal(pack(NULL, 0, 0, &packing), VS_OK);
     assert_int_equal(packing.peak, 0);
+}
+
+/* One order looks at each of the 1000 blocks that are in use together once for each other one. */
+static void a_placement_beyond_its_budget_places_nothing(void **state)
+{
+    static struct vs_interval blocks[1000];
+    struct vs_packing packing;
+    uint64_t budget = 100000;
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++)
+        blocks[i] = (struct vs_interval){.size = 1 + i % 7, .death = 1000 - i % 3};
+    assert_int_equal(vs_interval_pack(blocks, 1000, 0, &budget, &packing), VS_OK);
+    assert_true(packing.too_long);
+    assert_int_equal(blocks[0].offset, VS_INTERVAL_UNPLACED);
+    assert_int_equal(budget, 100000);
+    assert_int_equal(pack(blocks, 1000, 0, &packing), VS_OK);
+    assert_true(!packing.too_long && blocks[0].offset != VS_INTERVAL_UNPLACED);
 }
 
 static bool overlap(const struct vs_interval *blocks, uint32_t a, uint32_t b, uint32_t bend)
@@ -139,7 +163,7 @@ static void random_blocks_never_overlap(void **state)
                 .death = end > count ? count : (uint32_t)end,
                 .again = over && end > count ? (uint32_t)(end - (count - bend)) : 0};
         }
-        assert_int_equal(vs_interval_pack(blocks, count, bend, &packing), VS_OK);
+        assert_int_equal(pack(blocks, count, bend, &packing), VS_OK);
         uint64_t peak = 0;
         for (uint32_t i = 0; i < count; i++) {
             if (!blocks[i].size)
@@ -317,6 +341,7 @@ int main(void)
         cmocka_unit_test(blocks_that_are_never_alive_together_share_memory),
         cmocka_unit_test(a_block_over_the_bend_keeps_its_place_at_the_start),
         cmocka_unit_test(blocks_without_size_are_left_out),
+        cmocka_unit_test(a_placement_beyond_its_budget_places_nothing),
         cmocka_unit_test(random_blocks_never_overlap),
         cmocka_unit_test(a_loop_is_found_behind_its_prologue),
         cmocka_unit_test(layers_in_a_step_are_not_taken_for_the_step),

@@ -13,7 +13,9 @@
 
 #include "analysis/whatif/request_store.h"
 #include "analysis/whatif/whatif.h"
+#include "support/policy_run.h"
 #include "support/trace_builder.h"
+#include "support/workloads.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define CAPACITY (1000 * MIB)
@@ -453,6 +455,60 @@ static void a_trace_without_requests_has_nothing_to_replay(void **state)
     done(&b);
 }
 
+static void requests_to_trace(const struct request_log *log, struct vs_builder *b)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        const struct request *r = &log->requests[i];
+        uint64_t addr = UINT64_C(1) << 60 | (uint64_t)r->id << 36;
+        if (r->kind == REQUEST_ALLOC)
+            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, addr, r->size, r->size);
+        else if (r->kind == REQUEST_FREE)
+            vs_builder_free(b, 0, addr);
+    }
+}
+
+/* A replay reserves what the allocator reserves on a device that counts its pages. */
+static void policies_reserve_what_they_take_from_a_device(void **state)
+{
+    static const char *const names[] = {"varlen", "serving"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct request_log log;
+        struct vs_builder b;
+        assert_true(workload_make(names[i], 1, &log));
+        vs_builder_open(&b, "observe");
+        vs_builder_device(&b, 0, "Large GPU", UINT64_C(1) << 40);
+        requests_to_trace(&log, &b);
+        read_log(&b, 0, 0);
+        for (int p = 0; p < VS_POLICY_COUNT; p++) {
+            const struct vs_allocator_config config = {.policy = (enum vs_policy_id)p};
+            struct policy_result on_device;
+            assert_int_equal(policy_run(&log, &config, UINT64_C(1) << 40, NULL, NULL, &on_device),
+                             VS_OK);
+            assert_int_equal(under((enum vs_policy_id)p).reserved_peak, on_device.reserved_peak);
+        }
+        request_log_clear(&log);
+        done(&b);
+    }
+}
+
+static void what_no_device_could_hold_is_not_run(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    (void)state;
+    start(&b, "observe");
+    for (uint64_t i = 0; i < 17; i++)
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, (i + 1) << 44, UINT64_C(1) << 40,
+                         UINT64_C(1) << 40);
+    read_log(&b, 0, 0);
+    vs_whatif_setting_init(&setting);
+    vs_whatif_run(whatif_log, &setting, &out);
+    assert_int_equal(out.err, VS_ERR_LIMIT);
+    done(&b);
+}
+
 /* --- the store --- */
 
 /* Beyond the chunks in memory the log goes on in a file; two cursors read it independently. */
@@ -510,6 +566,8 @@ int main(void)
         cmocka_unit_test(parallel_runs_equal_single_ones),
         cmocka_unit_test(a_wrong_text_is_refused_with_the_reason),
         cmocka_unit_test(a_trace_without_requests_has_nothing_to_replay),
+        cmocka_unit_test(policies_reserve_what_they_take_from_a_device),
+        cmocka_unit_test(what_no_device_could_hold_is_not_run),
         cmocka_unit_test(entries_come_back_from_memory_and_from_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
