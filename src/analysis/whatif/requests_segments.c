@@ -8,6 +8,8 @@
  * And why segments were released: a request that found no memory releases the cache and asks again;
  * otherwise the program asked for it (empty_cache). The next event of the thread decides: memory
  * from the driver that would not have fitted before the release belongs to a retry. */
+#include <string.h>
+
 #include "analysis/whatif/requests_reading.h"
 
 #define UNDECIDED_EVENTS 4096
@@ -103,7 +105,10 @@ static bool did_not_fit(const struct vs_requests_reading *r, uint64_t need)
 
 enum vs_err vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint64_t need)
 {
-    bool retry = r->refused_tid == r->release_tid || (asked_device && (!need || did_not_fit(r, need)));
+    /* a collection of old segments comes before the driver is asked, whether or not there is room */
+    bool collects = strstr(r->log->recorded.conf, "garbage_collection_threshold");
+    bool retry = r->refused_tid == r->release_tid ||
+                 (asked_device && (!need || collects || did_not_fit(r, need)));
     r->release_tid = 0;
     return retry ? VS_OK : vs_reading_entry(r, VS_REQUEST_EMPTY);
 }
