@@ -174,11 +174,34 @@ static const struct replay_event *request_behind(const struct replay *r)
     return events[i].kind == REPLAY_OOM ? &events[i] : NULL;
 }
 
+/* The program called empty_cache: the freed segments come next. */
+static void empty(struct replay *r)
+{
+    size_t at = r->next;
+    uint64_t released;
+    if (vs_allocator_empty_cache(r->allocator, &released) || r->next == at)
+        r->counts.errors++, r->next = at + 1;
+    else
+        r->counts.emptied++;
+}
+
+/* Freed segments before a new one belong to the request, which was refused and released the cache,
+ * or to an empty_cache before it. The recorded address decides: a request that the cache could have
+ * served gets a block there, and no segment is freed. Then the block is freed again, which restores
+ * the cache, and the other order is tried. */
 static void request(struct replay *r, const struct replay_event *e)
 {
     struct vs_allocation got;
+    size_t at = r->next;
     uint64_t blocks = vs_block_count_locked(r->allocator), segments = r->allocator->segment_count;
     enum vs_err err = vs_allocator_malloc(r->allocator, e->size, e->stream, &got);
+    if (!err && got.addr != e->addr && r->next == at &&
+        r->log->events[at].kind == REPLAY_SEGMENT_FREE) {
+        if (vs_allocator_free(r->allocator, got.addr))
+            r->counts.errors++;
+        empty(r);
+        return;
+    }
     if (e->kind == REPLAY_OOM) {
         r->counts.errors += err != VS_ERR_DEVICE_OOM;
     } else if (err || got.addr != e->addr) {
@@ -194,7 +217,7 @@ static void request(struct replay *r, const struct replay_event *e)
 static void one(struct replay *r)
 {
     const struct replay_event *e = &r->log->events[r->next];
-    uint64_t blocks = vs_block_count_locked(r->allocator), released;
+    uint64_t blocks = vs_block_count_locked(r->allocator);
     switch (e->kind) {
     case REPLAY_ALLOC:
         request(r, e);
@@ -215,11 +238,10 @@ static void one(struct replay *r)
     case REPLAY_SEGMENT_FREE:
     case REPLAY_OOM: {
         const struct replay_event *behind = request_behind(r);
-        size_t at = r->next;
         if (behind)
             request(r, behind);
-        else if (vs_allocator_empty_cache(r->allocator, &released) || r->next == at)
-            r->counts.errors++, r->next = at + 1;
+        else
+            empty(r);
         break;
     }
     }

@@ -50,6 +50,7 @@ struct replay_counts {
     uint64_t segment_ok, segment_bad;           /* size of a new segment */
     uint64_t segment_free_ok, segment_free_bad; /* freed when recorded, and whole */
     uint64_t final_ok, final_bad;
+    uint64_t emptied; /* calls of empty_cache, as far as the recording shows them */
     uint64_t errors; /* calls that returned something unexpected */
 };
 

@@ -10,7 +10,8 @@ MODE oracle     the counts agree with those of the independent oracle,
                 SHARED_DIR/tools/replay_snapshot.py; exit 77 where it is absent
 MODE synthetic  a hand-written snapshot with cases that the public ones lack: new
                 segments, a retry after returning memory, an emptied cache, a failed
-                request, two streams; then the same with one wrong address, one wrong
+                request, two streams; an emptied cache just before a request that it could
+                have served, and a retry in its place; then the first with one wrong address, one wrong
                 final block and one wrong segment size, which must be reported
 """
 import ast
@@ -101,6 +102,27 @@ def hand_written():
     return {"segments": segments, "device_traces": [trace], "allocator_settings": {}}
 
 
+def emptied_or_retried(explicit):
+    """A free segment is released and a new one made. The request would have fitted in the free one
+    (explicit: empty_cache was called), or not (it was refused, released the cache and retried)."""
+    a, b = 0x7F0000000000, 0x7F0040000000
+    size = 11 * MIB if explicit else 30 * MIB
+    segment = 12 * MIB if explicit else 30 * MIB
+
+    def event(action, addr, bytes_):
+        return {"action": action, "addr": addr, "size": bytes_, "stream": 0, "frames": []}
+
+    trace = [event("segment_alloc", a, 20 * MIB), event("alloc", a, 20 * MIB),
+             event("free_requested", a, 20 * MIB), event("free_completed", a, 20 * MIB),
+             event("segment_free", a, 20 * MIB), event("segment_alloc", b, segment),
+             event("alloc", b, size)]
+    blocks = [{"size": segment if segment - size <= MIB else size, "requested_size": size,
+               "state": "active_allocated"}]
+    segments = [{"device": 0, "address": b, "total_size": segment, "stream": 0,
+                 "segment_type": "large", "is_expandable": False, "blocks": blocks}]
+    return {"segments": segments, "device_traces": [trace], "allocator_settings": {}}
+
+
 def synthetic(tool, converter, folder):
     def outcome(name, snapshot):
         path = os.path.join(folder, name + ".pickle")
@@ -115,6 +137,11 @@ def synthetic(tool, converter, folder):
     have = {name: counts.get(name) for name in want}
     print("good:", status, counts)
     failed = status != 0 or have != want
+
+    for explicit in (True, False):
+        status, counts = outcome("emptied" if explicit else "retried", emptied_or_retried(explicit))
+        print("emptied:" if explicit else "retried:", status, counts)
+        failed |= status != 0 or counts["emptied"] != int(explicit) or counts["addr_ok"] != 2
 
     wrong_address = copy.deepcopy(good)
     next(x for x in wrong_address["device_traces"][0]

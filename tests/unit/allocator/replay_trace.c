@@ -44,10 +44,10 @@ static int replay_one(const char *path)
     printf("addr_ok=%" PRIu64 " addr_mismatch=%" PRIu64 " frees=%" PRIu64 " split=%" PRIu64
            " merge=%" PRIu64 " segment_ok=%" PRIu64 " segment_bad=%" PRIu64
            " segment_free_ok=%" PRIu64 " segment_free_bad=%" PRIu64 " final_ok=%" PRIu64
-           " final_bad=%" PRIu64 " errors=%" PRIu64 "\n",
+           " final_bad=%" PRIu64 " emptied=%" PRIu64 " errors=%" PRIu64 "\n",
            c->addr_ok, c->addr_mismatch, c->frees, c->splits, c->merges, c->segment_ok,
            c->segment_bad, c->segment_free_ok, c->segment_free_bad, c->final_ok, c->final_bad,
-           c->errors);
+           c->emptied, c->errors);
     bool same = !c->addr_mismatch && !c->segment_bad && !c->segment_free_bad && !c->final_bad &&
                 !c->errors && c->addr_ok + c->final_ok > 0;
     replay_end(&r);
