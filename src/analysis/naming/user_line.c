@@ -92,9 +92,10 @@ static bool find_python(const struct vs_reader *reader, struct vs_symbols *symbo
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
         if (!module || !*module->function)
             continue;
+        char library[VS_PACKAGE_MAX];
         *python = true;
-        if (vs_symbols_frame(symbols, &frames[i], out, 1) && out->file &&
-            !vs_python_is_library(out->file))
+        if (!vs_python_library(reader, module->path, library) &&
+            vs_symbols_frame(symbols, &frames[i], out, 1) && out->file)
             return true;
     }
     return false;
