@@ -266,6 +266,7 @@ enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_e
     const struct vs_replay *replay = tracker->replay;
     if (replay->changed_site != VS_SITE_NONE && event->kind != VS_EVENT_context)
         return follow_block(tracker, event);
+    tracker->kernels += event->kind == VS_EVENT_kernel;
     if (event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom)
         count_request(tracker);
     else if (event->kind == VS_EVENT_context)

@@ -16,6 +16,7 @@ struct vs_growth_tracker {
     struct vs_floors floors;
     struct vs_floor_row accounts[VS_DEVICES_MAX + 1];
     uint64_t freed;              /* bytes, of all accounts */
+    uint64_t kernels;            /* recorded so far */
     struct vs_step_rows marked, found;
     unsigned marked_account;
     uint64_t marks_begun;        /* steps that the replay had begun */

@@ -27,6 +27,10 @@
 #define COVER_MIN 0.5    /* share of the requests that are of such call sites */
 #define SAME_MIN 0.5     /* share of these with as many requests as in the repetition before */
 #define SAME_SIZED_MIN 0.75
+/* a loop of other requests each time, which is back at the floor in every repetition */
+#define RETURNS_REGULAR 0.9
+#define RETURNS_MIN 8u
+#define RETURNS_FLOOR 0.1
 
 struct loop_symbol {
     uint64_t key, size;
@@ -49,6 +53,8 @@ struct loop_group {
     struct loop_low *lows; /* of each repetition */
     size_t count;
     double height; /* median of highest - lowest transient bytes of a repetition */
+    double floor;  /* mean of the lows */
+    size_t frees;  /* repetitions in which live bytes rise less than by all their requests */
     double change; /* mean of what the floor both rises and falls between two repetitions */
 };
 
@@ -259,18 +265,22 @@ static enum vs_err measure_group(struct loop_search *search, struct loop_group *
     group->count = mark->count - 1;
     for (uint32_t k = 0; k < group->count; k++) {
         struct loop_low low = {UINT64_MAX, at[k]};
-        uint64_t high = 0;
+        uint64_t high = 0, requested = 0;
         for (size_t i = at[k]; i < at[k + 1]; i++) {
             if (search->symbol_of[i] == UINT32_MAX)
                 continue;
             uint64_t before = search->transient[i];
             uint64_t after = before + vs_loop_at(search->requests, i)->size;
+            requested += after - before;
             if (before < low.level)
                 low = (struct loop_low){before, (uint32_t)i};
             if (after > high)
                 high = after;
         }
+        group->frees += vs_loop_at(search->requests, at[k + 1])->level <
+                        vs_loop_at(search->requests, at[k])->level + requested;
         group->lows[k] = low;
+        group->floor += (double)low.level / (double)group->count;
         if (k % each == 0)
             heights[taken++] = (double)(high - low.level);
     }
@@ -338,9 +348,10 @@ static double above_floor(const struct loop_group *inner, const struct loop_grou
     return n ? sum / (double)n : 0;
 }
 
+/* Whether the floor stays the same from one repetition to the next, and most free memory. */
 static bool is_steady(const struct loop_group *group)
 {
-    return group->change <= RETURN_MAX * group->height;
+    return 2 * group->frees >= group->count && group->change <= RETURN_MAX * group->height;
 }
 
 /* How the requests of a call site repeat. */
@@ -390,6 +401,14 @@ static enum vs_err repeats_the_same(const struct loop_search *search,
     return VS_OK;
 }
 
+/* Whether each repetition ends with what it began with, however it goes on in between. */
+static bool returns_to_floor(const struct loop_search *search, const struct loop_group *group)
+{
+    return !search->sized && group->mark->regular >= RETURNS_REGULAR &&
+           group->mark->count >= RETURNS_MIN && group->change <= RETURNS_FLOOR * group->height &&
+           group->floor <= RETURNS_FLOOR * group->height;
+}
+
 /* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is
  * NULL when there is none. */
 static enum vs_err choose(const struct loop_search *search, const struct loop_group **out)
@@ -401,7 +420,9 @@ static enum vs_err choose(const struct loop_search *search, const struct loop_gr
         for (size_t o = g + 1; same && o < search->group_count; o++)
             same = !is_steady(&search->groups[o]) ||
                    above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
-        enum vs_err err = same ? repeats_the_same(search, group->mark, &same) : VS_OK;
+        enum vs_err err = same && !returns_to_floor(search, group)
+                              ? repeats_the_same(search, group->mark, &same)
+                              : VS_OK;
         if (err)
             return err;
         if (!same)

@@ -14,6 +14,10 @@
 
 #define KEPT_MOST 0.5   /* of the bytes allocated meanwhile: may be a first pass, not a loop */
 #define SITES_MANY 3u   /* growing together */
+/* factors of the confidence */
+#define SURE_MOST 0.8
+#define SURE_SOME 0.6
+#define SURE_HALF 0.5
 #define SURE_LITTLE 0.3 /* there is nothing to tell growth from a program's start */
 #define SPAN_SHORT 0.3  /* of the trace, without steps */
 
@@ -226,6 +230,36 @@ static enum vs_err count_steps(const struct judging *judging, const struct kept_
     return VS_OK;
 }
 
+/* The window in which *time_ns* is. */
+static uint32_t window_at(const struct vs_floors *floors, uint64_t time_ns)
+{
+    uint32_t window = 0;
+    while (window < floors->window && floors->windows[window + 1].time_ns <= time_ns)
+        window++;
+    return window;
+}
+
+/* A program that only allocates while a site grows may be loading its data, and one without steps
+ * may have begun another part. *equal*: all *blocks* that stay have the same size. */
+static void doubt_load(const struct judging *judging, bool equal, uint64_t blocks,
+                       struct vs_growth_row *row)
+{
+    const struct vs_growth_tracker *tracker = judging->tracker;
+    const struct vs_floors *floors = &tracker->floors;
+    uint32_t from = window_at(floors, row->since_ns), to = window_at(floors, row->until_ns);
+    uint64_t requests = floors->requests - floors->windows[from].request;
+    uint64_t freeing = 0, most = to - from < blocks ? to - from : blocks;
+    for (uint32_t w = from + 1; w < to; w++)
+        freeing += floors->windows[w + 1].freed > floors->windows[w].freed;
+    if (2 * freeing < most || !most) {
+        bool works = tracker->kernels && 2 * tracker->kernels >= blocks;
+        row->confidence *= equal ? (works ? SURE_MOST : SURE_HALF)
+                                 : (works ? SURE_SOME : SURE_LITTLE);
+    }
+    if (!judging->steps && (double)requests < SPAN_SHORT * (double)floors->requests)
+        row->confidence *= SURE_HALF;
+}
+
 /* Without blocks of the step in progress, at a site that also frees: they may be freed in it. */
 static size_t kept_count(const struct judging *judging, const struct kept_block *blocks,
                          size_t count, const struct vs_growth_row *row)
@@ -267,20 +301,8 @@ static enum vs_err refine(const struct judging *judging, const struct kept_block
         row->every = 1;
         row->per_step = (bytes - blocks[count - 1].size) / steps.span;
     }
-    /* nothing else was freed meanwhile: blocks of different sizes may be what the program loads */
-    const struct vs_growth_tracker *tracker = judging->tracker;
-    uint32_t window = 0;
-    while (window < tracker->floors.window &&
-           tracker->floors.windows[window + 1].time_ns <= row->since_ns)
-        window++;
-    if (judging->source == VS_STEPS_MARKED)
-        return VS_OK;
-    if (tracker->freed == tracker->floors.windows[window].freed)
-        row->confidence *= equal ? 0.8 : SURE_LITTLE;
-    const struct vs_floor_window *from = &tracker->floors.windows[window];
-    uint64_t requests = tracker->floors.requests - from->request;
-    if (!judging->steps && (double)requests < SPAN_SHORT * (double)tracker->floors.requests)
-        row->confidence *= 0.5;
+    if (judging->source != VS_STEPS_MARKED)
+        doubt_load(judging, equal, count, row);
     return VS_OK;
 }
 
@@ -298,7 +320,14 @@ static enum vs_err refine_all(struct judging *judging)
         begin = end;
     }
     free(list.items);
-    return err;
+    if (err || judging->source == VS_STEPS_MARKED)
+        return err;
+    for (size_t i = 0; i < judging->count; i++) {
+        struct vs_growth_row *row = &judging->tracker->site_rows[i];
+        if (row->class == VS_GROWTH_FREED)
+            doubt_load(judging, false, judging->trends[i].rises, row);
+    }
+    return VS_OK;
 }
 
 /* Many sites that keep most of what is allocated may be the first pass of a program that never

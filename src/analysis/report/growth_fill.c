@@ -5,13 +5,24 @@
 
 #include "analysis/state/user_level.h"
 
-#define FILLED_SHARE 20 /* a filled site is listed from a twentieth of the peak on */
+#define FILLED_SHARE 20    /* a filled site is listed from a twentieth of the peak on */
+#define GROWING_SHARE 1000 /* a growing one from a thousandth on */
+
+static bool is_large(const struct vs_summary *summary, const struct vs_growth_row *row,
+                     uint64_t share)
+{
+    return row->bytes >= vs_user_sums(summary->replay, row->account).peak->bytes / share;
+}
 
 static bool is_filled(const struct vs_summary *summary, const struct vs_growth_row *row)
 {
-    uint64_t peak = vs_user_sums(summary->replay, row->account).peak->bytes;
     return row->class == VS_GROWTH_FILLED && row->user_level &&
-           row->bytes * FILLED_SHARE >= peak;
+           is_large(summary, row, FILLED_SHARE);
+}
+
+static bool is_growing(const struct vs_summary *summary, const struct vs_growth_row *row)
+{
+    return vs_growth_accused(row) && row->user_level && is_large(summary, row, GROWING_SHARE);
 }
 
 /* Growth by the end of marked steps, without a tracker. */
@@ -27,7 +38,7 @@ uint64_t vs_growth_listed(const struct vs_summary *summary, uint32_t index, bool
     if (!summary->growth)
         return !filled && is_steady(summary->replay, site) ? site->live_bytes : 0;
     const struct vs_growth_row *row = vs_growth_of(summary->growth, index);
-    if (!row || !row->user_level || !(filled ? is_filled(summary, row) : vs_growth_accused(row)))
+    if (!row || !(filled ? is_filled(summary, row) : is_growing(summary, row)))
         return 0;
     return site->live_bytes > row->bytes ? site->live_bytes : row->bytes;
 }
@@ -58,7 +69,7 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
     if (!row)
         return;
     uint64_t start = vs_replay_start_ns(replay);
-    out->growing = vs_growth_accused(row);
+    out->growing = is_growing(summary, row);
     out->growth_filled = is_filled(summary, row);
     if (!out->growing && !out->growth_filled)
         return;
