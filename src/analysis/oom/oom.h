@@ -92,6 +92,7 @@ struct vs_oom {
     struct vs_report_sites growing;   /* call sites that keep memory; growth_* are their sums */
     uint64_t growth_bytes;            /* with the driver's rounding */
     uint64_t growth_count, growth_times, growth_per_step, growth_since, growth_since_ns;
+    bool growth_pins;        /* most holes of the cache lie beside blocks of a growing site */
     uint64_t steps_found;    /* without marks: completed ones, found from the repeating requests */
     int64_t steps_found_net; /* median of what each of these added */
     uint64_t steps_begun, steps_done;

@@ -164,6 +164,8 @@ static enum vs_err fill_growth(struct vs_oom *oom, struct vs_oom_scene *scene)
     uint64_t start = vs_replay_start_ns(scene->summary->replay);
     oom->growth_since_ns -= oom->growth_since_ns > start ? start : oom->growth_since_ns;
     oom->growing.total_bytes = oom->growth_bytes;
+    for (size_t i = 0; i < count; i++)
+        oom->growth_pins |= oom->cache.pin_site == found[i].site + 1;
     const struct vs_growth_steps *steps = &scene->growth->steps;
     if (steps->source == VS_STEPS_FOUND && steps->account == scene->failure->account) {
         oom->steps_found = steps->done;

@@ -9,6 +9,8 @@
  * not new. */
 static uint64_t recovers(const struct vs_oom *oom)
 {
+    if (oom->growth_pins && oom->growth_bytes >= oom->missing)
+        return 0; /* the holes are an effect of what is kept between them */
     bool from_frees = oom->steps_done > 0 ||
                       (oom->steps_begun == 0 && oom->freed_bytes >= oom->cache.scattered / 2);
     bool demanded_before = oom->live + oom->failure.requested <= oom->live_peak;
