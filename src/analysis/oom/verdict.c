@@ -25,7 +25,7 @@ static const struct vs_verdict *const verdicts[] = {
  * of what the program itself uses: otherwise its own need is the bulk. */
 #define OF_DEVICE 10
 #define OF_LIVE 4
-#define DOMINANT 2       /* a later cause in the table must hold so many times as much */
+#define DOMINANT 4       /* a later cause in the table must hold so many times as much */
 
 /* --- the shares --- */
 

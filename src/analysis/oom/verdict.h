@@ -14,7 +14,7 @@
 
 /* vs_diagnose: selects the verdict of *oom*, whose facts are complete, and lets it add its evidence
  * and remedies. The rule (docs/oom.md): the first cause that decides; otherwise of the causes that
- * are accused and suffice alone the first in the table, unless a later one holds more than twice as
+ * are accused and suffice alone the first in the table, unless a later one holds more than four times as
  * much; otherwise two that suffice together; otherwise true capacity. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
 

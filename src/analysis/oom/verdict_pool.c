@@ -4,8 +4,17 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
+/* Growth inside the pools leaves holes there: they are its effect. */
+static bool holes_of_growth(const struct vs_oom *oom)
+{
+    return oom->failure.family == VS_FAMILY_ASYNC && oom->growing.count &&
+           oom->growing.items[0].family == VS_FAMILY_ASYNC && oom->growth_bytes >= oom->missing;
+}
+
 static uint64_t recovers(const struct vs_oom *oom)
 {
+    if (holes_of_growth(oom))
+        return 0;
     return oom->balance.known ? oom->balance.pools + oom->balance.graphs : 0;
 }
 

@@ -917,6 +917,23 @@ static void a_program_that_goes_on_and_ends_well_is_not_accused(void **state)
     done(&b, oom);
 }
 
+static void of_identical_failures_the_first_is_explained(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 400 * MIB, 400 * MIB); /* recovers */
+    vs_builder_free(&b, 0, A(9000));
+    for (unsigned i = 0; i < 5; i++)
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 420 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->number, 2);
+    assert_int_equal(oom->repeated, 4);
+    assert_int_equal(oom->failures_recovered, 1);
+    done(&b, oom);
+}
+
 /* PyTorch's segments hold little; the rest was allocated outside of its allocator. */
 static void memory_outside_the_framework_is_named(void **state)
 {
@@ -977,6 +994,7 @@ int main(void)
         cmocka_unit_test(a_ring_of_buffers_is_not_growth),
         cmocka_unit_test(a_program_that_goes_on_and_ends_well_is_not_accused),
         cmocka_unit_test(memory_outside_the_framework_is_named),
+        cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
         cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
