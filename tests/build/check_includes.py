@@ -74,14 +74,14 @@ ROOMS = {
                      "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
-                     "analysis/state analysis/report analysis/processes",
+                     "analysis/state analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
                        "kind.h kinds.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
-                      "analysis/estimate viewer/common",
+                      "analysis/kinds analysis/estimate viewer/common",
                       "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
                       "report_text.h"),

@@ -127,6 +127,7 @@ def main():
         global moments
         moments += 1
         variables = dict(caller(sys._getframe(2), names).f_locals)  # before the mark: replaces an older copy
+        gc.collect()  # otherwise cycles end between the mark and the sums
         mark(b"kinds %d" % moments)
         sums = {kind: [sum(found.values()), len(found)] for kind, found in held(names, variables).items()}
         with open(output.replace("%p", str(os.getpid())), "a", encoding="utf-8") as f:

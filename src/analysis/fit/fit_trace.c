@@ -116,6 +116,24 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
                           device->tensors, &out->holders);
 }
 
+/* Names of native functions are not looked up: Python frames tell enough. */
+static enum vs_err fill_kinds(struct fit_pass *pass, unsigned index, uint64_t peak,
+                              struct vs_fit_device *out)
+{
+    const struct vs_fit_refused *refused = vs_fit_failures_first(&pass->failures, index);
+    struct vs_kinds_query queries[2] = {
+        {.device = out->device, .event = peak},
+        {.device = out->device, .event = refused ? refused->event : VS_KINDS_END}};
+    struct vs_kinds_table tables[2];
+    enum vs_err err = vs_kinds_read(pass->reader, NULL, queries, 2, tables);
+    if (err)
+        return err;
+    out->kinds = tables[0];
+    if (refused)
+        out->failure.kinds = tables[1];
+    return VS_OK;
+}
+
 static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_fit_device *out)
 {
     const struct vs_account *account = pass->replay->accounts[index];
@@ -142,7 +160,9 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
     if (event)
         err = vs_fit_holders(pass->reader, pass->symbols, memory, event, account->device, tensors,
                              &out->holders);
-    return err ? err : fill_failure(pass, index, out);
+    if (!err)
+        err = fill_failure(pass, index, out);
+    return err || !tensors ? err : fill_kinds(pass, index, event, out);
 }
 
 static enum vs_err fill(struct fit_pass *pass, const char *path, const char *rank)

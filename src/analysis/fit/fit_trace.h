@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/fit/fit_holders.h"
+#include "analysis/kinds/kinds.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
@@ -26,6 +27,7 @@ struct vs_fit_failure {
     const char *place;  /* "step 2 / backward"; "" outside any range */
     const char *where;  /* vs_user_line without the source */
     struct vs_fit_holders holders; /* at that time */
+    struct vs_kinds_table kinds;   /* of tensors, at that time; without a list of blocks */
 };
 
 struct vs_fit_device {
@@ -37,6 +39,7 @@ struct vs_fit_device {
     uint64_t peak_reserved;  /* held by the framework's allocator, or from the device */
     const char *peak_place;  /* of peak_allocated */
     struct vs_fit_holders holders;
+    struct vs_kinds_table kinds; /* of tensors, at the peak */
     uint64_t held_peak;      /* highest memory held from the device by the process's allocations */
     uint64_t used_peak;      /* highest use of the device, contexts included */
     uint64_t outside;        /* of used_peak, what no allocation holds: contexts, modules */
@@ -55,7 +58,7 @@ struct vs_fit_trace {
     struct vs_arena memory; /* owns all of it */
 };
 
-/* vs_fit_trace_build: reads the trace twice, and once more for each unrecovered failure. *path* and
+/* vs_fit_trace_build: reads the trace three times, and once more for each unrecovered failure. *path* and
  * *rank* are copied. VS_ERR_NOMEM. Ownership: vs_fit_trace_free. */
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out) VS_MUST_CHECK;

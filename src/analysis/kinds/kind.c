@@ -13,3 +13,8 @@ const char *vs_kind_name(enum vs_kind kind)
         [VS_KIND_UNKNOWN] = "unknown"};
     return (unsigned)kind < VS_KIND_COUNT ? names[kind] : "unknown";
 }
+
+const char *vs_kind_key(enum vs_kind kind)
+{
+    return kind == VS_KIND_OPTIMIZER_STATE ? "optimizer_state" : vs_kind_name(kind);
+}

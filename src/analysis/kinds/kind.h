@@ -23,6 +23,9 @@ enum vs_kind {
 /* vs_kind_name: "parameters", "optimizer state", …; "unknown" outside. Static storage. */
 const char *vs_kind_name(enum vs_kind kind);
 
+/* vs_kind_key: the same as a member of JSON: "optimizer_state". */
+const char *vs_kind_key(enum vs_kind kind);
+
 struct vs_kind_sum {
     uint64_t bytes, count; /* of live blocks */
 };

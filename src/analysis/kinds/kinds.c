@@ -112,7 +112,7 @@ static enum vs_kind decide_backward(const struct vs_kinds *kinds, const struct b
                                     enum life life)
 {
     const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
-    if (now->ended > born->ended)
+    if (vs_clock_outlived(&kinds->clock, born))
         return VS_KIND_GRADIENTS;
     if (life == LIFE_GOES_ON || now->failed > born->failed)
         return NO_KIND;
@@ -314,7 +314,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
     case VS_EVENT_unrecorded:
         return on_unrecorded(kinds, &event->unrecorded);
     case VS_EVENT_framework_oom:
-        kinds->clock.now.failed++;
+        vs_clock_fail(&kinds->clock);
         return VS_OK;
     case VS_EVENT_process:
         kinds->clock.main_tid = (uint32_t)event->process.pid;

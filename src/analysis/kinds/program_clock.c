@@ -132,6 +132,21 @@ void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker m
         begin_backward(clock);
 }
 
+void vs_clock_fail(struct vs_program_clock *clock)
+{
+    clock->now.failed++;
+    if (!clock->in_backward)
+        return;
+    clock->now.broken++;
+    clock->broken_ended = clock->now.ended;
+}
+
+bool vs_clock_outlived(const struct vs_program_clock *clock, const struct vs_program_counts *born)
+{
+    bool broken = clock->now.broken > born->broken && born->ended == clock->broken_ended;
+    return clock->now.ended > born->ended && !broken;
+}
+
 void vs_clock_range(struct vs_program_clock *clock, const char *name)
 {
     if (strcmp(name, "forward") == 0 || strcmp(name, "optimizer") == 0)

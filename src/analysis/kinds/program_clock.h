@@ -21,12 +21,14 @@ struct vs_program_counts {
     uint32_t optimized;    /* ends of optimizer steps */
     uint32_t outside;      /* times that code outside of modules followed forward code */
     uint32_t failed;       /* failed allocations */
+    uint32_t broken;       /* of these, inside a backward pass, which ends it */
 };
 
 /* Zero-initialise. */
 struct vs_program_clock {
     struct vs_program_counts now;
     bool in_backward, in_optimizer, in_forward, in_recompute;
+    uint32_t broken_ended; /* now.ended at the latest broken pass */
     uint32_t optimizer_tid, main_tid;
     struct vs_map roles; /* tid + 1 -> enum vs_thread_role */
 };
@@ -47,6 +49,13 @@ enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker
 /* vs_clock_free: *tid* frees a block with the counts *born*; before its end. */
 void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker maker,
                    const struct vs_program_counts *born);
+
+/* vs_clock_fail: an allocation failed. */
+void vs_clock_fail(struct vs_program_clock *clock);
+
+/* vs_clock_outlived: whether a block with the counts *born* outlived the backward pass that made
+ * it, as far as is known. What a failure leaves behind did not. */
+bool vs_clock_outlived(const struct vs_program_clock *clock, const struct vs_program_counts *born);
 
 /* vs_clock_range: a range named *name* is opened on the main thread. */
 void vs_clock_range(struct vs_program_clock *clock, const char *name);

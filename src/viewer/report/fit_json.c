@@ -26,6 +26,20 @@ static void put_holders(struct vs_json *json, const char *key, const struct vs_f
     vs_json_end_array(json);
 }
 
+/* Bytes by kind; null without tensors. */
+static void put_kinds(struct vs_json *json, const char *key, const struct vs_kinds_table *table)
+{
+    if (!table->total.bytes) {
+        vs_json_string(json, key, NULL);
+        return;
+    }
+    vs_json_begin_object(json, key);
+    for (int k = 0; k < VS_KIND_COUNT; k++)
+        vs_json_uint(json, vs_kind_key((enum vs_kind)k), table->kinds[k].bytes);
+    vs_json_uint(json, "assumed", table->assumed_bytes);
+    vs_json_end_object(json);
+}
+
 static void put_failure(struct vs_json *json, const struct vs_fit_failure *failure)
 {
     if (!failure->requested) {
@@ -42,6 +56,7 @@ static void put_failure(struct vs_json *json, const struct vs_fit_failure *failu
     vs_json_bool(json, "out_of_memory", !failure->other_error);
     vs_json_uint(json, "error", failure->error);
     put_holders(json, "held_by", &failure->holders);
+    put_kinds(json, "kinds", &failure->kinds);
     vs_json_end_object(json);
 }
 
@@ -69,6 +84,7 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_uint(json, "headroom_bytes", vs_fit_headroom(run));
     vs_json_string(json, "peak_place", device->peak_place);
     put_holders(json, "peak_held_by", &device->holders);
+    put_kinds(json, "peak_kinds", &device->kinds);
     put_failure(json, &device->failure);
     vs_json_end_object(json);
 }

@@ -17,6 +17,7 @@
 #define LISTED_MAX 6 /* items of a list in one line */
 #define INDENT 2
 #define USE_INDENT 4 /* of a row for a line of the program */
+#define LINE_COLUMNS 79u
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
@@ -278,6 +279,28 @@ static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE
         put_holder(rest, "others", out);
 }
 
+/* What the tensors are for, in lines of at most LINE_COLUMNS columns; nothing unless it is known. */
+static void put_kinds(const struct vs_kinds_table *table, FILE *out)
+{
+    enum vs_kind order[VS_KIND_COUNT];
+    size_t count = vs_kinds_order(table, order), column = LINE_COLUMNS;
+    if (table->kinds[VS_KIND_UNKNOWN].bytes == table->total.bytes)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char size[VS_SIZE_TEXT_MAX], text[VS_SIZE_TEXT_MAX + 32];
+        uint64_t bytes = table->kinds[order[i]].bytes;
+        if (bytes * 100 < table->total.bytes)
+            continue;
+        int length = snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
+                              size_text(size, bytes));
+        bool first = column == LINE_COLUMNS;
+        bool wraps = !first && column + (size_t)length + 2 > LINE_COLUMNS;
+        fputs(first ? "\n  " : wraps ? ",\n  " : ", ", out);
+        fputs(text, out);
+        column = (first || wraps ? 2 : column + 2) + (size_t)length;
+    }
+}
+
 /* With --vary the peak of the largest value that fits is enough. */
 static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
@@ -288,6 +311,7 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
     if (set->vary)
         fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
     fprintf(out, "%s%s", *place ? " at " : "", place);
+    put_kinds(&run->worst_device->kinds, out);
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
 }
 
@@ -302,6 +326,7 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
     fprintf(out, "%s of %s free", size_text(size, failure->free_bytes),
             size_text(of, device->total_bytes));
     fputs(failure->holders.count ? "; memory was held by" : "", out);
+    put_kinds(&failure->kinds, out);
     put_holders(&failure->holders, device->tensors, out);
 }
 

@@ -523,9 +523,24 @@ static void after_a_failure_in_backward_sizes_of_parameters_are_gradients(void *
     ALLOC(t, ENGINE, 5 * MIB, BACKWARD);
     fail_alloc(t);
     moment(t, "failure");
+    ALLOC(t, MAIN, MIB, FORWARD); /* the exception still holds them */
     finish(t, true);
     assert_int_equal(bytes_at(t, "failure", VS_KIND_GRADIENTS), 3 * MIB);
     assert_int_equal(bytes_at(t, "failure", VS_KIND_TEMPORARIES), 5 * MIB);
+    end(t);
+}
+
+static void gradients_of_earlier_passes_stay_gradients_at_a_failure(void **state)
+{
+    (void)state;
+    struct trace *t = begin();
+    ALLOC(t, ENGINE, 3 * MIB, BACKWARD);
+    ALLOC(t, MAIN, MIB, FORWARD);
+    ALLOC(t, ENGINE, 5 * MIB, BACKWARD);
+    fail_alloc(t);
+    moment(t, "failure");
+    finish(t, true);
+    assert_int_equal(bytes_at(t, "failure", VS_KIND_GRADIENTS), 3 * MIB);
     end(t);
 }
 
@@ -673,6 +688,7 @@ int main(void)
         cmocka_unit_test(
             after_a_failure_forward_blocks_are_activations_unless_their_stack_says_otherwise),
         cmocka_unit_test(after_a_failure_in_backward_sizes_of_parameters_are_gradients),
+        cmocka_unit_test(gradients_of_earlier_passes_stay_gradients_at_a_failure),
         cmocka_unit_test(inference_keeps_results_and_caches_as_activations),
         cmocka_unit_test(a_table_lists_its_blocks_by_address),
         cmocka_unit_test(moments_are_answered_in_the_order_of_the_queries),
