@@ -64,8 +64,10 @@ ROOMS = {
                        "vec.h"),
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
+    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
+                       "kind.h kinds.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                        "analysis/growth analysis/checkpoint",
+                        "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state analysis/whatif", "plan_trace.h planner.h"),
@@ -77,8 +79,6 @@ ROOMS = {
                      "analysis/state analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
-    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
-                       "kind.h kinds.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
@@ -120,8 +120,8 @@ ROOMS = {
                      "command.h own_state.h paths.h plan_tool.h process_tree_tool.h simulated.h symbol_tool.h "
                      "trace_part.h "
                      "verb_table.h whole_file.h"),
-    "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
-                  "viewer/common viewer/report tools/common", "reach.h"),
+    "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "
+                  "analysis/report analysis/oom viewer/common viewer/report tools/common", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),

@@ -60,10 +60,11 @@ bool vs_tool_usable(const char *who, const char *path, enum vs_condition conditi
 bool vs_tool_report(const char *who, const char *path, bool partial, const char *flag,
                     size_t sites_max, struct vs_reader **reader, struct vs_report **report);
 
-/* vs_tool_report_part: likewise, for the part of the trace selected by *part*. */
+/* vs_tool_report_part: likewise, for the part of the trace selected by *part*, with *options* but
+ * for their window. */
 struct vs_part_args;
 bool vs_tool_report_part(const char *who, const char *path, bool partial, const char *flag,
-                         size_t sites_max, const struct vs_part_args *part,
+                         const struct vs_report_options *options, const struct vs_part_args *part,
                          struct vs_reader **reader, struct vs_report **report);
 
 /* vs_tool_colour: parses "auto", "always" or "never" into *colour*, which initially has the value

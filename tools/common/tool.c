@@ -112,11 +112,12 @@ bool vs_tool_report(const char *who, const char *path, bool partial, const char 
                     size_t sites_max, struct vs_reader **reader, struct vs_report **report)
 {
     static const struct vs_part_args whole;
-    return vs_tool_report_part(who, path, partial, flag, sites_max, &whole, reader, report);
+    struct vs_report_options options = {.sites_max = sites_max};
+    return vs_tool_report_part(who, path, partial, flag, &options, &whole, reader, report);
 }
 
 bool vs_tool_report_part(const char *who, const char *path, bool partial, const char *flag,
-                         size_t sites_max, const struct vs_part_args *part,
+                         const struct vs_report_options *asked, const struct vs_part_args *part,
                          struct vs_reader **reader, struct vs_report **report)
 {
     struct vs_time_window window = {0};
@@ -126,7 +127,8 @@ bool vs_tool_report_part(const char *who, const char *path, bool partial, const 
         vs_reader_close(*reader);
         return false;
     }
-    struct vs_report_options options = {.sites_max = sites_max, .window = &window};
+    struct vs_report_options options = *asked;
+    options.window = &window;
     enum vs_err err = vs_report_build(*reader, path, &options, report);
     vs_symbol_tool_done();
     if (!err) {

@@ -72,9 +72,15 @@ bool vs_part_option(const char *who, const char *name, const char *text, struct 
     struct vs_time_spec *spec = strcmp(name, "at") == 0     ? &args->at
                                 : strcmp(name, "from") == 0 ? &args->from
                                                             : &args->to;
-    if (vs_time_spec_parse(text, spec) != VS_OK) {
-        vs_tool_usage(who, "--%s takes a time such as 12.5s, 3m20s, -10s, 80%% or @1234, not '%s'",
-                      name, text);
+    static const char *const names[] = {"", "peak", "oom", "end"};
+    for (int i = VS_PART_PEAK; spec == &args->at && i <= VS_PART_END; i++)
+        if (strcmp(text, names[i]) == 0)
+            args->named = (enum vs_part_named)i;
+    if (spec == &args->at && args->named) {
+        *spec = (struct vs_time_spec){VS_TIME_EVENT, 1}; /* until it is found */
+    } else if (vs_time_spec_parse(text, spec) != VS_OK) {
+        vs_tool_usage(who, "--%s takes a time such as 12.5s, 3m20s, -10s, 80%% or @1234%s, not '%s'",
+                      name, spec == &args->at ? ", or peak, oom or end" : "", text);
         return false;
     }
     *(spec == &args->at ? &args->at_text : spec == &args->from ? &args->from_text : &args->to_text) =
@@ -111,6 +117,66 @@ static bool wrong_way_round(const struct vs_time_window *window)
            window->from.by_event == window->to.by_event && window->from.value > window->to.value;
 }
 
+/* Replays the trace to the end. The number of the event with the name *named*, from 1; 0: there is
+ * none. */
+static enum vs_err find_named(struct vs_reader *reader, const struct vs_part_args *args,
+                              uint64_t *number)
+{
+    struct vs_replay *replay = NULL;
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(reader);
+    if (!err)
+        err = vs_replay_open(reader, &replay);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
+        err = vs_replay_event(replay, &event);
+    if (err == VS_ERR_END) {
+        err = VS_OK;
+        vs_replay_finish(replay);
+    }
+    uint64_t bytes = 0;
+    *number = args->named == VS_PART_END && replay ? replay->events : 0;
+    for (unsigned i = 0; !err && args->named == VS_PART_PEAK && i < replay->account_count; i++) {
+        const struct vs_account *account = replay->accounts[i];
+        bool wanted = !args->one_device || account->device == args->device;
+        if (!wanted || account->peak_allocated.bytes <= bytes)
+            continue;
+        bytes = account->peak_allocated.bytes;
+        *number = account->peak_allocated.event;
+    }
+    bool lasting = false; /* a failure that the program did not recover from is preferred */
+    for (size_t i = 0; !err && args->named == VS_PART_OOM && i < replay->failure_count; i++) {
+        const struct vs_failure *failure = &replay->failures[i];
+        if (args->one_device && (failure->account == VS_HOST_INDEX ||
+                                 replay->accounts[failure->account]->device != args->device))
+            continue;
+        if (lasting && failure->recovered)
+            continue;
+        lasting |= !failure->recovered;
+        *number = failure->event;
+    }
+    vs_replay_close(replay);
+    return err;
+}
+
+/* --at peak, oom or end as an event's number. */
+static bool resolve_named(const char *who, const char *path, struct vs_reader *reader,
+                          const struct vs_part_args *args, struct vs_time_spec *out)
+{
+    uint64_t number;
+    enum vs_err err = find_named(reader, args, &number);
+    if (err)
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    else if (!number && args->named == VS_PART_OOM)
+        vs_tool_fail(who, "%s: --at oom: no allocation failed%s; try --at peak", path,
+                     args->one_device ? " on that device" : "");
+    else if (!number)
+        vs_tool_fail(who, "%s: --at %s: nothing was allocated%s", path, args->at_text,
+                     args->one_device ? " on that device" : "");
+    else
+        *out = (struct vs_time_spec){VS_TIME_EVENT, number};
+    return !err && number;
+}
+
 bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,
                      const struct vs_part_args *args, struct vs_time_window *out)
 {
@@ -123,7 +189,10 @@ bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
         return false;
     }
-    const struct vs_time_spec *to = args->at.kind ? &args->at : &args->to;
+    struct vs_time_spec at = args->at;
+    if (args->named && !resolve_named(who, path, reader, args, &at))
+        return false;
+    const struct vs_time_spec *to = args->at.kind ? &at : &args->to;
     const char *failed = NULL;
     if (!vs_span_end(&span, &args->from, &out->from, why))
         failed = "from";

@@ -12,9 +12,15 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "base/vs_time_spec.h"
 
+/* Moments that have a name: values of --at. */
+enum vs_part_named { VS_PART_NOT_NAMED, VS_PART_PEAK, VS_PART_OOM, VS_PART_END };
+
 struct vs_part_args {
     struct vs_time_spec at, from, to; /* kind VS_TIME_NONE: not given */
     const char *at_text, *from_text, *to_text; /* as the user wrote them */
+    enum vs_part_named named; /* --at peak, oom or end */
+    bool one_device;          /* of this device's peak or failure */
+    uint64_t device;
 };
 
 /* For a verb's usage text. */

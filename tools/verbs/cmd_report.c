@@ -2,8 +2,10 @@
  *
  * vramscope report: summarises a trace as text or JSON. */
 #include <getopt.h>
+#include <regex.h>
 #include <string.h>
 
+#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
@@ -24,9 +26,17 @@ static const char usage[] =
     "\n"
     "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start;\n"
     "                  for several traces, schema vramscope.family/1\n"
-    "  --top N         call sites and kernels per list (text: 5, JSON: 50)\n"
-    "  --at T          the state at that time: live memory by call site and family, reserved\n"
-    "                  memory, peaks so far\n"
+    "  --by LIST       only the live memory at the peak by these: site, kind, phase, step,\n"
+    "                  library, size, age (several with commas), all\n"
+    "  --map           only a map of the segments at the peak, with their holes\n"
+    "  --at T          at that time instead of the peak; also --at peak, oom (the failure) or\n"
+    "                  end. Without --by and --map: the whole state then, peaks so far\n"
+    "  --phase NAME    count only blocks allocated in this phase,\n"
+    "  --step N[-M]    in these steps,\n"
+    "  --site REGEX    at a call site with a frame like this: function (file:line),\n"
+    "  --min-bytes SIZE  of at least this size\n"
+    "  --device N      only this device\n"
+    "  --top N         rows per list (text: 5 call sites and kernels, JSON: 50)\n"
     VS_PART_USAGE
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
@@ -43,7 +53,101 @@ struct report_arguments {
     bool json, partial, full, colour_given, colour;
     size_t top;
     struct vs_part_args part;
+    struct vs_report_wish wish;
+    regex_t site; /* compiled if wish.filter.site is set */
 };
+
+/* --by: names separated by commas. */
+static bool parse_by(const char *who, const char *text, unsigned *by)
+{
+    char word[16];
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        enum vs_by one = VS_BY_COUNT;
+        if (length < sizeof word) {
+            memcpy(word, text, length);
+            word[length] = 0;
+            one = vs_by_parse(word);
+        }
+        if (length == 3 && memcmp(text, "all", 3) == 0)
+            *by |= (1u << VS_BY_COUNT) - 1;
+        else if (one == VS_BY_COUNT)
+            break;
+        else
+            *by |= 1u << one;
+        text += length;
+        text += *text == ',' && text[1] ? 1 : 0;
+    }
+    if (*by && !*text)
+        return true;
+    vs_tool_usage(who, "--by takes site, kind, phase, step, library, size, age or all, with commas "
+                       "between them, not '%s'", text);
+    return false;
+}
+
+/* --step: "12" or "3-12". */
+static bool parse_steps(const char *who, const char *text, struct vs_held_filter *filter)
+{
+    unsigned long long from, to;
+    char first[24];
+    const char *dash = strchr(text, '-');
+    size_t length = dash ? (size_t)(dash - text) : strlen(text);
+    snprintf(first, sizeof first, "%.*s", (int)(length < 23 ? length : 23), text);
+    if (length < 23 && vs_tool_count(first, 0, ~0ull, &from) &&
+        vs_tool_count(dash ? dash + 1 : first, from, ~0ull, &to)) {
+        filter->steps = true;
+        filter->step_from = from;
+        filter->step_to = to;
+        return true;
+    }
+    vs_tool_usage(who, "--step takes a step's number such as 12, or a range such as 3-12, not '%s'",
+                  text);
+    return false;
+}
+
+static bool parse_site(const char *who, const char *text, struct report_arguments *args)
+{
+    char why[160];
+    if (args->wish.filter.site)
+        regfree(&args->site);
+    args->wish.filter.site = NULL;
+    int error = regcomp(&args->site, text, REG_EXTENDED | REG_NOSUB);
+    if (error) {
+        regerror(error, &args->site, why, sizeof why);
+        vs_tool_usage(who, "--site takes an extended regular expression; '%s' is none: %s", text, why);
+        return false;
+    }
+    args->wish.filter.site = &args->site;
+    args->wish.filter.site_text = text;
+    return true;
+}
+
+/* The options that choose blocks. Returns false, with a message, when *text* is not valid. */
+static bool parse_wish(const char *who, int c, const char *text, struct report_arguments *args)
+{
+    struct vs_held_filter *filter = &args->wish.filter;
+    unsigned long long device;
+    switch (c) {
+    case 'B': return parse_by(who, text, &args->wish.by);
+    case 'M': args->wish.map = true; return true;
+    case 'P': filter->phase = text; return true;
+    case 'S': return parse_steps(who, text, filter);
+    case 'R': return parse_site(who, text, args);
+    case 'b':
+        if (vs_size_parse(text, &filter->min_bytes) == VS_OK && filter->min_bytes)
+            return true;
+        vs_tool_usage(who, "--min-bytes takes a size such as 64KiB or 1MiB, not '%s'", text);
+        return false;
+    default:
+        if (!vs_tool_count(text, 0, ~0ull, &device)) {
+            vs_tool_usage(who, "--device takes a device's number such as 0, not '%s'", text);
+            return false;
+        }
+        args->wish.one_device = args->part.one_device = true;
+        args->wish.device = args->part.device = device;
+        return true;
+    }
+}
 
 static int parse(int argc, char **argv, struct report_arguments *args)
 {
@@ -52,6 +156,10 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         {"full", no_argument, NULL, 'f'},       {"top", required_argument, NULL, 't'},
         {"color", required_argument, NULL, 'c'}, {"at", required_argument, NULL, 'A'},
         {"from", required_argument, NULL, 'F'},  {"to", required_argument, NULL, 'T'},
+        {"by", required_argument, NULL, 'B'},    {"map", no_argument, NULL, 'M'},
+        {"phase", required_argument, NULL, 'P'}, {"step", required_argument, NULL, 'S'},
+        {"site", required_argument, NULL, 'R'},  {"min-bytes", required_argument, NULL, 'b'},
+        {"device", required_argument, NULL, 'D'},
         {"help", no_argument, NULL, 'h'},        {0}};
     unsigned long long top;
     int c;
@@ -63,6 +171,16 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         case 'T':
             if (!vs_part_option(argv[0], c == 'A' ? "at" : c == 'F' ? "from" : "to", optarg,
                                 &args->part))
+                return VS_EXIT_UNUSABLE;
+            break;
+        case 'B':
+        case 'M':
+        case 'P':
+        case 'S':
+        case 'R':
+        case 'b':
+        case 'D':
+            if (!parse_wish(argv[0], c, optarg, args))
                 return VS_EXIT_UNUSABLE;
             break;
         case 'j': args->json = true; break;
@@ -101,13 +219,33 @@ static struct vs_style style_of(const struct report_arguments *args)
     return style;
 }
 
+static bool known_device(const char *who, const char *path, const struct vs_report *report,
+                         const struct vs_report_wish *wish)
+{
+    bool found = !wish->one_device;
+    for (size_t i = 0; i < report->device_count; i++)
+        found |= report->devices[i].device == wish->device;
+    if (!found)
+        vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
+                     (unsigned long long)wish->device);
+    return found;
+}
+
 static bool report_one(const char *who, const char *path, const struct report_arguments *args)
 {
     struct vs_reader *reader;
     struct vs_report *report;
-    if (!vs_tool_report_part(who, path, args->partial, "--partial", args->top, &args->part, &reader,
+    struct vs_report_wish wish = args->wish;
+    wish.everything = args->json;
+    struct vs_report_options options = {.sites_max = args->top, .wish = &wish};
+    if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &args->part, &reader,
                              &report))
         return false;
+    if (!known_device(who, path, report, &wish)) {
+        vs_report_free(report);
+        vs_reader_close(reader);
+        return false;
+    }
     struct vs_style style = style_of(args);
     if (args->json)
         vs_report_json(report, stdout);
@@ -132,8 +270,11 @@ static int report_main(int argc, char **argv)
         good = vs_trace_list_add(argv[0], &list, argv[i]);
     if (good && list.count > 1)
         vs_trace_list_single(argv[0], &list);
-    if (good && list.count > 1 && vs_part_given(&args.part)) {
-        vs_tool_usage(argv[0], "--at, --from and --to take one trace");
+    const struct vs_report_wish *wish = &args.wish;
+    bool part = vs_part_given(&args.part) || wish->by || wish->map || wish->one_device ||
+                vs_held_filter_given(&wish->filter);
+    if (good && list.count > 1 && part) {
+        vs_tool_usage(argv[0], "options that choose a part of a trace take one trace");
         good = false;
     } else if (good && list.count == 1) {
         good = report_one(argv[0], list.paths[0], &args);
@@ -142,6 +283,8 @@ static int report_main(int argc, char **argv)
         good = vs_tool_tree(argv[0], &list, &style, args.json, args.partial);
     }
     vs_trace_list_free(&list);
+    if (args.wish.filter.site)
+        regfree(&args.site);
     return good ? vs_tool_finish(argv[0], stdout, VS_EXIT_OK) : VS_EXIT_UNUSABLE;
 }
 

@@ -10,6 +10,9 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/growth/growth.h"
+#include "analysis/kinds/kinds.h"
+#include "analysis/report/device_use.h"
+#include "analysis/report/failure_groups.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/state/vec.h"
@@ -58,6 +61,8 @@ struct pass {
     struct lines notes, options, dropped;
     struct vs_growth_tracker *tracker; /* NULL for a moment, before which not all events are read */
     struct vs_growth_result growth;
+    struct vs_failure_groups groups;
+    struct vs_device_uses uses;
 };
 
 static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
@@ -78,8 +83,10 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
     case VS_EVENT_alloc_failed:
         vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
                        event->alloc_failed.family, event->alloc_failed.error);
-        __attribute__((fallthrough));
+        return VS_OK;
     default:
+        if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
+            vs_device_uses_event(&pass->uses, event);
         return vs_activity_event_within(&pass->moment->activity, event, pass->from_ns,
                                         pass->to_ns);
     }
@@ -170,6 +177,21 @@ static void known_until(struct pass *pass)
         pass->report->kernels_until_ns = known_ns - start_ns;
 }
 
+/* Applies *event*, and counts the failure that the replay forgets for it: of many failures it keeps
+ * the latest, and before that some of them become one. */
+static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
+{
+    struct vs_replay *replay = pass->moment->replay;
+    bool failure = event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom;
+    if (!failure || replay->failure_count < VS_FAILURES_KEPT)
+        return vs_replay_event(replay, event);
+    struct vs_failure oldest = replay->failures[0];
+    enum vs_err err = vs_replay_event(replay, event);
+    if (!err && replay->failures[0].event != oldest.event)
+        vs_failure_groups_add(&pass->groups, &oldest);
+    return err;
+}
+
 static enum vs_err first_pass(struct pass *pass)
 {
     struct vs_event event;
@@ -185,7 +207,7 @@ static enum vs_err first_pass(struct pass *pass)
             vs_reader_unread(pass->reader, &event);
             break;
         }
-        err = vs_replay_event(replay, &event);
+        err = replay_event(pass, &event);
         if (!err)
             err = vs_growth_event(pass->tracker, &event);
         if (!err)
@@ -268,14 +290,57 @@ static enum vs_err go_on(struct vs_reader *reader, struct vs_trace_state **momen
     return err == VS_ERR_END ? VS_OK : err;
 }
 
+/* The kinds of PyTorch's tensors at the moments that the report lists; a reading of its own, because
+ * many kinds follow from later events. *out*: a table for each device, the caller's; NULL without
+ * PyTorch. */
+static enum vs_err read_kinds(struct pass *pass, struct vs_symbols *symbols,
+                              struct vs_kinds_table **out)
+{
+    const struct vs_report *report = pass->report;
+    size_t count = report->device_count;
+    bool any = false;
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        any |= report->devices[i].has_framework;
+    if (!any || vs_recording_partial(&report->recording))
+        return VS_OK;
+    struct vs_kinds_query *queries = calloc(count, sizeof *queries);
+    struct vs_kinds_table *tables = calloc(count, sizeof *tables);
+    enum vs_err err = queries && tables ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < count; i++)
+        queries[i] = (struct vs_kinds_query){.device = report->devices[i].device,
+                                             .event = vs_report_held_event(report,
+                                                                           &report->devices[i]),
+                                             .blocks = true};
+    if (!err)
+        err = vs_kinds_read(pass->reader, symbols, queries, count, tables);
+    free(queries);
+    if (err)
+        free(tables);
+    else
+        *out = tables;
+    return err;
+}
+
+static void free_kinds(const struct vs_report *report, struct vs_kinds_table *tables)
+{
+    for (size_t i = 0; tables && i < report->device_count; i++)
+        vs_kinds_table_free(&tables[i]);
+    free(tables);
+}
+
 static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
                                const struct vs_wrappers *wrappers, size_t sites_max)
 {
     struct vs_report *report = pass->report;
     struct vs_trace_state *moment = NULL;
-    enum vs_err err = VS_OK;
-    if (report->part.window) /* the figures at a peak are counted from the window's start */
+    struct vs_kinds_table *kinds;
+    enum vs_err err = read_kinds(pass, symbols, &kinds);
+    if (!err && report->part.window) /* the figures at a peak are counted from the window's start */
         err = vs_span_open(pass->reader, pass->window, &moment);
+    struct vs_held_request request = {.filter = &report->wish.filter,
+                                      .uses = &pass->uses, .picture = report->wish.map ||
+                                                                      report->wish.everything};
     uint64_t event = 0;
     while (!err && (event = vs_report_next_peak(report, event)) != 0) {
         err = go_on(pass->reader, &moment, event, !report->part.window);
@@ -284,9 +349,10 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
         struct vs_summary summary = {.memory = &report->memory, .replay = moment->replay,
                                      .symbols = symbols, .sites_max = sites_max,
                                      .wrappers = wrappers};
-        err = vs_report_fill_peaks(report, &summary, event);
+        err = vs_report_fill_peaks(report, &summary, &request, kinds, event);
     }
     vs_trace_state_close(moment);
+    free_kinds(report, kinds);
     return err;
 }
 
@@ -331,6 +397,11 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (!err && report->part.moment)
         count_kept_failures(report);
+    const struct vs_replay *replay = pass->moment->replay;
+    for (size_t i = 0; !err && i < replay->failure_count; i++)
+        vs_failure_groups_add(&pass->groups, &replay->failures[i]);
+    if (!err)
+        err = vs_report_fill_groups(report, &summary, &pass->groups);
     if (!err)
         err = keep_all_lines(pass);
     if (!err)
@@ -359,6 +430,8 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         return VS_ERR_NOMEM;
     if (!options)
         options = &defaults;
+    if (options->wish)
+        pass.report->wish = *options->wish;
     if (options->window && (options->window->from.given || options->window->to.given))
         pass.window = options->window;
     enum vs_err err = build(&pass, path, options);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/report/held.h"
 #include "analysis/report/refusal.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"
@@ -119,6 +120,14 @@ struct vs_report_kernel {
     uint64_t count, time_ns, shortest_ns, longest_ns;
 };
 
+/* A call site that allocated and freed blocks of one size again and again. */
+struct vs_report_churn {
+    struct vs_report_site site;
+    uint64_t block_bytes, allocs, frees;
+    bool one_at_a_time; /* each was freed before the thread allocated anything else */
+    double per_step;    /* allocations; 0 without steps */
+};
+
 struct vs_report_tally {
     uint64_t count, bytes, time_ns;
 };
@@ -151,6 +160,9 @@ struct vs_report_device {
     /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
      * at the end; otherwise empty. */
     struct vs_report_sites device_at_peak, device_at_end;
+    struct vs_held held;            /* live at the peak of allocated, or at the chosen moment */
+    const struct vs_report_churn *churn; /* most bytes first */
+    size_t churn_count, churn_omitted;
     bool growth_steady;             /* the allocated bytes of *level* grow */
     uint64_t growth_per_step;
     bool has_framework;             /* a framework's own allocator was also recorded */
@@ -198,6 +210,14 @@ struct vs_report_failure {
     struct vs_report_site site; /* its frames; bytes = requested */
 };
 
+/* Failures of the same kind at the same call site. */
+struct vs_report_failure_group {
+    struct vs_report_failure first;
+    uint64_t count, last_ns;
+    uint64_t smallest, largest; /* requested */
+    bool recovered; /* the program went on after the last of them */
+};
+
 struct vs_report_pair {
     const char *name, *value;
 };
@@ -218,6 +238,16 @@ struct vs_report_steps {
     uint64_t longest_number;
 };
 
+/* What the caller asks for beyond the usual lists. */
+struct vs_report_wish {
+    unsigned by;    /* bits 1 << enum vs_by: only these lists; 0: the usual report */
+    bool map;       /* the segments at the moment */
+    bool everything; /* all lists of live memory and the segments, beside the usual report */
+    bool one_device;
+    uint64_t device; /* with one_device: only this one */
+    struct vs_held_filter filter;
+};
+
 /* Which part of the trace a report is about. */
 struct vs_report_part {
     bool moment; /* the state after event last_event; sums and peaks are those so far */
@@ -228,6 +258,7 @@ struct vs_report_part {
 };
 
 struct vs_report {
+    struct vs_report_wish wish; /* as given; what its filter points at is the caller's */
     struct vs_report_part part; /* neither flag set: the whole trace */
     /* the process */
     const char *program; /* base name of the executable */
@@ -264,6 +295,9 @@ struct vs_report {
     const struct vs_report_failure *failures; /* the latest ones, oldest first */
     size_t failure_count;
     uint64_t failure_total;
+    const struct vs_report_failure_group *groups; /* of all failures, by their first */
+    size_t group_count;
+    uint64_t ungrouped; /* failures of further groups */
     struct vs_refusals refusals; /* all CUDA failures, by device, family and error; for a moment
                                   * those of *failures* */
     const struct vs_report_note *notes;
@@ -278,6 +312,7 @@ struct vs_report_options {
     size_t kernels_max; /* kernels per device; 0 = 50 */
     /* NULL: the whole trace. With from: that window; with only to: the state at that time */
     const struct vs_time_window *window;
+    const struct vs_report_wish *wish; /* NULL: nothing */
 };
 
 struct vs_time_window; /* trace_span.h */

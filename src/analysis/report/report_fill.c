@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "analysis/report/balance_build.h"
+#include "analysis/report/churn.h"
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
 #include "trace/symbols/demangle.h"
 
 #define KERNELS_DEFAULT 50
+#define CHURN_MAX 50
 
 static const char *text_of(struct vs_report *report, const struct vs_replay *replay, uint64_t id)
 {
@@ -208,6 +210,8 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
     if (!err)
+        err = vs_churn_fill(summary, index, CHURN_MAX, out);
+    if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
     if (summary->growth && index < summary->growth->account_count) {
         const struct vs_growth_row *row = &summary->growth->accounts[index];
@@ -341,6 +345,57 @@ static enum vs_err fill_failures(struct vs_report *report, const struct vs_summa
     return VS_OK;
 }
 
+static bool same_failure(const struct vs_report_failure *a, const struct vs_report_failure *b)
+{
+    return a->host == b->host && a->device == b->device && a->framework == b->framework &&
+           a->error == b->error && strcmp(a->api, b->api) == 0 &&
+           vs_summary_same_text(&a->site, &b->site);
+}
+
+static void join_groups(struct vs_report_failure_group *into,
+                        const struct vs_report_failure_group *from)
+{
+    into->count += from->count;
+    into->recovered &= from->recovered;
+    if (from->last_ns > into->last_ns)
+        into->last_ns = from->last_ns;
+    if (from->smallest < into->smallest)
+        into->smallest = from->smallest;
+    if (from->largest > into->largest)
+        into->largest = from->largest;
+}
+
+enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_failure_groups *groups)
+{
+    struct vs_report_failure_group *out =
+        vs_arena_alloc(&report->memory, (groups->count + 1) * sizeof *out);
+    if (!out)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct vs_failure_group *from = &groups->items[i];
+        struct vs_report_failure_group *group = &out[report->group_count];
+        *group = (struct vs_report_failure_group){
+            .count = from->count, .last_ns = since_start(summary->replay, from->last_ns),
+            .smallest = from->smallest, .largest = from->largest,
+            .recovered = vs_failure_group_recovered(from, summary->replay)};
+        enum vs_err err = vs_summary_failure(summary, &from->first, &group->first);
+        if (err)
+            return err;
+        size_t same = 0;
+        while (same < report->group_count && (out[same].recovered != group->recovered ||
+                                              !same_failure(&out[same].first, &group->first)))
+            same++;
+        if (same < report->group_count)
+            join_groups(&out[same], group);
+        else
+            report->group_count++;
+    }
+    report->groups = out;
+    report->ungrouped = groups->left_out;
+    return VS_OK;
+}
+
 enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_activity *activity, size_t kernels_max)
 {
@@ -399,9 +454,19 @@ static void fill_family_at_peak(struct vs_report_device *device, const struct vs
     *main += more;
 }
 
-enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
-                                 uint64_t event)
+uint64_t vs_report_held_event(const struct vs_report *report,
+                              const struct vs_report_device *device)
 {
+    return report->part.moment ? report->part.last_event : device->peak_user.event;
+}
+
+enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
+                                 const struct vs_held_request *request,
+                                 const struct vs_kinds_table *kinds, uint64_t event)
+{
+    struct vs_held_request own = *request;
+    if (report->part.moment || report->part.window)
+        own.uses = NULL; /* not all of the activity was read */
     struct vs_report_device *devices = (struct vs_report_device *)report->devices;
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < report->device_count; i++) {
@@ -421,6 +486,14 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             if (summary->replay->recording.selects)
                 device->at_peak.whole_bytes = device->peak_user.bytes;
         }
+        if (!err && event == vs_report_held_event(report, device)) {
+            own.kinds = kinds && kinds[i].event ? &kinds[i] : NULL;
+            err = vs_held_build(summary, account, &own, &device->held);
+            if (!err && !report->part.moment) {
+                device->held.time_ns = device->peak_user.time_ns;
+                device->held.place = device->peak_user.place;
+            }
+        }
         if (!err && event == device->peak_requested.event)
             err = fill_holes(summary->replay, account, &device->peak_requested);
         if (!err && event == device->peak_reserved.event)
@@ -438,8 +511,8 @@ uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after)
     uint64_t next = 0;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
-        const uint64_t events[] = {device->peak_allocated.event, device->peak_user.event,
-                                   device->peak_requested.event,
+        const uint64_t events[] = {vs_report_held_event(report, device), device->peak_allocated.event,
+                                   device->peak_user.event, device->peak_requested.event,
                                    device->peak_reserved.event, device->balance_peak.event,
                                    device->balance_last.event};
         for (size_t k = 0; k < sizeof events / sizeof *events; k++)

@@ -5,6 +5,8 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
+#include "analysis/report/failure_groups.h"
+#include "analysis/report/held_internal.h"
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/activity.h"
@@ -16,9 +18,20 @@ enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *su
                            const struct vs_activity *activity, size_t kernels_max) VS_MUST_CHECK;
 
 /* vs_report_fill_peaks: called after each event of the second pass with its 1-based index; does
- * nothing unless that is a peak of some device. VS_ERR_NOMEM. */
+ * nothing unless that is a peak of some device. *kinds*: a table for each of the report's devices,
+ * or NULL. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
-                                 uint64_t event) VS_MUST_CHECK;
+                                 const struct vs_held_request *request,
+                                 const struct vs_kinds_table *kinds, uint64_t event) VS_MUST_CHECK;
+
+/* vs_report_held_event: the event at which the live memory of *device* is listed: the chosen moment,
+ * or its peak. */
+uint64_t vs_report_held_event(const struct vs_report *report,
+                              const struct vs_report_device *device);
+
+/* vs_report_fill_groups: names the failures of each group. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_failure_groups *groups) VS_MUST_CHECK;
 
 /* vs_report_next_peak: the index of the first event after *after* (0: of all) needed by
  * vs_report_fill_peaks; 0 when there is none. */

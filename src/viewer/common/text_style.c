@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Colour, width and lists of call sites; see the header. */
+#define _GNU_SOURCE /* strcasestr */
 #include "viewer/common/text_style.h"
 
 #include <stdlib.h>
@@ -11,13 +12,28 @@
 #include "base/vs_option.h"
 #include "base/vs_size.h"
 
-#define WIDTH_DEFAULT 110
+#define WIDTH_DEFAULT 80
 #define WIDTH_MIN 60
 #define WIDTH_MAX 240
+#define CHAIN_FRAMES 4 /* functions of a call chain shown, on at most that many lines: */
+#define CHAIN_LINES 2
+
+/* Whether the locale has UTF-8, by the rule of setlocale(LC_CTYPE, ""). */
+static bool utf8_locale(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = vs_environment(names[i]);
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+    }
+    return false;
+}
 
 void vs_style_init(struct vs_style *style, FILE *out)
 {
-    *style = (struct vs_style){.out = out, .width = WIDTH_DEFAULT, .sites = 5, .kernels = 5};
+    *style = (struct vs_style){.out = out, .ascii = !utf8_locale(), .width = WIDTH_DEFAULT,
+                               .sites = 5, .kernels = 5};
     if (!isatty(fileno(out)))
         return;
     const char *no_color = vs_environment("NO_COLOR"), *term = vs_environment("TERM");
@@ -58,8 +74,87 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
         one.frames += i;
         one.frame_count = 1;
         one.wrappers = 0;
-        fprintf(style->out, "%*s%s\n", i ? 38 : 0, "", vs_text_site(text, &one, 1));
+        fprintf(style->out, "%*s%s\n", i ? VS_ROW_COLUMNS + 2 : 0, "", vs_text_site(text, &one, 1));
     }
+}
+
+void vs_text_row(const struct vs_style *style, uint64_t bytes, uint64_t whole, uint64_t count)
+{
+    char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX] = "";
+    if (count)
+        vs_count_format(number, count);
+    fprintf(style->out, "    %10s  %7s  %6s%s  ", vs_size_format(size, bytes),
+            vs_text_percent(share, bytes, whole), number, count ? "×" : " ");
+}
+
+static size_t columns_of(const char *text, size_t bytes)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < bytes; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Bytes of *text*, *bytes* long, up to the next place where a name may be broken. */
+static size_t unbroken(const char *text, size_t bytes)
+{
+    for (size_t i = 1; i < bytes; i++)
+        if (text[i - 1] == ' ' || text[i - 1] == ',' || (text[i] != ':' && text[i - 1] == ':'))
+            return i;
+    return bytes;
+}
+
+/* Prints *text*, *bytes* long, from *column* on, with line breaks at *indent* where it would pass
+ * the width; returns the column after it. */
+static size_t put_unbroken(const struct vs_style *style, size_t indent, size_t column,
+                           const char *text, size_t bytes)
+{
+    for (const char *end = text + bytes; text < end;) {
+        size_t length = unbroken(text, (size_t)(end - text)), columns = columns_of(text, length);
+        bool hard = columns > style->width - indent; /* longer than a line */
+        if (!hard && column > indent && column + columns > style->width) {
+            fprintf(style->out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        for (const char *stop = text + length; text < stop;) {
+            bool begins = ((unsigned char)*text & 0xc0) != 0x80;
+            if (hard && begins && column >= style->width) {
+                fprintf(style->out, "\n%*s", (int)indent, "");
+                column = indent;
+            }
+            column += begins;
+            fputc(vs_text_next(&text), style->out);
+        }
+    }
+    return column;
+}
+
+void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_report_site *site)
+{
+    char chain[VS_CHAIN_TEXT_MAX];
+    const char *at = vs_text_site(chain, site, CHAIN_FRAMES), *next;
+    size_t column = indent, lines = 1;
+    for (bool first = true; *at; at = next, first = false) {
+        const char *end = strstr(at, " < ");
+        size_t bytes = end ? (size_t)(end - at) : strlen(at), columns = columns_of(at, bytes);
+        next = end ? end + 3 : at + bytes;
+        if (first) {
+            column = put_unbroken(style, indent, column, at, bytes);
+            continue;
+        }
+        if (column + 3 + columns > style->width) {
+            if (lines++ == CHAIN_LINES || indent + 2 + columns > style->width) {
+                if (column + 4 <= style->width)
+                    fprintf(style->out, " < …");
+                break;
+            }
+            fprintf(style->out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        fprintf(style->out, column == indent ? "< " : " < ");
+        column = put_unbroken(style, indent, column + (column == indent ? 2 : 3), at, bytes);
+    }
+    fputc('\n', style->out);
 }
 
 /* Memory without a call site, if not every allocation was recorded. */
@@ -67,25 +162,25 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (sites->small_count)
-        fprintf(style->out, "    %12s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
+        fprintf(style->out, "    %10s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
                 vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
                 vs_paint(style, VS_DIM), vs_unpaint(style));
     int64_t rest = vs_report_sites_unlisted(sites);
     if (rest)
-        fprintf(style->out, "    %c%11s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
+        fprintf(style->out, "    %c%9s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(rest < 0 ? -rest : rest)), "", "",
                 vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded individually",
                 vs_unpaint(style));
     if (sites->limit_bytes && !sites->whole_bytes)
-        fprintf(style->out, "    %c%11s  %7s  %7s  %safter the size limit: call sites not recorded%s\n",
+        fprintf(style->out, "    %c%9s  %7s  %7s  %safter the size limit: call sites not recorded%s\n",
                 sites->limit_bytes < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
                                                                     : sites->limit_bytes)),
                 "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
     if (sites->weight > 1 && sites->exact_bytes)
         fprintf(style->out,
-                "    %sestimated from 1 in %llu allocations, ± one standard error; estimated total %s, "
-                "exact %s%s\n",
+                "    %sestimated from 1 in %llu allocations, ± one standard error;\n"
+                "    estimated total %s, exact %s%s\n",
                 vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
                 vs_size_format(a, sites->total_bytes),
                 vs_size_format(b, sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
@@ -93,7 +188,7 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
 }
 
 /* Rows of less than a hundredth are noise under those that matter: they are summed up. */
-static size_t rows_shown(const struct vs_style *style, const struct vs_report_sites *sites)
+size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_sites *sites)
 {
     size_t rows = 0;
     while (rows < sites->count && rows < style->sites &&
@@ -105,31 +200,29 @@ static size_t rows_shown(const struct vs_style *style, const struct vs_report_si
 
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
 {
-    size_t shown = rows_shown(style, sites);
-    uint64_t rest = sites->total_bytes;
-    char size[VS_SIZE_TEXT_MAX], share[16], count[VS_SIZE_TEXT_MAX];
+    size_t shown = vs_text_sites_shown(style, sites);
+    uint64_t rest = sites->total_bytes, blocks = sites->total_count;
+    char count[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {
         const struct vs_report_site *site = &sites->items[i];
-        char chain[VS_CHAIN_TEXT_MAX], clipped[4 * WIDTH_MAX + 8];
-        vs_count_format(count, site->count);
-        fprintf(style->out, "    %12s  %7s  %6s×  ", vs_size_format(size, site->bytes),
-                vs_text_percent(share, site->bytes, sites->total_bytes), count);
+        size_t indent = VS_ROW_COLUMNS;
+        vs_text_row(style, site->bytes, sites->total_bytes, site->count);
         if (sites->weight > 1)
-            fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
-                    (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0);
+            indent += (size_t)fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
+                          (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0) - 1;
         if (style->full && site->frame_count)
             full_chain(style, site);
         else
-            fprintf(style->out, "%s\n", vs_text_clip(clipped, vs_text_site(chain, site, 4),
-                                                     style->width > 76 ? style->width - 36 : 40));
+            vs_text_chain(style, indent, site);
         rest -= site->bytes < rest ? site->bytes : rest;
+        blocks -= site->count < blocks ? site->count : blocks;
     }
     uint64_t more = sites->count - shown + sites->omitted_count;
-    if (more && rest)
-        fprintf(style->out, "    %12s  %7s  %7s  %sin %s more call site%s%s\n",
-                vs_size_format(size, rest), vs_text_percent(share, rest, sites->total_bytes), "",
-                vs_paint(style, VS_DIM), vs_count_format(count, more), more == 1 ? "" : "s",
-                vs_unpaint(style));
+    if (more && rest) {
+        vs_text_row(style, rest, sites->total_bytes, blocks);
+        fprintf(style->out, "%sat %s more call site%s%s\n", vs_paint(style, VS_DIM),
+                vs_count_format(count, more), more == 1 ? "" : "s", vs_unpaint(style));
+    }
     unsited_lines(style, sites);
 }
 
@@ -152,14 +245,33 @@ void vs_text_shell(FILE *out, const char *word)
     fputc('\'', out);
 }
 
+/* Whether *text* begins with a unit, which stays on the line of its number. */
+static bool is_unit(const char *text)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "us", "ns"};
+    size_t length = strcspn(text, " ,.;:)");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (length == strlen(units[i]) && memcmp(text, units[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes of the word at *text*, with its unit if it is a number. */
+static size_t word_bytes(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    if (length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length] &&
+        is_unit(text + length + 1))
+        length += 1 + strcspn(text + length + 1, " ");
+    return length;
+}
+
 void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
 {
     size_t indent = vs_text_width(lead), column = indent;
     fprintf(style->out, "%s", lead);
     while (*text) {
-        size_t length = 0, columns = 0;
-        while (text[length] && text[length] != ' ')
-            columns += ((unsigned char)text[length++] & 0xc0) != 0x80;
+        size_t length = word_bytes(text), columns = columns_of(text, length);
         if (column > indent && column + 1 + columns > style->width) {
             fprintf(style->out, "\n%*s", (int)indent, "");
             column = indent;

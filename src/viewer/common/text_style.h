@@ -17,7 +17,8 @@
 struct vs_style {
     FILE *out;
     bool colour;
-    unsigned width; /* columns to fill; longer call chains are cut */
+    bool ascii;     /* the locale has no UTF-8 */
+    unsigned width; /* columns to fill */
     size_t sites;   /* call sites per list */
     bool small_sites; /* also those of less than 1 % of the list */
     size_t kernels; /* kernels per device */
@@ -25,7 +26,7 @@ struct vs_style {
 };
 
 /* vs_style_init: sets colour and width for *out*: colour only on a terminal and without NO_COLOR;
- * 110 columns if it is not a terminal. */
+ * 80 columns if it is not a terminal. */
 void vs_style_init(struct vs_style *style, FILE *out);
 
 enum vs_paint { VS_PLAIN, VS_BOLD, VS_DIM, VS_GOOD, VS_BAD, VS_WARN };
@@ -40,9 +41,24 @@ void vs_text_put(FILE *out, const char *text);
 /* vs_text_put_part: the same for the first *bytes* of *text*. */
 void vs_text_put_part(FILE *out, const char *text, size_t bytes);
 
+/* Columns before the text of a row of vs_text_row. */
+#define VS_ROW_COLUMNS 34
+
+/* vs_text_row: begins a row of a list: bytes, their share of *whole*, and a count (0: blank). The
+ * caller prints the text and the end of the line. */
+void vs_text_row(const struct vs_style *style, uint64_t bytes, uint64_t whole, uint64_t count);
+
+/* vs_text_chain: prints the call chain of *site*, starting at column *indent*, and ends the line.
+ * The first function is printed completely, on more lines if it must be; callers as far as they fit
+ * on that line and one more. */
+void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_report_site *site);
+
 /* vs_text_sites: prints a list of sites indented by four columns: bytes, share of the total,
  * blocks, chain; then memory without a site. Prints nothing if empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
+
+/* vs_text_sites_shown: how many of the rows vs_text_sites prints. */
+size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_sites *sites);
 
 /* vs_text_wrapped: prints *lead* and *text*, broken between words at the style's width; further
  * lines are indented as far as *lead* is wide. Control characters become '?'. */

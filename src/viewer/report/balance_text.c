@@ -130,7 +130,8 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
     uint64_t all = 0;
     for (size_t i = 0; i < b->library_count; i++)
         all += b->libraries[i].bytes;
-    if (b->library_count == 0)
+    if (b->library_count == 0 ||
+        (b->library_count == 1 && strcmp(b->libraries[0].name, "the program") == 0))
         return;
     fprintf(style->out, "  memory by library at the peak\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {

@@ -45,25 +45,28 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
 
 static void filled_line(const struct vs_report_site *site, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "  cache  grew to %s until ", vs_size_format(size, site->growth_bytes));
     if (site->growth_in_steps)
         fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
     else
         fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
-    fprintf(style->out, ", constant since\n      %s\n", vs_text_site(chain, site, 3));
+    fprintf(style->out, ", constant since\n         ");
+    vs_text_chain(style, 9, site);
 }
 
 void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style)
 {
-    char words[VS_GROWTH_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX];
+    char words[VS_GROWTH_TEXT_MAX], lead[64];
     for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
         const struct vs_report_site *site = &device->growing.items[i];
-        fprintf(style->out, "  %s%s%s  %s\n      %s\n", vs_paint(style, VS_WARN),
-                site->growth_freed ? "growth" : "leak?", vs_unpaint(style),
-                vs_growth_words(words, site, report->steps.found && i == 0),
-                vs_text_site(chain, site, 3));
+        snprintf(lead, sizeof lead, "  %s%s%s  ", vs_paint(style, VS_WARN),
+                 site->growth_freed ? "growth" : "leak?", vs_unpaint(style));
+        vs_growth_words(words, site, report->steps.found && i == 0);
+        vs_text_wrapped(style, lead, words);
+        fprintf(style->out, "         ");
+        vs_text_chain(style, 9, site);
     }
     for (size_t i = 0; i < device->filled.count && i < FILLED_SHOWN; i++)
         filled_line(&device->filled.items[i], style);

@@ -4,8 +4,10 @@
 #include "viewer/report/report_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "viewer/report/balance_text.h"
+#include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
 
 static const char *condition_name(enum vs_condition condition)
@@ -76,13 +78,8 @@ static void growth_json(struct vs_json *json, const struct vs_report_site *site)
     vs_json_ratio(json, "growth_confidence", site->growth_confidence);
 }
 
-static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
-                      const struct vs_report_site *site)
+void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site)
 {
-    vs_json_begin_object(json, NULL);
-    vs_json_uint(json, "bytes", site->bytes);
-    if (sites->weight > 1)
-        vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
     vs_json_uint(json, "count", site->count);
     vs_json_string(json, "family", vs_family_name(site->family));
     vs_json_string(json, "api", site->api);
@@ -96,6 +93,16 @@ static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
     growth_json(json, site);
     vs_json_string(json, "level", level_name(site->level));
     write_frames(json, site);
+}
+
+static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
+                      const struct vs_report_site *site)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_uint(json, "bytes", site->bytes);
+    if (sites->weight > 1)
+        vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
+    vs_report_json_site(json, site);
     vs_json_end_object(json);
 }
 
@@ -271,6 +278,8 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_report_json_sites(json, "sites_filled", &device->filled);
     vs_report_json_sites(json, "device_sites_at_peak_allocated", &device->device_at_peak);
     vs_report_json_sites(json, "device_sites_live_at_end", &device->device_at_end);
+    vs_held_json(json, "live", &device->held);
+    vs_churn_json(json, "repeated_allocations", device);
     activity_json(json, device);
     vs_json_end_object(json);
 }
@@ -326,6 +335,33 @@ static void errors_json(struct vs_json *json, const struct vs_refusals *refusals
     vs_json_end_array(json);
 }
 
+static void groups_json(struct vs_json *json, const struct vs_report *report)
+{
+    vs_json_begin_array(json, "failure_groups");
+    for (size_t i = 0; i < report->group_count; i++) {
+        const struct vs_report_failure_group *group = &report->groups[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "count", group->count);
+        vs_json_uint(json, "last_ns", group->last_ns);
+        vs_json_uint(json, "smallest_bytes", group->smallest);
+        vs_json_uint(json, "largest_bytes", group->largest);
+        vs_json_bool(json, "recovered", group->recovered);
+        vs_report_json_failure(json, "first", &group->first);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_uint(json, "failures_in_no_group", report->ungrouped);
+}
+
+/* Whether a later value of the same option applies. */
+static bool set_again(const struct vs_report *report, size_t option)
+{
+    for (size_t i = option + 1; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, report->options[option].name) == 0)
+            return true;
+    return false;
+}
+
 static void process_json(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_object(json, "process");
@@ -375,7 +411,8 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     }
     vs_json_begin_object(json, "options");
     for (size_t i = 0; i < report->option_count; i++)
-        vs_json_string(json, report->options[i].name, report->options[i].value);
+        if (!set_again(report, i))
+            vs_json_string(json, report->options[i].name, report->options[i].value);
     vs_json_end_object(json);
 }
 
@@ -440,7 +477,8 @@ void vs_report_json(const struct vs_report *report, FILE *out)
     vs_recording_json(&json, report);
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++)
-        device_json(&json, &report->devices[i]);
+        if (!report->wish.one_device || report->devices[i].device == report->wish.device)
+            device_json(&json, &report->devices[i]);
     vs_json_end_array(&json);
     host_json(&json, &report->host_memory);
     phases_json(&json, report);
@@ -450,6 +488,7 @@ void vs_report_json(const struct vs_report *report, FILE *out)
     for (size_t i = 0; i < report->failure_count; i++)
         vs_report_json_failure(&json, NULL, &report->failures[i]);
     vs_json_end_array(&json);
+    groups_json(&json, report);
     vs_json_begin_array(&json, "notes");
     for (size_t i = 0; i < report->note_count; i++) {
         vs_json_begin_object(&json, NULL);

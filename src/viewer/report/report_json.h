@@ -17,6 +17,8 @@ void vs_report_json(const struct vs_report *report, FILE *out);
 /* Parts shared with the post-mortem's JSON. */
 void vs_report_json_sites(struct vs_json *json, const char *key,
                           const struct vs_report_sites *sites);
+/* vs_report_json_site: the members of one call site, in an object of the caller. */
+void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site);
 void vs_report_json_failure(struct vs_json *json, const char *key,
                             const struct vs_report_failure *failure);
 

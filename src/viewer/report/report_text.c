@@ -11,11 +11,14 @@
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "viewer/report/balance_text.h"
+#include "viewer/report/failure_text.h"
 #include "viewer/report/growth_text.h"
+#include "viewer/report/held_text.h"
 #include "viewer/report/recording_text.h"
 
 #define PHASES_SHOWN 12
-#define FAILURES_SHOWN 5
+#define CHURN_SHOWN 3
+#define CHURN_CALLS_MIN 100 /* fewer, and less than one a step, are not worth a buffer */
 #define ENDING_MAX 96
 
 static void killed_text(char *out, uint64_t number)
@@ -113,7 +116,7 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
     if (part->moment)
         fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
     else if (part->window)
-        fprintf(style->out, "  figures  of this span only; memory that was live before it is live at its start\n");
+        fprintf(style->out, "  figures  of this span only; earlier memory is live at its start\n");
 }
 
 /* Events dropped for the size limit that do not affect the figures, and those that do. */
@@ -191,8 +194,10 @@ static void peak_line(const struct vs_style *style, const char *label, uint64_t 
 static void fragmentation_lines(const struct vs_report_device *device,
                                 const struct vs_style *style)
 {
-    const struct vs_report_peak *peak = &device->peak_allocated, *full = &device->peak_reserved;
+    const struct vs_report_peak *full = &device->peak_reserved;
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
+    if (!device->segment_allocs && full->allocated == full->reserved)
+        return;
     fprintf(style->out, "  %-17s %12s  of the memory held at its peak\n", "in use",
             vs_text_percent(share, full->allocated, full->reserved));
     if (device->segment_allocs && full->holes_unknown)
@@ -202,10 +207,6 @@ static void fragmentation_lines(const struct vs_report_device *device,
         fprintf(style->out, "  %-17s %12s  in %llu hole%s, the largest %s\n", "cached but unused",
                 vs_size_format(b, full->free_bytes), (unsigned long long)full->holes,
                 full->holes == 1 ? "" : "s", vs_size_format(a, full->largest_hole));
-    uint64_t rounding = peak->allocated - peak->requested;
-    if (device->segment_allocs && rounding > peak->allocated / 100)
-        fprintf(style->out, "  %-17s %12s  allocated beyond the requested bytes, at the peak\n",
-                "rounding", vs_size_format(a, rounding));
 }
 
 static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
@@ -258,17 +259,68 @@ static void family_table(const struct vs_report_family *families, const char *li
     }
 }
 
-static void leak_lines(const struct vs_report_device *device, const char *when,
+/* Whether the rows shown of both lists are the same call sites with the same bytes. */
+static bool same_lists(const struct vs_report_sites *a, const struct vs_report_sites *b,
                        const struct vs_style *style)
 {
+    char x[VS_CHAIN_TEXT_MAX], y[VS_CHAIN_TEXT_MAX];
+    size_t rows = vs_text_sites_shown(style, b);
+    if (rows != vs_text_sites_shown(style, a) || a->small_count != b->small_count)
+        return false;
+    for (size_t i = 0; i < rows; i++)
+        if (a->items[i].bytes != b->items[i].bytes ||
+            strcmp(vs_text_site(x, &a->items[i], 4), vs_text_site(y, &b->items[i], 4)) != 0)
+            return false;
+    return true;
+}
+
+static void leak_lines(const struct vs_report *report, const struct vs_report_device *device,
+                       const char *when, const struct vs_style *style)
+{
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    if (device->at_end.total_bytes) {
-        fprintf(style->out, "  live %s: %s", when, vs_size_format(a, device->at_end.total_bytes));
+    if (device->at_end.total_bytes && !report->part.moment) {
+        bool same = same_lists(&device->at_peak, &device->at_end, style);
+        fprintf(style->out, "  %slive %s%s: %s%s", vs_paint(style, VS_BOLD), when,
+                vs_unpaint(style), vs_size_format(a, device->at_end.total_bytes),
+                same ? ", at the same call sites" : "");
         if (device->lost_bytes && device->level == VS_LEVEL_DEVICE)
             fprintf(style->out, ", %s of it freed only when its context was destroyed",
                     vs_size_format(b, device->lost_bytes));
         fprintf(style->out, "\n");
-        vs_text_sites(style, &device->at_end);
+        if (!same)
+            vs_text_sites(style, &device->at_end);
+    }
+}
+
+/* Blocks of one size allocated and freed again and again, where each is a call of the driver: the
+ * cache of --allocator=caching serves them without. */
+static void churn_lines(const struct vs_report *report, const struct vs_report_device *device,
+                        const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    size_t shown = 0;
+    if (strncmp(report->policy, "caching", 7) == 0 || device->has_framework)
+        return;
+    for (size_t i = 0; i < device->churn_count && shown < CHURN_SHOWN; i++) {
+        const struct vs_report_churn *churn = &device->churn[i];
+        bool calls = churn->site.family == VS_FAMILY_DEVICE || churn->site.family == VS_FAMILY_MANAGED;
+        if (!calls || (churn->allocs < CHURN_CALLS_MIN && churn->per_step < 1))
+            continue;
+        if (shown++ == 0)
+            fprintf(style->out, "  %sallocated and freed again and again%s: a buffer that is kept "
+                                "would save\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
+        fprintf(style->out, "    ");
+        if (churn->per_step >= 1)
+            fprintf(style->out, "%s calls of %s a step",
+                    vs_count_format(count, (uint64_t)(churn->per_step + 0.5)),
+                    *churn->site.api ? churn->site.api : "the allocator");
+        else
+            fprintf(style->out, "%s calls of %s", vs_count_format(count, churn->allocs - 1),
+                    *churn->site.api ? churn->site.api : "the allocator");
+        fprintf(style->out, "%s%s\n      ", churn->one_at_a_time ? ", with one buffer of "
+                                                                : ", with buffers of ",
+                vs_size_format(size, churn->block_bytes));
+        vs_text_chain(style, 6, &churn->site);
     }
 }
 
@@ -294,10 +346,10 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
     for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
         const struct vs_report_kernel *kernel = &device->kernels[i];
         char clipped[1024];
-        fprintf(style->out, "    %12s  %7s  %6s×  %s\n", vs_time_format(time, kernel->time_ns),
+        fprintf(style->out, "    %10s  %7s  %6s×  %s\n", vs_time_format(time, kernel->time_ns),
                 vs_text_percent(share, kernel->time_ns, total),
                 vs_count_format(count, kernel->count),
-                vs_text_clip(clipped, kernel->name, style->width > 76 ? style->width - 36 : 40));
+                vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
     }
 }
 
@@ -329,11 +381,9 @@ static const char *live_heading(const struct vs_report *report)
     return report->part.moment ? "live then" : "live at end";
 }
 
-static void device_section(const struct vs_report *report, const struct vs_report_device *device,
-                           const struct vs_style *style)
+static void device_heading(const struct vs_report_device *device, const struct vs_style *style)
 {
-    const struct vs_report_part *part = &report->part;
-    char size[VS_SIZE_TEXT_MAX], note[VS_RECORDING_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "\n%sdevice %llu%s  ", vs_paint(style, VS_BOLD),
             (unsigned long long)device->device, vs_unpaint(style));
     vs_text_put(style->out, device->name);
@@ -344,19 +394,35 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     if (device->limit_bytes)
         fprintf(style->out, ", limited to %s", vs_size_format(size, device->limit_bytes));
     fprintf(style->out, "\n");
+}
+
+static void peak_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_peak *allocated = &device->peak_allocated;
+    const struct vs_report_peak *requested = &device->peak_requested;
+    bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
+    uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    peak_line(style, "peak allocated", allocated->bytes, whole,
+              allocated->time_ns, allocated->place, true);
+    if (strcmp(vs_size_format(a, requested->bytes), vs_size_format(b, allocated->bytes)) != 0)
+        peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
+                  requested->place, false);
+    if (device->segment_allocs || device->peak_reserved.bytes != allocated->bytes)
+        peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
+                  device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
+}
+
+static void device_section(const struct vs_report *report, const struct vs_report_device *device,
+                           const struct vs_style *style)
+{
+    const struct vs_report_part *part = &report->part;
+    char size[VS_SIZE_TEXT_MAX];
+    device_heading(device, style);
     if (report->part.moment)
         now_lines(device, style);
     if (device->peak_allocated.event) {
-        const struct vs_report_peak *allocated = &device->peak_allocated;
-        const struct vs_report_peak *requested = &device->peak_requested;
-        bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
-        uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
-        peak_line(style, "peak allocated", allocated->bytes, whole,
-                  allocated->time_ns, allocated->place, true);
-        peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
-                  requested->place, false);
-        peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
-                  device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
+        peak_lines(device, style);
         fragmentation_lines(device, style);
     }
     graph_line(device, style);
@@ -365,13 +431,10 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     vs_balance_text(style, &device->balance_peak, &device->balance_last,
                     part->window || part->moment ? part->to_ns : report->duration_ns,
                     part->moment ? "that time" : part->window ? "the end of the span" : "the end");
-    if (device->at_peak.count || device->at_peak.small_count || device->at_peak.whole_bytes) {
-        fprintf(style->out, "  memory by call site at the peak%s\n",
-                vs_recording_sites_note(note, report, &device->at_peak));
-        vs_text_sites(style, &device->at_peak);
-    }
-    leak_lines(device, end_word(report), style);
+    vs_held_text(report, device, style);
+    leak_lines(report, device, end_word(report), style);
     vs_growth_lines(report, device, style);
+    churn_lines(report, device, style);
     kernel_lines(device, style);
     for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
         tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
@@ -439,45 +502,14 @@ static void error_lines(const struct vs_report *report, const struct vs_style *s
     bool other = false;
     for (size_t i = 0; i < refusals->count; i++)
         other |= refusals->items[i].error != VS_CUDA_OUT_OF_MEMORY;
-    for (size_t i = 0; other && i < refusals->count; i++)
+    if (!other || refusals->count < 2)
+        return;
+    fprintf(style->out, "\n%sfailed allocations by error%s\n", vs_paint(style, VS_BOLD),
+            vs_unpaint(style));
+    for (size_t i = 0; i < refusals->count; i++)
         fprintf(style->out, "  %-12s %6s×  %s\n", vs_family_name(refusals->items[i].family),
                 vs_count_format(count, refusals->items[i].count),
                 vs_cuda_error_name(name, refusals->items[i].error));
-}
-
-static void failure_lines(const struct vs_report_failure *failure, const struct vs_style *style)
-{
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-    char chain[VS_CHAIN_TEXT_MAX], where[64], why[VS_CUDA_ERROR_TEXT_MAX + 16] = "";
-    if (failure->host)
-        snprintf(where, sizeof where, "of host memory");
-    else
-        snprintf(where, sizeof where, "on device %llu", (unsigned long long)failure->device);
-    if (failure->framework)
-        snprintf(why, sizeof why, ", PyTorch raised OutOfMemoryError");
-    else if (failure->error != VS_CUDA_OUT_OF_MEMORY)
-        vs_cuda_error_name(stpcpy(why, ", "), failure->error);
-    fprintf(style->out, "  %s %s at %s%s%s%s%s\n    %s\n", vs_size_format(size, failure->requested),
-            where, vs_time_format(time, failure->time_ns), *failure->place ? ", " : "",
-            failure->place, why, failure->recovered ? "; the program recovered" : "",
-            vs_text_site(chain, &failure->site, 4));
-}
-
-static void failure_section(const struct vs_report *report, const struct vs_style *style)
-{
-    if (report->failure_total == 0)
-        return;
-    char count[VS_SIZE_TEXT_MAX];
-    size_t first = report->failure_count > FAILURES_SHOWN
-                       ? report->failure_count - FAILURES_SHOWN : 0;
-    fprintf(style->out, "\n%s%s allocation%s failed%s\n", vs_paint(style, VS_BAD),
-            vs_count_format(count, report->failure_total), report->failure_total == 1 ? "" : "s",
-            vs_unpaint(style));
-    error_lines(report, style);
-    if (report->failure_total > FAILURES_SHOWN)
-        fprintf(style->out, "  the last %zu:\n", report->failure_count - first);
-    for (size_t i = first; i < report->failure_count; i++)
-        failure_lines(&report->failures[i], style);
 }
 
 static void footing(const struct vs_report *report, const struct vs_style *style)
@@ -497,18 +529,45 @@ static void footing(const struct vs_report *report, const struct vs_style *style
                                 : " -f chrome -o timeline.json   (open in ui.perfetto.dev)\n", out);
 }
 
+/* Only the lists that were asked for. */
+static void wished(const struct vs_report *report, const struct vs_style *style)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        if (report->wish.one_device && device->device != report->wish.device)
+            continue;
+        device_heading(device, style);
+        if (device->peak_allocated.event && !report->part.moment)
+            peak_line(style, "peak allocated", device->peak_allocated.bytes, device->total_bytes,
+                      device->peak_allocated.time_ns, device->peak_allocated.place, true);
+        vs_held_text_wished(report, device, style);
+    }
+}
+
 void vs_report_text(const struct vs_report *report, const struct vs_style *style)
+{
+    vs_report_text_after(report, 0, style);
+}
+
+void vs_report_text_after(const struct vs_report *report, uint64_t explained,
+                          const struct vs_style *style)
 {
     bool whole = !report->part.moment && !report->part.window;
     heading(report, style);
     if (report->device_count == 0)
         fprintf(style->out, "\nno device memory was used%s\n",
                 whole ? "" : " in this part of the trace");
+    if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
+        wished(report, style);
+        return;
+    }
+    vs_failure_text(report, explained, style);
     for (size_t i = 0; i < report->device_count; i++)
-        device_section(report, &report->devices[i], style);
+        if (!report->wish.one_device || report->devices[i].device == report->wish.device)
+            device_section(report, &report->devices[i], style);
     host_section(report, style);
     phase_section(report, style);
     vs_growth_steps_lines(report, style);
-    failure_section(report, style);
+    error_lines(report, style);
     footing(report, style);
 }

@@ -64,7 +64,7 @@ static void sites_of_less_than_a_hundredth_are_summed_up(void **state)
     char *text = listed(false, 5);
     assert_non_null(strstr(text, "second"));
     assert_null(strstr(text, "third"));
-    assert_non_null(strstr(text, "in 1 more call site"));
+    assert_non_null(strstr(text, "at 1 more call site"));
     free(text);
     text = listed(true, 5);
     assert_non_null(strstr(text, "third"));
@@ -72,7 +72,7 @@ static void sites_of_less_than_a_hundredth_are_summed_up(void **state)
     free(text);
     text = listed(true, 1);
     assert_null(strstr(text, "second"));
-    assert_non_null(strstr(text, "in 2 more call sites"));
+    assert_non_null(strstr(text, "at 2 more call sites"));
     free(text);
 }
 

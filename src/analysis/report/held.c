@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See held.h: gathers the live blocks of a device that pass the filter, and their sums that need
+ * the whole list. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/held_internal.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+static const char *const by_names[VS_BY_COUNT] = {"site", "kind", "phase", "step", "library",
+                                                  "size", "age"};
+
+const char *vs_by_name(enum vs_by by)
+{
+    return by < VS_BY_COUNT ? by_names[by] : "";
+}
+
+enum vs_by vs_by_parse(const char *word)
+{
+    int by = 0;
+    while (by < VS_BY_COUNT && strcmp(by_names[by], word) != 0)
+        by++;
+    return (enum vs_by)by;
+}
+
+/* Whether the path "step / forward" is *wanted*, or a range of that name is open in it. */
+static bool path_has(const char *path, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    if (strcmp(path, wanted) == 0)
+        return true;
+    for (const char *part = path; part; part = strstr(part, " / ")) {
+        part += part != path ? 3 : 0;
+        const char *end = strstr(part, " / ");
+        size_t bytes = end ? (size_t)(end - part) : strlen(part);
+        if (bytes == length && memcmp(part, wanted, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Answers that are the same for all blocks of a site, or of a phase: 0 not asked yet, 1 no, 2 yes. */
+struct held_answers {
+    unsigned char *site, *phase;
+};
+
+static bool site_matches(const struct vs_summary *summary, uint32_t index, const regex_t *wanted)
+{
+    struct vs_report_site site = {0};
+    char text[VS_CHAIN_TEXT_MAX];
+    const struct vs_site *from = &summary->replay->sites.items[index];
+    if (vs_summary_frames(summary, from->stack, from->mark, &site))
+        return false;
+    for (size_t i = 0; i < site.frame_count; i++) {
+        struct vs_report_site one = {.frames = site.frames + i, .frame_count = 1};
+        if (regexec(wanted, vs_text_site(text, &one, 1), 0, NULL, 0) == 0)
+            return true;
+    }
+    const char *api =
+        vs_reader_string(summary->replay->reader, from->api);
+    return site.frame_count == 0 && regexec(wanted, api ? api : "", 0, NULL, 0) == 0;
+}
+
+static bool passes(const struct vs_summary *summary, const struct vs_held_filter *filter,
+                   struct held_answers *answers, const struct vs_held_block *block)
+{
+    char path[VS_PLACE_TEXT_MAX];
+    if (block->size < filter->min_bytes)
+        return false;
+    if (filter->steps && !(block->place.step_known && block->place.step >= filter->step_from &&
+                           block->place.step <= filter->step_to))
+        return false;
+    if (filter->phase) {
+        unsigned char *answer = &answers->phase[block->place.phase];
+        if (!*answer) {
+            struct vs_place place = {.phase = block->place.phase};
+            vs_phases_text(&summary->replay->phases, place, path);
+            *answer = path_has(path, filter->phase) ? 2 : 1;
+        }
+        if (*answer == 1)
+            return false;
+    }
+    if (!filter->site)
+        return true;
+    unsigned char *answer = &answers->site[block->site];
+    if (!*answer)
+        *answer = site_matches(summary, block->site, filter->site) ? 2 : 1;
+    return *answer == 2;
+}
+
+static enum vs_err add_block(struct vs_held_blocks *blocks, const struct vs_held_block *block)
+{
+    enum vs_err err = vs_vec_grow(&blocks->items, &blocks->capacity, blocks->count + 1,
+                                  sizeof *blocks->items);
+    if (!err)
+        blocks->items[blocks->count++] = *block;
+    return err;
+}
+
+/* The blocks of *account* at the user's level that pass *filter* (NULL: all). */
+static enum vs_err gather(const struct vs_summary *summary, unsigned account,
+                          const struct vs_held_filter *filter, struct vs_held_blocks *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_live *live;
+    size_t cursor = 0;
+    struct held_answers answers = {calloc(replay->sites.count + 1, 1),
+                                   calloc(replay->phases.count + 1, 1)};
+    enum vs_err err = answers.site && answers.phase ? VS_OK : VS_ERR_NOMEM;
+    while (!err && (live = vs_user_live_next(replay, account, &cursor)) != NULL) {
+        struct vs_held_block block = {
+            .addr = live->addr, .size = live->size, .requested = live->requested,
+            .time_ns = live->time_ns, .epoch = live->epoch, .site = live->site,
+            .place = live->place, .tensor = live->level == VS_LEVEL_FRAMEWORK};
+        if (!live->counted)
+            continue;
+        out->all_bytes += live->size;
+        out->all_blocks++;
+        if (!filter || passes(summary, filter, &answers, &block))
+            err = add_block(out, &block);
+    }
+    free(answers.site);
+    free(answers.phase);
+    return err;
+}
+
+/* The rows by call site of *blocks*, of their bytes or, with *rounding*, of those beyond the
+ * requested ones. */
+static enum vs_err sum_sites(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                             bool rounding, const struct vs_report_sites **out)
+{
+    size_t site_count = summary->replay->sites.count, count = 0;
+    uint64_t weight = vs_recording_weight(&summary->replay->recording);
+    struct vs_summary_row *rows = calloc(site_count + 1, sizeof *rows);
+    struct vs_report_sites *sites = vs_arena_alloc(summary->memory, sizeof *sites);
+    enum vs_err err = rows && sites ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < blocks->count; i++) {
+        const struct vs_held_block *block = &blocks->items[i];
+        uint64_t bytes = rounding ? block->size - block->requested : block->size;
+        if (!bytes || (rounding && block->size < block->requested))
+            continue;
+        rows[block->site].site = block->site;
+        rows[block->site].bytes += bytes * weight;
+        rows[block->site].count += weight;
+    }
+    for (size_t i = 0; !err && i < site_count; i++)
+        if (rows[i].bytes)
+            rows[count++] = rows[i];
+    if (!err)
+        err = vs_summary_rows(summary, rows, count, sites);
+    if (!err) {
+        sites->weight = weight;
+        *out = sites;
+    }
+    free(rows);
+    return err;
+}
+
+static void fill_unused(const struct vs_summary *summary, unsigned account,
+                        const struct vs_device_uses *uses, const struct vs_held_blocks *blocks,
+                        struct vs_held *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_device_use *use =
+        uses ? vs_device_uses_find(uses, replay->accounts[account]->device) : NULL;
+    out->activity_known = use != NULL;
+    if (!use || use->last_ns >= replay->now_ns)
+        return;
+    uint64_t start = vs_replay_start_ns(replay);
+    out->idle_since_ns = use->last_ns > start ? use->last_ns - start : 0;
+    for (size_t i = 0; i < blocks->count; i++) {
+        if (blocks->items[i].time_ns <= use->last_ns)
+            continue;
+        out->unused_bytes += blocks->items[i].size;
+        out->unused_blocks++;
+    }
+}
+
+static enum vs_err fill_sums(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                             const struct vs_kinds_table *kinds, struct vs_held *out)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        const struct vs_held_block *block = &blocks->items[i];
+        out->bytes += block->size;
+        out->rounding_bytes += block->size > block->requested ? block->size - block->requested : 0;
+    }
+    out->blocks = blocks->count;
+    enum vs_err err = sum_sites(summary, blocks, false, &out->sites);
+    if (!err)
+        err = sum_sites(summary, blocks, true, &out->rounding);
+    for (int by = VS_BY_SITE + 1; !err && by < VS_BY_COUNT; by++)
+        err = vs_held_sum(summary, blocks, kinds, (enum vs_by)by, &out->by[by]);
+    return err;
+}
+
+enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
+                          const struct vs_held_request *request, struct vs_held *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_held_blocks blocks = {0}, every = {0};
+    char place[VS_PLACE_TEXT_MAX] = "";
+    uint64_t start = vs_replay_start_ns(replay);
+    *out = (struct vs_held){.known = true, .tensors = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK,
+                            .event = replay->events,
+                            .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
+    out->place = vs_summary_copy(summary->memory, place);
+    enum vs_err err = out->place ? gather(summary, account, request->filter, &blocks)
+                                 : VS_ERR_NOMEM;
+    out->all_bytes = blocks.all_bytes;
+    out->all_blocks = blocks.all_blocks;
+    if (!err)
+        err = fill_sums(summary, &blocks, request->kinds, out);
+    if (!err)
+        fill_unused(summary, account, request->uses, &blocks, out);
+    if (!err && request->picture) {
+        err = gather(summary, account, NULL, &every);
+        if (!err)
+            err = vs_held_picture(summary, account, &every, out);
+    }
+    free(blocks.items);
+    free(every.items);
+    return err;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared by the files that sum up live memory (held.c gathers the blocks, held_rows.c sums them up,
+ * segment_picture.c maps them). Private to analysis/report. */
+#ifndef VS_HELD_INTERNAL_H
+#define VS_HELD_INTERNAL_H
+
+#include "analysis/kinds/kinds.h"
+#include "analysis/report/device_use.h"
+#include "analysis/report/held.h"
+#include "analysis/report/summary.h"
+
+struct vs_held_block {
+    uint64_t addr, size, requested, time_ns, epoch;
+    struct vs_place place;
+    uint32_t site;
+    bool tensor; /* a block of the framework */
+};
+
+struct vs_held_blocks {
+    struct vs_held_block *items;
+    size_t count, capacity;
+    uint64_t all_bytes, all_blocks;
+};
+
+struct vs_held_request {
+    const struct vs_held_filter *filter;
+    const struct vs_kinds_table *kinds; /* of the device at the moment; NULL: not known */
+    const struct vs_device_uses *uses; /* of the whole trace; NULL: not known */
+    bool picture;
+};
+
+/* vs_held_build: the memory of *account* live now. VS_ERR_NOMEM. Cost: the live set. */
+enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
+                          const struct vs_held_request *request, struct vs_held *out)
+    VS_MUST_CHECK;
+
+/* vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. VS_ERR_NOMEM. */
+enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                        const struct vs_kinds_table *kinds, enum vs_by by,
+                        struct vs_held_table *out) VS_MUST_CHECK;
+
+/* vs_held_picture: the segments of *account*, with *blocks*, all of its live blocks. Sorts them by
+ * address. VS_ERR_NOMEM. */
+enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
+                            struct vs_held_blocks *blocks, struct vs_held *out) VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of live blocks by phase, step, library, size and age; see held_internal.h. A key is a number
+ * (of the phase, the step, the library or the class); rows are found by it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/naming/library.h"
+#include "analysis/report/held_internal.h"
+#include "analysis/state/vec.h"
+#include "base/vs_size.h"
+
+#define LABEL_MAX (VS_PLACE_TEXT_MAX + 64)
+#define ROWS_MAX 4096 /* steps and phases beyond these are summed up in the last row */
+
+struct held_key_row {
+    uint64_t key;
+    uint64_t bytes, blocks;
+};
+
+struct held_keys {
+    struct held_key_row *items;
+    size_t count, capacity;
+    struct vs_map by_key; /* key + 1 -> index */
+};
+
+/* Keys of steps: blocks from before the first step, and those between steps. */
+#define BEFORE_STEPS (UINT64_MAX - 1)
+#define BETWEEN_STEPS (UINT64_MAX - 2)
+#define OTHERS (UINT64_MAX - 4)
+
+static const uint64_t size_limits[] = {4 * VS_KIB, 64 * VS_KIB, VS_MIB, 10 * VS_MIB, 100 * VS_MIB,
+                                       VS_GIB, 10 * VS_GIB};
+#define SIZES (sizeof size_limits / sizeof *size_limits)
+static const uint64_t age_limits_ns[] = {1000000, 10000000, 100000000, 1000000000, 10000000000,
+                                         60000000000, 600000000000};
+#define AGES (sizeof age_limits_ns / sizeof *age_limits_ns)
+static const uint64_t step_limits[] = {1, 2, 10, 100, 1000}; /* ages in steps, see vs_held_age */
+#define STEP_AGES (sizeof step_limits / sizeof *step_limits)
+#define AGE_BEFORE_STEPS 64
+
+static enum vs_err add(struct held_keys *keys, uint64_t key, uint64_t bytes)
+{
+    const uint64_t *found = vs_map_get(&keys->by_key, key + 1);
+    if (!found && keys->count >= ROWS_MAX && key < OTHERS)
+        return add(keys, OTHERS, bytes);
+    size_t index = found ? (size_t)*found : keys->count;
+    if (!found) {
+        enum vs_err err =
+            vs_vec_grow(&keys->items, &keys->capacity, index + 1, sizeof *keys->items);
+        if (!err)
+            err = vs_map_put(&keys->by_key, key + 1, index);
+        if (err)
+            return err;
+        keys->items[keys->count++] = (struct held_key_row){.key = key};
+    }
+    keys->items[index].bytes += bytes;
+    keys->items[index].blocks++;
+    return VS_OK;
+}
+
+static uint64_t class_of(uint64_t value, const uint64_t *limits, size_t count)
+{
+    size_t i = 0;
+    while (i < count && value >= limits[i])
+        i++;
+    return i;
+}
+
+static uint64_t step_key(const struct vs_held_block *block)
+{
+    if (!block->epoch)
+        return BEFORE_STEPS;
+    return block->place.step_known ? block->place.step : BETWEEN_STEPS;
+}
+
+/* In steps where there are some: an epoch passes at the begin and at the end of each. */
+static uint64_t age_key(const struct vs_replay *replay, const struct vs_held_block *block)
+{
+    if (!replay->phases.steps.begun) {
+        uint64_t age = replay->now_ns > block->time_ns ? replay->now_ns - block->time_ns : 0;
+        return class_of(age, age_limits_ns, AGES);
+    }
+    if (!block->epoch)
+        return AGE_BEFORE_STEPS;
+    uint64_t now = (vs_replay_epoch(replay) + 1) / 2, then = (block->epoch + 1) / 2;
+    return class_of(now > then ? now - then : 0, step_limits, STEP_AGES);
+}
+
+/* Names of libraries, by number: the key of a row. */
+struct held_names {
+    const char **names;
+    size_t count, capacity;
+    uint32_t *of_site; /* number + 1; 0: not looked up yet */
+};
+
+static enum vs_err library_key(const struct vs_summary *summary, struct held_names *set,
+                               uint32_t site, uint64_t *key)
+{
+    const struct vs_replay *replay = summary->replay;
+    char buffer[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    if (set->of_site[site]) {
+        *key = set->of_site[site] - 1;
+        return VS_OK;
+    }
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    const char *name = vs_library_of_stack(replay->reader, replay->sites.items[site].stack, exe,
+                                           buffer, &framework);
+    size_t i = 0;
+    while (i < set->count && strcmp(set->names[i], name) != 0)
+        i++;
+    if (i == set->count) {
+        enum vs_err err = vs_vec_grow(&set->names, &set->capacity, i + 1, sizeof *set->names);
+        name = err ? NULL : vs_summary_copy(summary->memory, name);
+        if (!name)
+            return VS_ERR_NOMEM;
+        set->names[set->count++] = name;
+    }
+    set->of_site[site] = (uint32_t)i + 1;
+    *key = i;
+    return VS_OK;
+}
+
+/* A kind; VS_KIND_COUNT: memory of the device that is no tensor. */
+static uint64_t kind_key(const struct vs_kinds_table *kinds, const struct vs_held_block *block)
+{
+    if (!block->tensor)
+        return VS_KIND_COUNT;
+    const struct vs_kind_block *found = vs_kinds_find(kinds, kinds->device, block->addr);
+    return found ? found->kind : VS_KIND_UNKNOWN;
+}
+
+static enum vs_err sum_up(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                          const struct vs_kinds_table *kinds, enum vs_by by,
+                          struct held_names *names, struct held_keys *keys)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < blocks->count; i++) {
+        const struct vs_held_block *block = &blocks->items[i];
+        uint64_t key = 0;
+        switch (by) {
+        case VS_BY_KIND: key = kind_key(kinds, block); break;
+        case VS_BY_PHASE: key = block->place.phase; break;
+        case VS_BY_STEP: key = step_key(block); break;
+        case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
+        case VS_BY_AGE: key = age_key(summary->replay, block); break;
+        case VS_BY_LIBRARY: err = library_key(summary, names, block->site, &key); break;
+        default: return VS_OK;
+        }
+        if (!err)
+            err = add(keys, key, block->size);
+    }
+    return err;
+}
+
+/* --- from keys to rows --- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct held_key_row *x = a, *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct vs_held_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static void size_label(char *out, struct vs_held_row *row, uint64_t key)
+{
+    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
+    row->low = key ? size_limits[key - 1] : 0;
+    row->high = key < SIZES ? size_limits[key] : 0;
+    vs_size_format(low, row->low);
+    vs_size_format(high, row->high);
+    if (!row->low)
+        snprintf(out, LABEL_MAX, "below %s", high);
+    else if (!row->high)
+        snprintf(out, LABEL_MAX, "%s and more", low);
+    else
+        snprintf(out, LABEL_MAX, "%s to %s", low, high);
+}
+
+static void age_label(char *out, const struct vs_replay *replay, struct vs_held_row *row,
+                      uint64_t key)
+{
+    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
+    if (!replay->phases.steps.begun) {
+        row->low = key ? age_limits_ns[key - 1] : 0;
+        row->high = key < AGES ? age_limits_ns[key] : 0;
+        vs_time_format(low, row->low);
+        vs_time_format(high, row->high);
+        if (!row->low)
+            snprintf(out, LABEL_MAX, "less than %s", high);
+        else if (!row->high)
+            snprintf(out, LABEL_MAX, "%s or more", low);
+        else
+            snprintf(out, LABEL_MAX, "%s to %s", low, high);
+        return;
+    }
+    if (key == AGE_BEFORE_STEPS) {
+        snprintf(out, LABEL_MAX, "from before the first step");
+        return;
+    }
+    row->low = key ? step_limits[key - 1] : 0;
+    row->high = key < STEP_AGES ? step_limits[key] - 1 : 0;
+    if (key == 0)
+        snprintf(out, LABEL_MAX, "from the latest step");
+    else if (key == 1)
+        snprintf(out, LABEL_MAX, "1 step old");
+    else if (row->high)
+        snprintf(out, LABEL_MAX, "%llu to %llu steps old", (unsigned long long)row->low,
+                 (unsigned long long)row->high);
+    else
+        snprintf(out, LABEL_MAX, "%llu steps old or more", (unsigned long long)row->low);
+}
+
+static void step_label(char *out, struct vs_held_row *row, uint64_t key)
+{
+    unsigned long long low = row->low, high = row->high;
+    char each[VS_SIZE_TEXT_MAX];
+    if (key == BEFORE_STEPS)
+        snprintf(out, LABEL_MAX, "before the first step");
+    else if (key == BETWEEN_STEPS)
+        snprintf(out, LABEL_MAX, "outside of steps");
+    else if (low == high)
+        snprintf(out, LABEL_MAX, "step %llu", low);
+    else
+        snprintf(out, LABEL_MAX, "steps %llu to %llu, %s each", low, high,
+                 vs_size_format(each, row->bytes / (high - low + 1)));
+}
+
+static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
+                     const struct held_names *names, struct vs_held_row *row, uint64_t key)
+{
+    const struct vs_phases *phases = &summary->replay->phases;
+    if (key == OTHERS) {
+        snprintf(out, LABEL_MAX, "further ones");
+        return;
+    }
+    switch (by) {
+    case VS_BY_KIND:
+        snprintf(out, LABEL_MAX, "%s", key == VS_KIND_COUNT ? "no tensors"
+                                                            : vs_kind_name((enum vs_kind)key));
+        break;
+    case VS_BY_PHASE:
+        if (key == 0)
+            snprintf(out, LABEL_MAX, "outside of any range");
+        else
+            vs_phases_text(phases, (struct vs_place){.phase = (uint32_t)key}, out);
+        break;
+    case VS_BY_STEP: step_label(out, row, key); break;
+    case VS_BY_SIZE: size_label(out, row, key); break;
+    case VS_BY_AGE: age_label(out, summary->replay, row, key); break;
+    default: snprintf(out, LABEL_MAX, "%s", names->names[key]);
+    }
+}
+
+/* Of steps one after the other with the same bytes, three or more are one row. Returns how many. */
+static size_t same_steps(const struct held_keys *keys, size_t at)
+{
+    size_t n = 1;
+    const struct held_key_row *first = &keys->items[at];
+    while (at + n < keys->count && first->key < OTHERS && first[n].key == first->key + n &&
+           first[n].bytes == first->bytes)
+        n++;
+    return n >= 3 ? n : 1;
+}
+
+static enum vs_err fill_rows(const struct vs_summary *summary, enum vs_by by,
+                             struct held_keys *keys, const struct held_names *names,
+                             struct vs_held_table *out)
+{
+    struct vs_held_row *rows =
+        vs_arena_alloc(summary->memory, (keys->count + 1) * sizeof *rows);
+    if (!rows)
+        return VS_ERR_NOMEM;
+    if (keys->count)
+        qsort(keys->items, keys->count, sizeof *keys->items, by_key);
+    for (size_t i = 0; i < keys->count;) {
+        char label[LABEL_MAX] = "";
+        size_t merged = by == VS_BY_STEP ? same_steps(keys, i) : 1;
+        struct vs_held_row *row = &rows[out->count++];
+        *row = (struct vs_held_row){0};
+        for (size_t k = 0; k < merged; k++) {
+            row->bytes += keys->items[i + k].bytes;
+            row->blocks += keys->items[i + k].blocks;
+        }
+        out->bytes += row->bytes;
+        out->blocks += row->blocks;
+        if (by == VS_BY_STEP && keys->items[i].key < OTHERS) {
+            row->low = keys->items[i].key;
+            row->high = keys->items[i + merged - 1].key;
+        }
+        label_of(label, summary, by, names, row, keys->items[i].key);
+        row->label = vs_summary_copy(summary->memory, label);
+        if (!row->label)
+            return VS_ERR_NOMEM;
+        i += merged;
+    }
+    if (by != VS_BY_SIZE && by != VS_BY_AGE && out->count)
+        qsort(rows, out->count, sizeof *rows, by_bytes);
+    out->rows = rows;
+    return VS_OK;
+}
+
+enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                        const struct vs_kinds_table *kinds, enum vs_by by,
+                        struct vs_held_table *out)
+{
+    struct held_keys keys = {0};
+    struct held_names names = {0};
+    *out = (struct vs_held_table){0};
+    if (by == VS_BY_KIND && !kinds)
+        return VS_OK;
+    names.of_site = calloc(summary->replay->sites.count + 1, sizeof *names.of_site);
+    enum vs_err err =
+        names.of_site ? sum_up(summary, blocks, kinds, by, &names, &keys) : VS_ERR_NOMEM;
+    if (!err)
+        err = fill_rows(summary, by, &keys, &names, out);
+    if (by == VS_BY_KIND)
+        out->note = vs_kinds_note(kinds);
+    free(keys.items);
+    vs_map_free(&keys.by_key);
+    free(names.of_site);
+    free(names.names);
+    return err;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The segments of a device at one moment as rows of equally many cells, each with the share of it
+ * that live blocks use; see held.h. Both lists are in the order of addresses, so one walk finds the
+ * blocks of each segment. A device allocation outside every segment is a row of its own. */
+#include <stdlib.h>
+
+#include "analysis/report/held_internal.h"
+#include "analysis/state/vec.h"
+
+static int by_address(const void *a, const void *b)
+{
+    const struct vs_held_block *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Adds the use of [from, to), offsets in *segment*, to *cells* (bytes in use of each cell). */
+static void use_cells(uint64_t cells[VS_PICTURE_CELLS], uint64_t size, uint64_t from, uint64_t to)
+{
+    for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
+        uint64_t begin = (uint64_t)((double)size * i / VS_PICTURE_CELLS);
+        uint64_t end = (uint64_t)((double)size * (i + 1) / VS_PICTURE_CELLS);
+        uint64_t a = from > begin ? from : begin, b = to < end ? to : end;
+        if (b > a)
+            cells[i] += b - a;
+    }
+}
+
+static void percent_cells(struct vs_picture_segment *out, const uint64_t cells[VS_PICTURE_CELLS])
+{
+    double width = (double)out->size / VS_PICTURE_CELLS;
+    for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
+        double share = width > 0 ? 100 * (double)cells[i] / width : 0;
+        /* of a width that is no whole number of bytes the last may be missing */
+        out->cells[i] = share <= 0 ? 0 : share < 1 ? 1 : share > 99.5 ? 100 : (uint8_t)share;
+    }
+}
+
+static void add_hole(struct vs_picture_segment *out, uint64_t bytes)
+{
+    if (!bytes)
+        return;
+    out->holes++;
+    if (bytes > out->largest_hole)
+        out->largest_hole = bytes;
+}
+
+/* Fills *out* from the blocks at *at* and after that lie in it; returns the next one. */
+static size_t fill_segment(const struct vs_held_blocks *blocks, size_t at,
+                           struct vs_picture_segment *out)
+{
+    uint64_t cells[VS_PICTURE_CELLS] = {0}, cursor = 0;
+    for (; at < blocks->count && blocks->items[at].addr - out->addr < out->size; at++) {
+        uint64_t from = blocks->items[at].addr - out->addr, to = from + blocks->items[at].size;
+        if (to > out->size)
+            to = out->size;
+        if (from < cursor)
+            from = cursor;
+        if (to <= from)
+            continue;
+        add_hole(out, from - cursor);
+        use_cells(cells, out->size, from, to);
+        out->used += to - from;
+        out->blocks++;
+        cursor = to;
+    }
+    add_hole(out, out->size - cursor);
+    percent_cells(out, cells);
+    return at;
+}
+
+static void add_segment(struct vs_held *out, struct vs_picture_segment *rows,
+                        const struct vs_picture_segment *segment)
+{
+    out->segment_bytes += segment->size;
+    out->segment_used += segment->used;
+    if (out->segment_count == VS_PICTURE_SEGMENTS_MAX) {
+        out->segments_omitted++;
+        return;
+    }
+    rows[out->segment_count++] = *segment;
+}
+
+/* A block outside of every segment; arrays and memory without an address have no place on a map. */
+static void add_alone(struct vs_held *out, struct vs_picture_segment *rows,
+                      const struct vs_held_block *block)
+{
+    if (block->tensor)
+        out->unmapped_bytes += block->size;
+    if (block->addr >> 62 || !block->size || block->tensor)
+        return;
+    struct vs_held_blocks one = {.items = (struct vs_held_block *)block, .count = 1};
+    struct vs_picture_segment row = {.addr = block->addr, .size = block->size, .alone = true};
+    fill_segment(&one, 0, &row);
+    add_segment(out, rows, &row);
+}
+
+static int segments_by_address(const void *a, const void *b)
+{
+    const struct vs_replay_segment *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The segments of our allocator, and the memory of the device that holds a framework's blocks. */
+static enum vs_err gather_segments(const struct vs_replay *replay, unsigned account,
+                                   struct vs_replay_segment **out, size_t *out_count)
+{
+    struct vs_replay_segment *list = NULL;
+    size_t count = 0, capacity = 0;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->segments.count; i++) {
+        const struct vs_replay_segment *segment = &replay->segments.items[i];
+        if (segment->device != account || segment->view)
+            continue;
+        err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
+        if (!err)
+            list[count++] = *segment;
+    }
+    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
+        if (!live->used || live->device != account || live->in_segment || live->addr >> 62 ||
+            !replay->sites.items[live->site].backing)
+            continue;
+        err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
+        if (!err)
+            list[count++] = (struct vs_replay_segment){.addr = live->addr, .size = live->size};
+    }
+    if (count)
+        qsort(list, count, sizeof *list, segments_by_address);
+    *out = list;
+    *out_count = count;
+    return err;
+}
+
+enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
+                            struct vs_held_blocks *blocks, struct vs_held *out)
+{
+    struct vs_replay_segment *list;
+    size_t count, at = 0;
+    enum vs_err err = gather_segments(summary->replay, account, &list, &count);
+    size_t most = count + blocks->count < VS_PICTURE_SEGMENTS_MAX ? count + blocks->count
+                                                                   : VS_PICTURE_SEGMENTS_MAX;
+    struct vs_picture_segment *rows =
+        err ? NULL : vs_arena_alloc(summary->memory, (most + 1) * sizeof *rows);
+    if (!rows) {
+        free(list);
+        return VS_ERR_NOMEM;
+    }
+    if (blocks->count)
+        qsort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
+    for (size_t i = 0; i < count; i++) {
+        struct vs_picture_segment row = {.addr = list[i].addr, .size = list[i].size,
+                                         .stream = list[i].stream, .pool = list[i].pool};
+        for (; at < blocks->count && blocks->items[at].addr < row.addr; at++)
+            add_alone(out, rows, &blocks->items[at]);
+        at = fill_segment(blocks, at, &row);
+        add_segment(out, rows, &row);
+    }
+    for (; at < blocks->count; at++)
+        add_alone(out, rows, &blocks->items[at]);
+    free(list);
+    out->segments = rows;
+    out->picture_known = true;
+    return VS_OK;
+}

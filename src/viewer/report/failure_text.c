@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/report/failure_text.h"
+
+#include <string.h>
+
+#include "base/vs_size.h"
+
+#define GROUPS_SHOWN 5
+
+/* Of memory: "16.0 MiB on device 0"; of a group with several sizes both ends. */
+static void what(const struct vs_report_failure_group *group, const struct vs_style *style)
+{
+    const struct vs_report_failure *failure = &group->first;
+    struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
+    char count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    if (group->count > 1)
+        fprintf(style->out, "  %s× ", vs_count_format(count, group->count));
+    else
+        fprintf(style->out, "  ");
+    if (group->smallest == group->largest)
+        fprintf(style->out, "%s", vs_size_format(size, group->largest));
+    else
+        fprintf(style->out, "%s to %s", sizes.a, sizes.b);
+    if (*failure->api && !failure->framework) {
+        fprintf(style->out, " by ");
+        vs_text_put(style->out, failure->api);
+    }
+    if (failure->host)
+        fprintf(style->out, " of host memory");
+    else
+        fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
+}
+
+static void group_lines(const struct vs_report_failure_group *group, const struct vs_style *style)
+{
+    const struct vs_report_failure *failure = &group->first;
+    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
+    what(group, style);
+    vs_time_format(from, failure->time_ns);
+    vs_time_format(to, group->last_ns);
+    if (strcmp(from, to) == 0)
+        fprintf(style->out, " at %s", from);
+    else
+        fprintf(style->out, " from %s to %s", from, to);
+    if (*failure->place) {
+        fprintf(style->out, group->count > 1 ? ", first in " : ", ");
+        vs_text_put(style->out, failure->place);
+    }
+    fputc('\n', style->out);
+    if (failure->framework)
+        fprintf(style->out, "    PyTorch raised OutOfMemoryError\n");
+    else if (failure->error != VS_CUDA_OUT_OF_MEMORY)
+        fprintf(style->out, "    %s\n", vs_cuda_error_name(error, failure->error));
+    fprintf(style->out, "    ");
+    vs_text_chain(style, 4, &failure->site);
+}
+
+/* The groups with *recovered*, those with most failures first being the earliest. */
+static void groups(const struct vs_report *report, bool recovered, uint64_t explained,
+                   const struct vs_style *style)
+{
+    uint64_t count = 0, shown = 0, left = 0;
+    char text[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; i < report->group_count; i++)
+        if (report->groups[i].recovered == recovered)
+            count += report->groups[i].count;
+    bool alone = explained && count == 1 && !recovered;
+    if (!count || alone)
+        return;
+    if (recovered)
+        fprintf(style->out, "\n%s%s allocation%s failed, and the program went on%s\n",
+                vs_paint(style, VS_WARN), vs_count_format(text, count), count == 1 ? "" : "s",
+                vs_unpaint(style));
+    else
+        fprintf(style->out, "\n%s%s allocation%s failed%s\n", vs_paint(style, VS_BAD),
+                vs_count_format(text, count), count == 1 ? "" : "s", vs_unpaint(style));
+    for (size_t i = 0; i < report->group_count; i++) {
+        const struct vs_report_failure_group *group = &report->groups[i];
+        if (group->recovered != recovered)
+            continue;
+        if (shown++ < GROUPS_SHOWN)
+            group_lines(group, style);
+        else
+            left += group->count;
+    }
+    if (!recovered)
+        left += report->ungrouped;
+    if (left)
+        fprintf(style->out, "  %s%s more at other call sites%s\n", vs_paint(style, VS_DIM),
+                vs_count_format(text, left), vs_unpaint(style));
+}
+
+void vs_failure_text(const struct vs_report *report, uint64_t explained,
+                     const struct vs_style *style)
+{
+    groups(report, false, explained, style);
+    groups(report, true, explained, style);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Rows of less than a hundredth are summed up in one. */
+#include "viewer/report/held_text.h"
+
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/report/recording_text.h"
+
+#define ROWS_SHOWN 8
+#define PHASE_TELLS 97 /* per cent: one row of that share says nothing */
+
+static const char *const headings[VS_BY_COUNT] = {
+    [VS_BY_SITE] = "by call site", [VS_BY_KIND] = "by kind",
+    [VS_BY_PHASE] = "by phase that allocated it", [VS_BY_STEP] = "by step that allocated it",
+    [VS_BY_LIBRARY] = "by library that allocated it", [VS_BY_SIZE] = "by size of the block",
+    [VS_BY_AGE] = "by age"};
+
+char *vs_held_moment(char *out, const struct vs_report *report)
+{
+    if (!report->part.moment)
+        return strcpy(out, report->part.window ? "at its peak" : "at the peak");
+    memcpy(out, "at ", 3);
+    vs_time_format(out + 3, report->part.to_ns);
+    return out;
+}
+
+static void put_filter(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_held_filter *filter = &report->wish.filter;
+    char size[VS_SIZE_TEXT_MAX];
+    const char *comma = "";
+    fprintf(style->out, "  only     ");
+    if (filter->phase) {
+        fprintf(style->out, "allocated in ");
+        vs_text_put(style->out, filter->phase);
+        comma = ", ";
+    }
+    if (filter->steps && filter->step_from == filter->step_to)
+        fprintf(style->out, "%sin step %llu", comma, (unsigned long long)filter->step_from);
+    else if (filter->steps)
+        fprintf(style->out, "%sin steps %llu to %llu", comma,
+                (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
+    comma = filter->steps ? ", " : comma;
+    if (filter->site_text) {
+        fprintf(style->out, "%sat a call site with ", comma);
+        vs_text_put(style->out, filter->site_text);
+        comma = ", ";
+    }
+    if (filter->min_bytes)
+        fprintf(style->out, "%sblocks of at least %s", comma,
+                vs_size_format(size, filter->min_bytes));
+    fputc('\n', style->out);
+}
+
+/* "live at the peak: 8.3 MiB of 10.0 MiB in 116 of 145 blocks" */
+static void heading(const struct vs_report *report, const struct vs_held *held,
+                    const struct vs_style *style)
+{
+    char moment[VS_SIZE_TEXT_MAX + 8], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    bool filtered = vs_held_filter_given(&report->wish.filter);
+    fprintf(style->out, "  %slive %s%s: ", vs_paint(style, VS_BOLD), vs_held_moment(moment, report),
+            vs_unpaint(style));
+    if (filtered && held->bytes != held->all_bytes) {
+        struct vs_size_pair sizes = vs_sizes_apart(held->bytes, held->all_bytes);
+        fprintf(style->out, "%s of %s in %s of %s block%s\n", sizes.a, sizes.b,
+                vs_count_format(a, held->blocks), vs_count_format(b, held->all_blocks),
+                held->all_blocks == 1 ? "" : "s");
+    } else {
+        fprintf(style->out, "%s in %s block%s\n", vs_size_format(a, held->bytes),
+                vs_count_format(b, held->blocks), held->blocks == 1 ? "" : "s");
+    }
+}
+
+/* How many rows are shown before the rest is summed up; a single row left is shown as well. */
+static size_t rows_shown(const struct vs_held_table *list, enum vs_by by,
+                         const struct vs_style *style)
+{
+    size_t shown = 0, most = style->small_sites ? style->sites : ROWS_SHOWN;
+    if (by == VS_BY_SIZE || by == VS_BY_AGE) /* few rows, in their own order */
+        return list->count;
+    while (shown < list->count && shown < most &&
+           (style->small_sites || shown == 0 || list->rows[shown].bytes >= list->bytes / 100))
+        shown++;
+    return shown + 1 == list->count ? list->count : shown;
+}
+
+static void table(const struct vs_held *held, enum vs_by by, const struct vs_style *style)
+{
+    const struct vs_held_table *list = &held->by[by];
+    uint64_t rest = list->bytes, blocks = list->blocks;
+    size_t shown = rows_shown(list, by, style);
+    char text[VS_SIZE_TEXT_MAX];
+    fprintf(style->out, "  %s%s%s", vs_paint(style, VS_DIM), headings[by], vs_unpaint(style));
+    fputc('\n', style->out);
+    for (size_t i = 0; i < shown; i++) {
+        const struct vs_held_row *row = &list->rows[i];
+        vs_text_row(style, row->bytes, list->bytes, row->blocks);
+        vs_text_put(style->out, row->label);
+        fputc('\n', style->out);
+        rest -= row->bytes;
+        blocks -= row->blocks;
+    }
+    if (shown < list->count) {
+        vs_text_row(style, rest, list->bytes, blocks);
+        fprintf(style->out, "%s%s more%s\n", vs_paint(style, VS_DIM),
+                vs_count_format(text, list->count - shown), vs_unpaint(style));
+    }
+    if (list->note && *list->note)
+        vs_text_wrapped(style, "    ", list->note);
+}
+
+/* A list in which one row has nearly everything tells nothing in the usual report. */
+static bool tells(const struct vs_held *held, enum vs_by by)
+{
+    const struct vs_held_table *list = &held->by[by];
+    return list->count > 1 && list->rows[0].bytes < held->bytes / 100 * PHASE_TELLS;
+}
+
+static void rounding_line(const struct vs_held *held, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], share[16];
+    if (!held->rounding->count || held->rounding_bytes < held->bytes / 100)
+        return;
+    fprintf(style->out, "  rounding adds %s, %s of it; ", vs_size_format(size, held->rounding_bytes),
+            vs_text_percent(share, held->rounding_bytes, held->bytes));
+    fprintf(style->out, "most, %s, at\n      ", vs_size_format(size, held->rounding->items[0].bytes));
+    vs_text_chain(style, 6, &held->rounding->items[0]);
+}
+
+static void unused_line(const struct vs_held *held, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
+        return;
+    fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
+            vs_size_format(size, held->unused_bytes), vs_count_format(count, held->unused_blocks),
+            held->unused_blocks == 1 ? "" : "s");
+}
+
+void vs_held_text(const struct vs_report *report, const struct vs_report_device *device,
+                  const struct vs_style *style)
+{
+    const struct vs_held *held = &device->held;
+    bool partial = vs_recording_partial(&report->recording);
+    const struct vs_report_sites *sites = report->part.moment ? &device->at_end : &device->at_peak;
+    char note[VS_RECORDING_TEXT_MAX];
+    if (!held->known || (!sites->count && !sites->small_count && !sites->whole_bytes))
+        return;
+    if (partial)
+        fprintf(style->out, "  memory by call site at the peak%s\n",
+                vs_recording_sites_note(note, report, sites));
+    else
+        heading(report, held, style);
+    vs_text_sites(style, sites);
+    if (partial || !held->bytes)
+        return;
+    if (held->by[VS_BY_KIND].count)
+        table(held, VS_BY_KIND, style);
+    if (tells(held, VS_BY_PHASE))
+        table(held, VS_BY_PHASE, style);
+    if (tells(held, VS_BY_LIBRARY))
+        table(held, VS_BY_LIBRARY, style);
+    rounding_line(held, style);
+    unused_line(held, style);
+}
+
+void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
+                         const struct vs_style *style)
+{
+    const struct vs_held *held = &device->held;
+    unsigned by = report->wish.by;
+    if (!held->known) {
+        fprintf(style->out, "  nothing was allocated\n");
+        return;
+    }
+    if (!by && !report->wish.map) /* a filter alone: the usual lists of what passes it */
+        by = 1u << VS_BY_SITE | (held->by[VS_BY_KIND].count ? 1u << VS_BY_KIND : 0) |
+             (tells(held, VS_BY_PHASE) ? 1u << VS_BY_PHASE : 0);
+    if (vs_held_filter_given(&report->wish.filter))
+        put_filter(report, style);
+    if (by)
+        heading(report, held, style);
+    for (int i = 0; by && held->bytes && i < VS_BY_COUNT; i++) {
+        if (!(by & 1u << i))
+            continue;
+        if (i == VS_BY_SITE) {
+            fprintf(style->out, "  %s%s%s\n", vs_paint(style, VS_DIM), headings[i],
+                    vs_unpaint(style));
+            vs_text_sites(style, held->sites);
+        } else if (i == VS_BY_KIND && !held->by[i].count) {
+            fprintf(style->out, "  by kind: %s\n", device->has_framework
+                        ? "not known of a sampled recording"
+                        : "only tensors of PyTorch have one");
+        } else {
+            table(held, (enum vs_by)i, style);
+        }
+    }
+    if (report->wish.map)
+        vs_picture_text(report, device, style);
+}

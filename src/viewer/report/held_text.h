@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live memory at one moment as text: by call site, phase, step, library, size and age, what
+ * rounding adds to it, and the map of the segments. */
+#ifndef VS_HELD_TEXT_H
+#define VS_HELD_TEXT_H
+
+#include "analysis/report/report.h"
+#include "viewer/common/text_style.h"
+
+/* vs_held_text: the usual lists of *device*: at the peak, or at the moment of *report*. Prints
+ * nothing if nothing was live. */
+void vs_held_text(const struct vs_report *report, const struct vs_report_device *device,
+                  const struct vs_style *style);
+
+/* vs_held_text_wished: the lists and the map that report->wish names. */
+void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
+                         const struct vs_style *style);
+
+/* vs_picture_text (map_text.c): the segments, a row each. */
+void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
+                     const struct vs_style *style);
+
+/* vs_held_moment: "at the peak" or "at 1.234 s". *out* has VS_SIZE_TEXT_MAX + 8 bytes. */
+char *vs_held_moment(char *out, const struct vs_report *report);
+
+#endif
