@@ -82,7 +82,7 @@ ROOMS = {
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
-                      "budget_text.h estimate_text.h fit_text.h oom_text.h process_tree_text.h recording_text.h "
+                      "budget_text.h estimate_text.h fit_text.h oom_brief.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "

@@ -189,6 +189,20 @@ def running_out_of_memory_is_distinguished():
             assert ("after 10 completed steps" if want == "spike" else ", step ") in text, text
 
 
+def the_summary_starts_with_the_verdict():
+    """After a failure that ended the program; the same failure is not listed again below."""
+    done = subprocess.run([tool("vramscope"), "run", "--simulate", "t4-16g,capacity=500MiB", "-o",
+                           os.path.join(WORK, "first.vst"), "--", tool("train_lm_c"), "--leak",
+                           "8MiB", "--steps", "40"], capture_output=True, timeout=240)
+    text = done.stderr.decode()
+    assert done.returncode == 1, text
+    start = text.index("out of memory  8.0 MiB by cudaMalloc on device 0, step ")
+    heading = text.index("\ntrain_lm_c  pid ")
+    for part in ("\n  why    growth", "\n  where  keep_for_debugging (lm_extras.c:", "\n  try    "):
+        assert start < text.index(part) < heading, text
+    assert "allocation failed" not in text[heading:], text
+
+
 def check_holds_exceeds_and_names_the_sites():
     trace, _ = record("check", "train_lm_c", "--steps", "4", "--leak", "32MiB")
     check = [tool("vramscope"), "check", trace, "--max-peak"]

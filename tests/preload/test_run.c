@@ -338,7 +338,7 @@ static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
         const char *output, *note;
     } runs[] = {
         {"fail=device:3", "device", 3, "cudaMalloc: cudaErrorMemoryAllocation\n",
-         "1 allocation failed"},
+         "out of memory  "},
         {"fail=managed:1", "families", 3, "cudaMallocManaged: cudaErrorMemoryAllocation\n",
          "failed"},
         {"fail=host:2", "families", 3, "cudaHostAlloc: cudaErrorMemoryAllocation\n", "failed"},

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/user_line.h"
+#include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
@@ -20,10 +22,38 @@
 #include "trace/read/seek.h"
 #include "trace/symbols/symbolize.h"
 #include "viewer/common/text_style.h"
+#include "viewer/report/oom_brief.h"
 #include "viewer/report/report_text.h"
 
 #define REPORTS_MAX 8
 #define TRACES_MAX 200
+
+/* The failure that ended the program, described first; 0 if there is none, if the program ended well
+ * in spite of it, or if not every allocation before it was recorded. Otherwise the number of its event. */
+static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *report,
+                         const struct vs_style *style)
+{
+    struct vs_oom *oom = NULL;
+    struct vs_arena memory = {0}; /* of the line */
+    uint64_t event = 0;
+    bool lasting = false;
+    for (size_t i = 0; i < report->group_count; i++)
+        lasting |= !report->groups[i].recovered &&
+                   vs_oom_is_out_of_memory(&report->groups[i].first);
+    bool well = report->has_end && report->end_reason == VS_END_EXIT && !report->end_status;
+    if (!lasting || well || vs_recording_partial(&report->recording))
+        return 0;
+    if (vs_oom_build(reader, report, 0, &oom) == VS_OK && oom->ended) {
+        if (vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
+            oom->line = NULL;
+        event = oom->failure.event;
+        vs_oom_brief(oom, style);
+    }
+    vs_symbol_tool_done();
+    vs_oom_free(oom);
+    vs_arena_free_all(&memory);
+    return event;
+}
 
 /* Builds the report of one trace, printed if *print*; false, with a message, when it cannot be
  * read. */
@@ -41,7 +71,7 @@ static bool show_trace(const char *path, bool print)
     if (!vs_tool_report("vramscope run", path, true, "", 0, &reader, &report))
         return false;
     vs_style_init(&style, stderr);
-    vs_report_text(report, &style);
+    vs_report_text_after(report, show_oom(reader, report, &style), &style);
     vs_report_free(report);
     vs_reader_close(reader);
     return true;
