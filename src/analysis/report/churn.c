@@ -26,10 +26,9 @@ static int more_bytes(const void *a, const void *b)
 }
 
 static enum vs_err name_one(const struct vs_summary *summary, const struct vs_site *site,
-                            struct vs_report_churn *out)
+                            uint64_t steps, struct vs_report_churn *out)
 {
     const struct vs_replay *replay = summary->replay;
-    uint64_t steps = replay->phases.steps.done;
     *out = (struct vs_report_churn){
         .block_bytes = site->largest, .allocs = site->allocs, .frees = site->frees,
         .one_at_a_time = site->temporaries == site->frees && site->live_count == 0,
@@ -42,7 +41,7 @@ static enum vs_err name_one(const struct vs_summary *summary, const struct vs_si
 }
 
 enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, size_t max,
-                          struct vs_report_device *out)
+                          uint64_t steps, struct vs_report_device *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     struct vs_summary_row *rows = calloc(sites->count + 1, sizeof *rows);
@@ -60,7 +59,7 @@ enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, si
         vs_arena_alloc(summary->memory, (kept + 1) * sizeof *items);
     enum vs_err err = items ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < kept; i++)
-        err = name_one(summary, &sites->items[rows[i].site], &items[i]);
+        err = name_one(summary, &sites->items[rows[i].site], steps, &items[i]);
     out->churn = items;
     out->churn_count = err ? 0 : kept;
     out->churn_omitted = count - kept;

@@ -210,7 +210,7 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
     if (!err)
-        err = vs_churn_fill(summary, index, CHURN_MAX, out);
+        err = vs_churn_fill(summary, index, CHURN_MAX, report->steps.done, out);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
     if (summary->growth && index < summary->growth->account_count) {

@@ -99,7 +99,8 @@ static size_t columns_of(const char *text, size_t bytes)
 static size_t unbroken(const char *text, size_t bytes)
 {
     for (size_t i = 1; i < bytes; i++)
-        if (text[i - 1] == ' ' || text[i - 1] == ',' || (text[i] != ':' && text[i - 1] == ':'))
+        if (text[i - 1] == ' ' || text[i - 1] == ',' ||
+            (i > 1 && text[i] != ':' && text[i - 1] == ':' && text[i - 2] == ':'))
             return i;
     return bytes;
 }
@@ -268,7 +269,13 @@ static size_t word_bytes(const char *text)
 
 void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
 {
-    size_t indent = vs_text_width(lead), column = indent;
+    size_t indent = vs_text_width(lead), column;
+    for (const char *p = lead; (p = strchr(p, '\x1b')) != NULL;) { /* colours have no width */
+        size_t length = strcspn(p, "m") + 1;
+        indent -= length;
+        p += length;
+    }
+    column = indent;
     fprintf(style->out, "%s", lead);
     while (*text) {
         size_t length = word_bytes(text), columns = columns_of(text, length);

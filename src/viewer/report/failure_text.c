@@ -3,52 +3,53 @@
  * See the header. */
 #include "viewer/report/failure_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_size.h"
 
 #define GROUPS_SHOWN 5
 
-/* Of memory: "16.0 MiB on device 0"; of a group with several sizes both ends. */
-static void what(const struct vs_report_failure_group *group, const struct vs_style *style)
+/* "16.0 MiB by cudaMalloc on device 0 at 1.2 s, step 3"; of a group both ends of sizes and times. */
+static void what(const struct vs_report_failure_group *group, FILE *out)
 {
     const struct vs_report_failure *failure = &group->first;
     struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
-    char count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    char count[VS_SIZE_TEXT_MAX], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX];
     if (group->count > 1)
-        fprintf(style->out, "  %s× ", vs_count_format(count, group->count));
-    else
-        fprintf(style->out, "  ");
+        fprintf(out, "%s× ", vs_count_format(count, group->count));
     if (group->smallest == group->largest)
-        fprintf(style->out, "%s", vs_size_format(size, group->largest));
+        fprintf(out, "%s", vs_size_format(from, group->largest));
     else
-        fprintf(style->out, "%s to %s", sizes.a, sizes.b);
-    if (*failure->api && !failure->framework) {
-        fprintf(style->out, " by ");
-        vs_text_put(style->out, failure->api);
-    }
+        fprintf(out, "%s to %s", sizes.a, sizes.b);
+    if (*failure->api && !failure->framework)
+        fprintf(out, " by %s", failure->api);
     if (failure->host)
-        fprintf(style->out, " of host memory");
+        fprintf(out, " of host memory");
     else
-        fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
+        fprintf(out, " on device %llu", (unsigned long long)failure->device);
+    vs_time_format(from, failure->time_ns);
+    vs_time_format(to, group->last_ns);
+    if (strcmp(from, to) == 0)
+        fprintf(out, " at %s", from);
+    else
+        fprintf(out, " from %s to %s", from, to);
+    if (*failure->place)
+        fprintf(out, "%s%s", group->count > 1 ? ", first in " : ", ", failure->place);
 }
 
 static void group_lines(const struct vs_report_failure_group *group, const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &group->first;
-    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
-    what(group, style);
-    vs_time_format(from, failure->time_ns);
-    vs_time_format(to, group->last_ns);
-    if (strcmp(from, to) == 0)
-        fprintf(style->out, " at %s", from);
-    else
-        fprintf(style->out, " from %s to %s", from, to);
-    if (*failure->place) {
-        fprintf(style->out, group->count > 1 ? ", first in " : ", ");
-        vs_text_put(style->out, failure->place);
+    char error[VS_CUDA_ERROR_TEXT_MAX], *text = NULL;
+    size_t bytes;
+    FILE *line = open_memstream(&text, &bytes);
+    if (line) {
+        what(group, line);
+        fclose(line);
+        vs_text_wrapped(style, "  ", text);
+        free(text);
     }
-    fputc('\n', style->out);
     if (failure->framework)
         fprintf(style->out, "    PyTorch raised OutOfMemoryError\n");
     else if (failure->error != VS_CUDA_OUT_OF_MEMORY)

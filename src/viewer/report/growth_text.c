@@ -81,15 +81,21 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
         return;
     if (!report->phase_count)
         fprintf(style->out, "\n");
-    fprintf(style->out, "  steps    %s done%s, mean %s, shortest %s, longest %s (step %llu)\n",
-            vs_count_format(count, steps->done), steps->found ? " (from repeating requests)" : "",
-            vs_time_format(mean, steps->total_ns / steps->done),
-            vs_time_format(shortest, steps->shortest_ns),
-            vs_time_format(longest, steps->longest_ns), (unsigned long long)steps->longest_number);
+    char text[VS_GROWTH_TEXT_MAX];
+    snprintf(text, sizeof text, "%s done%s, mean %s, shortest %s, longest %s (step %llu)",
+             vs_count_format(count, steps->done), steps->found ? " (from repeating requests)" : "",
+             vs_time_format(mean, steps->total_ns / steps->done),
+             vs_time_format(shortest, steps->shortest_ns),
+             vs_time_format(longest, steps->longest_ns), (unsigned long long)steps->longest_number);
+    vs_text_wrapped(style, "  steps    ", text);
     if (!steps->peak_bytes)
         return;
     uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);
-    fprintf(style->out, "           each peaks at %s, %s %s, allocates and frees %s\n",
-            vs_size_format(mean, steps->peak_bytes), steps->net_bytes < 0 ? "frees" : "keeps",
-            vs_size_format(shortest, net), vs_size_format(longest, steps->churn_bytes));
+    int used = snprintf(text, sizeof text, "each peaks at %s", vs_size_format(mean, steps->peak_bytes));
+    if (net)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %s %s",
+                         steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(shortest, net));
+    snprintf(text + used, sizeof text - (size_t)used, ", allocates and frees %s",
+             vs_size_format(longest, steps->churn_bytes));
+    vs_text_wrapped(style, "           ", text);
 }

@@ -190,9 +190,10 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                     vs_unpaint(style));
             vs_text_sites(style, held->sites);
         } else if (i == VS_BY_KIND && !held->by[i].count) {
-            fprintf(style->out, "  by kind: %s\n", device->has_framework
-                        ? "not known of a sampled recording"
-                        : "only tensors of PyTorch have one");
+            if (by != (1u << VS_BY_COUNT) - 1)
+                fprintf(style->out, "  by kind: %s\n",
+                        device->has_framework ? "not known of a sampled recording"
+                                              : "only tensors of PyTorch have one");
         } else {
             table(held, (enum vs_by)i, style);
         }

@@ -228,7 +228,9 @@ static void now_lines(const struct vs_report_device *device, const struct vs_sty
         uint64_t bytes;
     } lines[] = {{"allocated now", device->allocated}, {"requested now", device->requested},
                  {"reserved now", device->reserved}};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    size_t rows = device->allocated == device->requested && device->allocated == device->reserved
+                      ? 1 : sizeof lines / sizeof *lines;
+    for (size_t i = 0; i < rows; i++) {
         if (device->total_bytes)
             vs_text_percent(share, lines[i].bytes, device->total_bytes);
         fprintf(style->out, "  %-17s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
@@ -259,18 +261,23 @@ static void family_table(const struct vs_report_family *families, const char *li
     }
 }
 
-/* Whether the rows shown of both lists are the same call sites with the same bytes. */
-static bool same_lists(const struct vs_report_sites *a, const struct vs_report_sites *b,
-                       const struct vs_style *style)
+/* Whether the rows shown of *some* are among those of *all*, with the same bytes. */
+static bool shown_before(const struct vs_report_sites *all, const struct vs_report_sites *some,
+                         const struct vs_style *style)
 {
     char x[VS_CHAIN_TEXT_MAX], y[VS_CHAIN_TEXT_MAX];
-    size_t rows = vs_text_sites_shown(style, b);
-    if (rows != vs_text_sites_shown(style, a) || a->small_count != b->small_count)
+    size_t rows = vs_text_sites_shown(style, some), others = vs_text_sites_shown(style, all), k = 0;
+    if (all->small_count != some->small_count)
         return false;
-    for (size_t i = 0; i < rows; i++)
-        if (a->items[i].bytes != b->items[i].bytes ||
-            strcmp(vs_text_site(x, &a->items[i], 4), vs_text_site(y, &b->items[i], 4)) != 0)
+    for (size_t i = 0; i < rows; i++) {
+        vs_text_site(x, &some->items[i], 4);
+        for (k = 0; k < others; k++)
+            if (all->items[k].bytes == some->items[i].bytes &&
+                strcmp(x, vs_text_site(y, &all->items[k], 4)) == 0)
+                break;
+        if (k == others)
             return false;
+    }
     return true;
 }
 
@@ -279,10 +286,10 @@ static void leak_lines(const struct vs_report *report, const struct vs_report_de
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (device->at_end.total_bytes && !report->part.moment) {
-        bool same = same_lists(&device->at_peak, &device->at_end, style);
+        bool same = shown_before(&device->at_peak, &device->at_end, style);
         fprintf(style->out, "  %slive %s%s: %s%s", vs_paint(style, VS_BOLD), when,
                 vs_unpaint(style), vs_size_format(a, device->at_end.total_bytes),
-                same ? ", at the same call sites" : "");
+                same ? ", at call sites listed above" : "");
         if (device->lost_bytes && device->level == VS_LEVEL_DEVICE)
             fprintf(style->out, ", %s of it freed only when its context was destroyed",
                     vs_size_format(b, device->lost_bytes));
@@ -341,8 +348,9 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
     uint64_t total = device->kernel_total.time_ns;
     if (device->kernel_total.count == 0)
         return;
-    fprintf(style->out, "  kernels: %s in %s launches\n", vs_time_format(time, total),
-            vs_count_format(count, device->kernel_total.count));
+    fprintf(style->out, "  kernels: %s in %s launch%s\n", vs_time_format(time, total),
+            vs_count_format(count, device->kernel_total.count),
+            device->kernel_total.count == 1 ? "" : "es");
     for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
         const struct vs_report_kernel *kernel = &device->kernels[i];
         char clipped[1024];
@@ -522,11 +530,13 @@ static void footing(const struct vs_report *report, const struct vs_style *style
     }
     if (!report->failure_total && !report->device_count)
         return;
-    bool oom = report->failure_total && !vs_recording_partial(&report->recording);
+    bool lasting = report->ungrouped;
+    for (size_t i = 0; i < report->group_count; i++)
+        lasting |= !report->groups[i].recovered;
+    bool oom = lasting && !vs_recording_partial(&report->recording);
     fprintf(out, "\nnext: vramscope %s ", oom ? "oom" : "export");
     vs_text_shell(out, report->path);
-    fputs(oom ? "\n"
-                                : " -f chrome -o timeline.json   (open in ui.perfetto.dev)\n", out);
+    fputs(oom ? "\n" : " -f chrome -o timeline.json\n      (open it in ui.perfetto.dev)\n", out);
 }
 
 /* Only the lists that were asked for. */
