@@ -26,6 +26,7 @@
 #include "viewer/report/report_text.h"
 
 #define REPORTS_MAX 8
+#define REPLAYED_EVENTS 2000000 /* in a longer trace remedies are estimates: the summary is due */
 #define TRACES_MAX 200
 
 /* The failure that ended the program, described first; 0 if there is none, if the program ended well
@@ -43,7 +44,10 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     bool well = report->has_end && report->end_reason == VS_END_EXIT && !report->end_status;
     if (!lasting || well || vs_recording_partial(&report->recording))
         return 0;
-    if (vs_oom_build(reader, report, 0, &oom) == VS_OK && oom->ended) {
+    enum vs_err err = vs_oom_build(reader, report, 0, &oom);
+    if (!err && oom->ended && report->events < REPLAYED_EVENTS)
+        err = vs_oom_replay(oom, reader);
+    if (!err && oom->ended) {
         if (vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
             oom->line = NULL;
         event = oom->failure.event;

@@ -3,21 +3,9 @@
  * See the header. */
 #include "viewer/report/oom_brief.h"
 
-#include <string.h>
-
 #include "base/vs_size.h"
 
 #define LEAD 9 /* columns before the text of a line */
-
-/* The call site to look at: the largest that grows, the exceptional allocation, or the request. */
-static const struct vs_report_site *guilty_site(const struct vs_oom *oom)
-{
-    if (oom->growing.count && strcmp(oom->verdict->name, "growth") == 0)
-        return &oom->growing.items[0];
-    if (oom->spike_bytes && !oom->spike_is_request)
-        return &oom->step_largest_site;
-    return &oom->failure.site;
-}
 
 static void first_line(const struct vs_oom *oom, const struct vs_style *style)
 {
@@ -43,13 +31,21 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
 {
     first_line(oom, style);
     vs_text_wrapped(style, "  why    ", oom->verdict->words);
+    if (oom->second)
+        vs_text_wrapped(style, "  and    ", oom->second->words);
     if (oom->evidence_count)
         vs_text_wrapped(style, "         ", oom->evidence[0].text);
     fprintf(style->out, "  where  ");
-    vs_text_chain(style, LEAD, guilty_site(oom));
+    vs_text_chain(style, LEAD, oom->guilty ? oom->guilty : &oom->failure.site);
     if (oom->line && *oom->line)
         vs_text_wrapped(style, "  line   ", oom->line);
-    if (oom->remedy_count)
-        vs_text_wrapped(style, "  try    ", oom->remedies[0].text);
+    if (oom->remedy_count) {
+        const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
+        const char *grounds = oom->remedies[0].replayed ? " (replayed)"
+                              : cause->decides          ? "" : " (estimate)";
+        char text[VS_CHAIN_TEXT_MAX];
+        snprintf(text, sizeof text, "%s%s", oom->remedies[0].text, grounds);
+        vs_text_wrapped(style, "  try    ", text);
+    }
     fputc('\n', style->out);
 }
