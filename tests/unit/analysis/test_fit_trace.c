@@ -105,6 +105,8 @@ static void attempts_for_one_tensor_are_one_failure(void **state)
     assert_string_equal(device->failure.place, "step 2 / backward");
     assert_string_equal(device->failure.where, "train.py:88");
     assert_int_equal(device->failure.holders.total_bytes, GIB);
+    assert_int_equal(device->failure.kinds.total.bytes, GIB);
+    assert_int_equal(device->kinds.kinds[VS_KIND_UNKNOWN].bytes, GIB); /* without stacks */
     assert_int_equal(device->recovered, 0);
     assert_int_equal(device->retries, 0);
     assert_string_equal(trace->rank, "3");
