@@ -65,9 +65,10 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
         fprintf(out, "%-*s %12s   at most, as recorded in every row\n", SETTING_COLUMN,
                 "other memory of the program", size_text(size, recorded->other_peak));
     if (recorded->outside_peak)
-        fprintf(out, "%-*s %12s   at most, likewise\n", SETTING_COLUMN,
+        fprintf(out, "%-*s %12s   at most, %s\n", SETTING_COLUMN,
                 recorded->others_peak ? "contexts and other processes" : "CUDA contexts",
-                size_text(size, recorded->outside_peak));
+                size_text(size, recorded->outside_peak),
+                recorded->other_peak ? "likewise" : "as recorded in every row");
 }
 
 /* --- rows --- */
@@ -81,24 +82,44 @@ static void outcome_text(char out[160], const struct vs_replay_row *row)
         snprintf(out, 160, "fits (%" PRIu64 " failed as recorded)", o->failed_probes);
     else if (o->survives)
         snprintf(out, 160, "fits");
-    else if (*row->place)
-        snprintf(out, 160, "fails in %.90s", row->place);
     else
-        snprintf(out, 160, "fails at event %" PRIu64, o->fail_event);
+        snprintf(out, 160, "fails");
+}
+
+/* The user's line, of which the end names the file. */
+static void print_line(const struct vs_replay_row *row, FILE *out)
+{
+    char clipped[4 * 76 + 4];
+    const char *end = strrchr(row->line, '(');
+    size_t tail = end ? strlen(end) : 0, code = strlen(row->line) - tail;
+    fputs("    at ", out);
+    if (tail && tail < 50 && code + tail > 73) {
+        char text[1024];
+        snprintf(text, sizeof text, "%.*s", (int)(code < 1000 ? code : 1000), row->line);
+        vs_text_put(out, vs_text_clip(clipped, text, 72 - tail));
+        fputc(' ', out);
+        vs_text_put(out, end);
+    } else {
+        vs_text_put(out, vs_text_clip(clipped, row->line, 73));
+    }
+    fputc('\n', out);
 }
 
 /* The request that failed; nothing when that of the row above failed as well. */
 static void print_failure(const struct vs_replay_row *row, bool same, const struct vs_style *style)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], text[1024], clipped[4 * 80 + 4];
+    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], text[512], clipped[4 * 80 + 4];
     if (o->err || o->survives || same)
         return;
-    snprintf(text, sizeof text, "    %s%s, short by %s%s%s", size_text(size, o->fail_requested),
-             o->fail_other ? " of the program's other memory" : " requested",
-             size_text(missing, o->fail_short), *row->line ? ": " : "", row->line);
+    snprintf(text, sizeof text, "    %s%s%.200s: %s, short by %s",
+             o->fail_other ? "other memory of the program" : "request",
+             *row->place ? " in " : "", row->place, size_text(size, o->fail_requested),
+             size_text(missing, o->fail_short));
     vs_text_put(style->out, vs_text_clip(clipped, text, 80));
     fputc('\n', style->out);
+    if (*row->line)
+        print_line(row, style->out);
 }
 
 static void print_row(const struct vs_replay_view *view, const struct vs_replay_row *row,

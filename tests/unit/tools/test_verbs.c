@@ -697,8 +697,8 @@ static void replay_compares_settings_and_devices(void **state)
     static const char *const parts[] = {
         "32 requests (cudaMalloc), 1 step, 1 failed",
         "recorded peak reserved                160.0 MiB",
-        "as recorded: pytorch                  160.0 MiB   0.0 %        1  fails in step 1\n"
-        "    60.0 MiB requested, short by 20.0 MiB",
+        "as recorded: pytorch                  160.0 MiB   0.0 %        1  fails\n"
+        "    request in step 1: 60.0 MiB, short by 20.0 MiB\n",
         "\ncompact                               160.0 MiB   0.0 %        0  fits\n",
         "reserves as much as was recorded, and\n       fails at the same request\n",
         "the recorded program ended early"};
