@@ -95,7 +95,15 @@ static void add_policies(struct trials *trials, struct vs_oom *oom,
     }
 }
 
-static void add_device(struct trials *trials, const struct vs_oom *oom,
+static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
+{
+    for (size_t i = 0; i < oom->remedy_count; i++)
+        if (strcmp(oom->remedies[i].kind, kind) == 0)
+            return &oom->remedies[i];
+    return NULL;
+}
+
+static void add_device(struct trials *trials, struct vs_oom *oom,
                        const struct vs_whatif_recorded *recorded)
 {
     if (recorded->pool_kept_peak)
@@ -103,20 +111,17 @@ static void add_device(struct trials *trials, const struct vs_oom *oom,
             ->setting.pool_keep = 0;
     if (recorded->others_peak)
         add(trials, "stop_others", "end or move the other processes")->setting.others_most = 0;
-    if (oom->limit)
-        add(trials, "raise_limit", "run without --limit")->setting.limit = VS_WHATIF_NONE;
+    const struct vs_remedy *limit = find(oom, "raise_limit");
+    if (limit) {
+        struct vs_size_pair two = vs_sizes_apart(limit->bytes, oom->limit);
+        add(trials, "raise_limit",
+            vs_oom_text_of(oom, "a limit of %s instead of %s", two.a, two.b))->setting.limit =
+            limit->bytes;
+    }
     if (oom->second && recorded->pool_kept_peak && recorded->others_peak) {
         struct trial *both = add(trials, "both", "trim the pools, and end or move the other processes");
         both->setting.pool_keep = both->setting.others_most = 0;
     }
-}
-
-static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
-{
-    for (size_t i = 0; i < oom->remedy_count; i++)
-        if (strcmp(oom->remedies[i].kind, kind) == 0)
-            return &oom->remedies[i];
-    return NULL;
 }
 
 static void note_outcome(struct vs_oom *oom, const struct trial *trial,
