@@ -99,7 +99,7 @@ static size_t columns_of(const char *text, size_t bytes)
 static size_t unbroken(const char *text, size_t bytes)
 {
     for (size_t i = 1; i < bytes; i++)
-        if (text[i - 1] == ' ' || text[i - 1] == ',' ||
+        if (text[i] == ' ' || text[i - 1] == ',' ||
             (i > 1 && text[i] != ':' && text[i - 1] == ':' && text[i - 2] == ':'))
             return i;
     return bytes;
@@ -116,6 +116,8 @@ static size_t put_unbroken(const struct vs_style *style, size_t indent, size_t c
         if (!hard && column > indent && column + columns > style->width) {
             fprintf(style->out, "\n%*s", (int)indent, "");
             column = indent;
+            length -= *text == ' ';
+            text += *text == ' ';
         }
         for (const char *stop = text + length; text < stop;) {
             bool begins = ((unsigned char)*text & 0xc0) != 0x80;
