@@ -8,10 +8,12 @@ the library's work took beside the tensors that the program asked for, and, on t
 names under which its libraries looked that size up, with the bytes that they assumed (the `assumed`
 lines of the file of notes).
 Workspaces are the allocations of PyTorch's allocator during the call that are no result. Memory
-outside it (contexts, handles, communicators) is the fall of the device's free memory.
+outside it (handles, communicators, the context of another process) is the fall of the device's free
+memory.
 """
 import json
 import os
+import subprocess
 import sys
 
 import torch
@@ -196,12 +198,39 @@ def put(output, **members):
     output.flush()
 
 
+# A process with a context, in which PyTorch has loaded and run its first kernel.
+WITH_CONTEXT = """import sys, torch
+x = torch.ones(1, device="cuda")
+torch.cuda.synchronize()
+print(torch.cuda.memory_reserved(), flush=True)
+sys.stdin.read()
+"""
+
+
+def context_bytes():
+    """What the context of another process takes of the device, beside its allocator's memory."""
+    before = free_bytes()
+    with subprocess.Popen([sys.executable, "-c", WITH_CONTEXT], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as other:
+        reserved = other.stdout.readline()
+        after = free_bytes()
+        other.stdin.close()
+    if other.returncode or not reserved:
+        raise RuntimeError(f"the process with a context ended with {other.returncode}")
+    return before - after - int(reserved)
+
+
 def measure(output):
     versions = {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
                 "architecture": "sm_%d%d" % torch.cuda.get_device_capability(),
                 "device": torch.cuda.get_device_name()}
     put(output, versions=versions)
+    free_bytes()  # notes this process's own context, which is not a problem's
     notes = Notes()
+    try:
+        put(output, problem="context", kind="outside", sizes=[context_bytes()], names=notes.added())
+    except RuntimeError as error:
+        put(output, problem="context", error=str(error))
     for name, make in OUTSIDE:
         before = free_bytes()
         try:

@@ -38,6 +38,12 @@ class Calibrate(unittest.TestCase):
                             [{"problem": "a", "sizes": [], "names": [["cusolver", "handle"]]}])
         self.assertEqual(rows[0][:6], ("cusolver", "*", "sm_90", "handle", "*", "0"))
 
+    def test_a_context_makes_a_row_of_the_driver(self):
+        rows, left_out = self.pair([{"problem": "context", "kind": "outside", "sizes": [541065216], "names": []}],
+                                   [{"problem": "context", "sizes": [-2097152], "names": [["driver", "context", 419430400]]}])
+        self.assertEqual(left_out, [])
+        self.assertEqual(rows[0][:7], ("driver", "*", "sm_90", "context", "*", "541065216", "measured"))
+
     def test_a_workspace_among_other_allocations_is_found_by_its_place(self):
         rows, left_out = self.pair(
             [{"problem": "eigh", "kind": "workspace", "sizes": [512, 90112, 1024], "names": []}],

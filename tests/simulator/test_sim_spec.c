@@ -61,6 +61,25 @@ static void every_preset_has_its_published_figures(void **state)
     }
 }
 
+/* The rows are those of context_sizes.tsv beside this file. */
+static void a_context_has_the_size_of_its_architectures_row(void **state)
+{
+    (void)state;
+    struct vs_sim_spec s = parse("rtx4090-24g");
+    assert_int_equal(s.context_bytes, 446693376);
+    assert_null(s.context_assumed); /* measured */
+    s = parse("h100-80g,capacity=2GiB");
+    assert_int_equal(s.context_bytes, 6000);
+    assert_string_equal(s.context_assumed, "for all others");
+    assert_int_equal(parse("devices=2").context_bytes, 2000); /* of the default device */
+    assert_null(parse("").context_assumed);
+    assert_int_equal(parse("t4-16g").context_bytes, 5000);
+    assert_string_equal(parse("t4-16g").context_assumed, "a \"guess\" with a back\\slash; and [brackets]");
+    s = parse("h100-80g,context=500MiB");
+    assert_int_equal(s.context_bytes, 500 * VS_MIB);
+    assert_null(s.context_assumed); /* given */
+}
+
 static void fields_change_the_preset(void **state)
 {
     (void)state;
@@ -191,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_means_one_default_device),
         cmocka_unit_test(every_preset_has_its_published_figures),
+        cmocka_unit_test(a_context_has_the_size_of_its_architectures_row),
         cmocka_unit_test(fields_change_the_preset),
         cmocka_unit_test(faults_are_read_in_order),
         cmocka_unit_test(the_checker_is_off_unless_asked_for),

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Contexts: one primary per device, alive while retained, and explicit ones. Each thread has a
- * stack of them. Creating a context takes the context overhead from its device; destroying it waits
- * for its work and frees everything it owned. Context structures are never freed; `alive` and
- * `epoch` distinguish their uses. */
+ * stack of them. Creating a context takes the context overhead from its device, and adds a line to the
+ * notes of the run if that size is assumed; destroying it waits for its work and frees everything
+ * it owned. Context structures are never freed; `alive` and `epoch` distinguish their uses. */
 #include "simulator/driver/vs_sim_driver.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STACK_MAX 64
 
@@ -39,6 +43,24 @@ struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool pri
     return ctx;
 }
 
+/* Once per process; a line as of library_notes.c. */
+static void note_assumed_size(void)
+{
+    static atomic_bool noted;
+    char line[512];
+    if (!vs_sim_spec.context_assumed || atomic_exchange(&noted, true))
+        return;
+    const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
+    int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    int n = snprintf(line, sizeof line, "assumed\t%ld\tdriver\tcontext\t%" PRIu64 "\t%.300s\n",
+                     (long)getpid(), vs_sim_spec.context_bytes, vs_sim_spec.context_assumed);
+    ssize_t unused = write(fd, line, (size_t)n);
+    (void)unused; /* a note less */
+    close(fd);
+}
+
 static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
 {
     static const size_t limits[VS_SIM_LIMITS] = {
@@ -68,6 +90,7 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     ctx->side_wait = 0;
     atomic_store(&ctx->attached, 0);
     atomic_store(&ctx->alive, true);
+    note_assumed_size();
     return CUDA_SUCCESS;
 }
 

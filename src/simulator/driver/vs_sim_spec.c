@@ -4,7 +4,8 @@
  * memory bandwidth, the architecture white paper for SMs, the CUDA C++ programming guide's table of
  * compute capabilities for limits per SM, the list of PCI ids for the device number, the data sheet
  * for the board's power limit); total memory is what such a device reports, slightly below its
- * nominal size. */
+ * nominal size. The size of a context is a row of src/simulator/libraries/sizes/sizes.tsv, which the
+ * build copies into a header (cmake/context_sizes.py). */
 #include "simulator/driver/vs_sim_spec.h"
 
 #include <errno.h>
@@ -37,6 +38,17 @@ static const struct vs_sim_preset presets[] = {
     {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB,
      148, 10, 0, 8000, 50, 1965000, 3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2901, 1000, 262144 * VS_MIB, 5},
+};
+
+/* By architecture; the last row, 0, is for all others. */
+static const struct {
+    int sm;
+    uint64_t bytes;
+    const char *assumed; /* its source; NULL: measured */
+} context_sizes[] = {
+#define VS_SIM_CONTEXT(sm, bytes, assumed) {sm, bytes, assumed},
+#include "generated/vs_sim_context_table.h"
+#undef VS_SIM_CONTEXT
 };
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])
@@ -309,6 +321,8 @@ static bool set_size(struct vs_sim_spec *spec, const char *key, const char *valu
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (!strcmp(key, sizes[i].key)) {
             *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
+            if (sizes[i].bytes == &spec->context_bytes)
+                spec->context_assumed = NULL;
             return true;
         }
     return false;
@@ -373,6 +387,17 @@ static const struct vs_sim_preset *find_preset(const char *name)
     return NULL;
 }
 
+static void use_preset(struct vs_sim_spec *spec)
+{
+    int sm = spec->preset->major * 10 + spec->preset->minor;
+    size_t i = 0;
+    while (context_sizes[i].sm && context_sizes[i].sm != sm)
+        i++;
+    spec->capacity_bytes = spec->preset->memory_bytes;
+    spec->context_bytes = context_sizes[i].bytes;
+    spec->context_assumed = context_sizes[i].assumed;
+}
+
 enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why)
 {
     char copy[TEXT_MAX], *save = NULL;
@@ -383,7 +408,6 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     strcpy(copy, text);
     struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
                               .devices = 1,
-                              .context_bytes = 400 * VS_MIB,
                               .data_max_bytes = UINT64_MAX,
                               .workspace_bytes = VS_SIM_WORKSPACE_BY_RULE,
                               .driver_version = VS_SIM_DRIVER_VERSION};
@@ -394,7 +418,7 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
             return no_device(why, word);
         word = strtok_r(NULL, ",", &save);
     }
-    out.capacity_bytes = out.preset->memory_bytes;
+    use_preset(&out);
     for (; word; word = strtok_r(NULL, ",", &save)) {
         char *equals = strchr(word, '=');
         if (!equals)

@@ -79,6 +79,7 @@ struct vs_sim_spec {
     unsigned devices;            /* 1..VS_SIM_DEVICES_MAX, all alike */
     uint64_t capacity_bytes;     /* total memory of each device */
     uint64_t context_bytes;      /* taken by each context */
+    const char *context_assumed; /* the source of that size; NULL if it was measured or given */
     uint64_t others_bytes;       /* held by "other processes" on each device */
     uint64_t workspace_bytes;    /* of library calls without a measured size, or WORKSPACE_BY_RULE */
     unsigned malloc_us, free_us; /* added to each device allocation and free */

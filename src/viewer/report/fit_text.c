@@ -368,20 +368,31 @@ static void put_assumed(const struct vs_fit_note *note, FILE *out)
         fprintf(out, " (%llu times)", (unsigned long long)note->count);
 }
 
-/* The largest; how many there are, if not all are shown. */
-static void put_largest(const struct vs_fit_note_list *list, FILE *out)
+/* The simulated driver's note on the size of a context; NULL: that size was measured or given. */
+static const struct vs_fit_note *context_note(const struct vs_fit_note_list *list)
 {
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i].library, "driver") && !strcmp(list->items[i].name, "context"))
+            return &list->items[i];
+    return NULL;
+}
+
+/* The largest but *context*; how many there are, if not all are shown. */
+static void put_largest(const struct vs_fit_note_list *list, const struct vs_fit_note *context, FILE *out)
+{
+    size_t count = 0;
     const struct vs_fit_note **sorted = calloc(list->count + 1, sizeof *sorted);
     if (!sorted)
         return;
     for (size_t i = 0; i < list->count; i++)
-        sorted[i] = &list->items[i];
-    qsort(sorted, list->count, sizeof *sorted, by_bytes);
-    size_t shown = list->count < ASSUMED_MAX ? list->count : ASSUMED_MAX;
+        if (&list->items[i] != context)
+            sorted[count++] = &list->items[i];
+    qsort(sorted, count, sizeof *sorted, by_bytes);
+    size_t shown = count < ASSUMED_MAX ? count : ASSUMED_MAX;
     while (shown > 1 && !sorted[shown - 1]->bytes)
         shown--; /* an assumption of 0 B matters as one of many */
-    if (shown < list->count)
-        fprintf(out, "%zu sizes, the largest ", list->count);
+    if (shown < count)
+        fprintf(out, "%zu sizes, the largest ", count);
     for (size_t i = 0; i < shown; i++) {
         fputs(i ? ", " : "", out);
         put_assumed(sorted[i], out);
@@ -392,14 +403,14 @@ static void put_largest(const struct vs_fit_note_list *list, FILE *out)
 static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
-    uint64_t outside = run->worst_device ? run->worst_device->outside : 0;
+    const struct vs_fit_note *context = context_note(list);
     char size[VS_SIZE_TEXT_MAX];
     (void)set;
-    if (list->count || outside)
+    if (list->count)
         fputs(": ", out);
-    put_largest(list, out);
-    if (outside)
-        fprintf(out, "%scontext %s", list->count ? "; " : "", size_text(size, outside));
+    put_largest(list, context, out);
+    if (context)
+        fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", size_text(size, context->bytes));
 }
 
 static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A row that cmake/context_sizes.py cannot read stops the build, with its line and what is wrong.
+
+usage: check_context_sizes.py cmake/context_sizes.py
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+GOOD = "driver\t*\t*\tcontext\t*\t400\tassumed\ta guess\n"
+
+
+def write(folder, table):
+    path = os.path.join(folder, "sizes.tsv")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(table)
+    return subprocess.run([sys.executable, sys.argv[1], path, os.path.join(folder, "out.h")],
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+def check(folder, table, expected):
+    ran = write(folder, table)
+    assert ran.returncode == 1 and expected in ran.stderr, (table, ran.returncode, ran.stderr)
+    assert ran.stderr.count("\n") == 1, ran.stderr
+    assert not os.path.exists(os.path.join(folder, "out.h"))
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check(scratch, "# nothing\n", "no row 'driver * * context *'")
+    for good, bad, why in (("400", "400MiB", "'400MiB' is not a number of bytes"),
+                           ("\t*\t*\tc", "\t*\t90\tc", "the architecture is 90; write sm_ and a number"),
+                           ("assumed", "guessed", "the kind is guessed; write measured or assumed"),
+                           ("context\t*", "context\tx", "versions and key of a context must be *"),
+                           ("driver\t*", "driver\t1.0.0-2.0.0", "versions and key of a context must be *"),
+                           ("\ta guess", "", "7 columns instead of 8")):
+        check(scratch, GOOD + GOOD.replace(good, bad), f"sizes.tsv:2: {why}")
+    ran = write(scratch, GOOD + "cudnn\t*\t90\thandle\t*\t300\n")  # not a context
+    assert ran.returncode == 0, ran.stderr
+    with open(os.path.join(scratch, "out.h"), encoding="utf-8") as f:
+        assert f.read().endswith('VS_SIM_CONTEXT(0, 400, "a guess")\n')
