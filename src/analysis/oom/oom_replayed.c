@@ -35,15 +35,14 @@ static struct trial *add(struct trials *trials, const char *kind, const char *te
     return trial;
 }
 
-/* Whether the log has requests of one of the sites. */
+/* Whether the log has requests of the site that keeps most: without them the trial says nothing. */
 static bool has_requests(const struct vs_oom *oom, const struct vs_whatif_log *log)
 {
     size_t count;
     const uint64_t *stacks = vs_whatif_stacks(log, &count);
-    for (size_t i = 0; i < oom->cause_stack_count; i++)
-        for (size_t k = 0; k < count; k++)
-            if (stacks[k] == oom->cause_stacks[i])
-                return true;
+    for (size_t i = 0; oom->cause_stack_count && i < count; i++)
+        if (stacks[i] == oom->cause_stacks[0])
+            return true;
     return false;
 }
 

@@ -4,6 +4,8 @@
  * held the memory, what would help. */
 #include "viewer/report/oom_text.h"
 
+#include <string.h>
+
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/report/balance_text.h"
@@ -38,8 +40,8 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
         snprintf(what, sizeof what, "allocation failed (%s)",
                  vs_cuda_error_name(error, failure->error));
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD), what, vs_unpaint(style),
-            vs_size_format(size, failure->requested), *failure->api ? " by " : "");
-    vs_text_put(style->out, failure->api);
+            vs_size_format(size, failure->requested), failure->framework || *failure->api ? " by " : "");
+    vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
     if (failure->host)
         fprintf(style->out, ", host memory");
     else
@@ -55,7 +57,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
     vs_text_wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
-    if (oom->line && *oom->line) {
+    if (oom->line && *oom->line && !strstr(chain, oom->line)) {
         fprintf(style->out, "  line     ");
         vs_text_put(style->out, oom->line);
         fputc('\n', style->out);
@@ -163,7 +165,9 @@ static void answer(const struct vs_oom *oom, const struct vs_style *style)
         if (worth_showing(oom, &oom->causes[i]))
             fprintf(style->out, "  share    %12s  %7s  %s\n",
                     vs_size_format(size, oom->causes[i].bytes),
-                    vs_text_percent(share, oom->causes[i].bytes, oom->total),
+                    vs_text_percent(share, oom->causes[i].bytes,
+                                    oom->causes[i].bytes > oom->total ? oom->device_total
+                                                                      : oom->total),
                     oom->causes[i].verdict->noun);
     fputc('\n', style->out);
 }
