@@ -267,6 +267,7 @@ def many_contexts(s):
 
 
 def other_processes(s):
+    s.in_place()
     s.others = int(s.capacity * s.rng.uniform(0.35, 0.65)) // MIB * MIB
     s.weights(s.rng.uniform(0.2, 0.5))
     for _ in range(60):
