@@ -272,7 +272,7 @@ static void free_lines(struct lines *lines)
     free(lines->severities);
 }
 
-/* Continues to event *event*; from a checkpoint when that is far and *far* allows it. */
+/* Continues to event *number*; from a checkpoint of the trace when that is far and *far* allows it. */
 static enum vs_err go_on(struct vs_reader *reader, struct vs_trace_state **moment, uint64_t number,
                          bool far)
 {
@@ -280,7 +280,8 @@ static enum vs_err go_on(struct vs_reader *reader, struct vs_trace_state **momen
                      number - (*moment)->replay->events > NEAR_EVENTS)) {
         vs_trace_state_close(*moment);
         *moment = NULL;
-        return vs_trace_state_at_event(reader, number, moment);
+        enum vs_err err = far && number > NEAR_EVENTS ? vs_reader_attach(reader) : VS_OK;
+        return err == VS_ERR_NOMEM ? err : vs_trace_state_at_event(reader, number, moment);
     }
     struct vs_event event;
     enum vs_err err = VS_OK;
