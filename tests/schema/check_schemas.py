@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validates the JSON of every verb against its schema.
 
-    check_schemas.py COMMAND ROOT TRAIN_LM    exit 1 and one line per problem; 77 without jsonschema
+    check_schemas.py COMMAND ROOT TRAIN_LM PROGRAMS
+                                              exit 1 and one line per problem; 77 without jsonschema
 
 docs/schema/NAME.schema.json describes the JSON of a verb; tests/schema/commands.txt has the commands
-whose output it must describe: "NAME VERB ARGUMENTS", with $GOLDEN for the folder of golden traces and
-$NAME.vst for the traces recorded below. A member that the schema does not describe is a problem here,
-although schemas let readers accept more. Each schema must also refuse a document without one of its
-members.
+whose output it must describe: "NAME VERB ARGUMENTS", with $GOLDEN for the folder of golden traces,
+$TRAIN_LM for the program, and $NAME.vst for the traces recorded below. A member that the schema does
+not describe is a problem here, although schemas let readers accept more. Each schema must also refuse
+a document without one of its members, and the schema of oom must list every
+verdict.
 """
 import copy
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -29,9 +32,28 @@ except ImportError:
 # Traces of real programs: the name, options of `vramscope run`, arguments of train_lm.
 RECORDED = (
     ("plain", "--simulate t4-16g", "--steps 6"),
+    ("larger", "--simulate t4-16g", "--steps 6 --batch 24"),
     ("leak", "--simulate t4-16g,capacity=500MiB", "--steps 30 --leak 8MiB"),
     ("observed", "--simulate t4-16g --allocator=observe", "--steps 6"),
     ("sampled", "--simulate t4-16g --sample 4 --min-size 4KiB", "--steps 6"),
+)
+
+# Traces of failures: the name, options of `vramscope run`, the program, its lines (scenario.c), and
+# how often the lines are repeated.
+DEVICE = "--simulate t4-16g,capacity=400MiB,context=100MiB"
+FAILURES = (
+    ("tensors", DEVICE + " --allocator=observe", "scenario_tensors",
+     "push step;a make_activation tensor 9000000 -1;a append_history tensor 20000000 -1;pop", 30),
+    ("limited", DEVICE + " --limit=200MiB --allocator=observe", "scenario_plain",
+     "a load_weights device 30000000 -1", 30),
+    ("host", DEVICE + ",fail=host:3+", "scenario_plain", "a fill_queue host 30000000 -1", 30),
+    ("refused", DEVICE + ",fail=device:4 --allocator=observe", "scenario_plain",
+     "a load_weights device 10000000 -1", 30),
+    ("recovered", DEVICE, "scenario_plain",
+     "t probe_memory device 900000000 1;a load_weights device 30000000 -1;exit 0", 1),
+    ("others", DEVICE + ",others=200MiB", "scenario_plain", "a load_weights device 30000000 -1", 30),
+    ("spike", DEVICE, "scenario_plain",
+     "push step;a stage_batch device 1000000 1;f 1;pop;" * 8 + "a build_index device 800000000 2", 1),
 )
 
 
@@ -71,30 +93,37 @@ def no_duplicates(pairs):
     return dict(pairs)
 
 
-def record(command, train_lm, folder):
-    for name, options, arguments in RECORDED:
+def record(command, train_lm, programs, folder):
+    runs = [(name, options, [train_lm, *arguments.split()]) for name, options, arguments in RECORDED]
+    for name, options, program, lines, times in FAILURES:
+        script = os.path.join(folder, name + ".txt")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines.split(";") * times) + "\n")
+        runs.append((name, options, [os.path.join(programs, program), script]))
+    for name, options, program in runs:
         path = os.path.join(folder, name + ".vst")
-        subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", train_lm,
-                        *arguments.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       timeout=120, check=False)
+        subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", *program],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
         if not os.path.exists(path):
             sys.exit(f"{name}: no trace was recorded")
 
 
-def check_command(command, line, folder, golden, schemas, documents):
+def check_command(command, line, variables, schemas, documents):
     """One line of commands.txt; returns its problems."""
     words = shlex.split(line)
     name = words[0] + ".schema.json"
     if name not in schemas:
         return [f"{line}: no docs/schema/{name}"]
-    arguments = [w.replace("$GOLDEN", golden).replace("$", folder + "/") for w in words[1:]]
+    arguments = words[1:]
+    for variable, value in variables:
+        arguments = [word.replace(variable, value) for word in arguments]
     done = subprocess.run([command, *arguments], capture_output=True, timeout=120, check=False)
     try:
         document = json.loads(done.stdout, object_pairs_hook=no_duplicates)
     except ValueError as why:
         return [f"{line}: exit {done.returncode}, not JSON: {why}; "
                 f"{done.stderr.decode(errors='replace')[:300]}"]
-    documents.setdefault(name, document)
+    documents.setdefault(name, {}).setdefault(frozenset(document), document)
     problems = []
     for error in validator(schemas, name).iter_errors(document):
         error = jsonschema.exceptions.best_match([error])
@@ -103,41 +132,61 @@ def check_command(command, line, folder, golden, schemas, documents):
     return problems[:10]
 
 
+def required_members(schema):
+    """The members that the document or one form of it must have."""
+    forms = [schema] + [schema["$defs"][form["$ref"].rsplit("/", 1)[1]] for form in schema.get("oneOf", ())]
+    return {member for form in forms for member in form.get("required", ())}
+
+
 def check_refusal(schemas, name, document):
     """A schema that accepts anything is no schema."""
     problems = []
-    for member in schemas[name].get("required", []):
+    required = required_members(schemas[name])
+    for member in sorted(required.intersection(document)):
         less = copy.deepcopy(document)
         del less[member]
         if validator(schemas, name).is_valid(less):
             problems.append(f"{name}: accepts a document without {member}")
-    if not schemas[name].get("required"):
+    if not required:
         problems.append(f"{name}: requires no member")
     return problems
 
 
+def check_names(schemas, root):
+    """The names that a schema lists are those of the source."""
+    folder = os.path.join(root, "src", "analysis", "oom")
+    found = set()
+    for name in os.listdir(folder):
+        if name.endswith(".c"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found.update(re.findall(r'struct vs_verdict vs_verdict_\w+ = \{\s*"(\w+)"', file.read()))
+    listed = set(schemas["oom.schema.json"]["$defs"]["verdict"]["enum"])
+    return [f"oom.schema.json: the verdict {name} is not in both the schema and {folder}"
+            for name in sorted(found ^ listed)]
+
+
 def main():
-    command, root, train_lm = sys.argv[1:4]
+    command, root, train_lm, programs = sys.argv[1:5]
     schemas = load(os.path.join(root, "docs", "schema"))
-    golden = os.path.join(root, "tests", "golden")
-    documents, problems, lines = {}, [], 0
+    documents, problems, lines = {}, check_names(schemas, root), 0
     for name, schema in schemas.items():
         try:
             jsonschema.validators.validator_for(schema).check_schema(schema)
         except jsonschema.SchemaError as why:
             problems.append(f"{name}: not a schema: {why.message}")
     with tempfile.TemporaryDirectory() as folder:
-        record(command, train_lm, folder)
+        record(command, train_lm, programs, folder)
+        variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
+                     ("$", folder + "/"))
         with open(os.path.join(root, "tests", "schema", "commands.txt"), encoding="utf-8") as file:
             for line in file:
                 if line.strip() and not line.startswith("#"):
                     lines += 1
-                    problems += check_command(command, line.strip(), folder, golden, schemas,
-                                              documents)
+                    problems += check_command(command, line.strip(), variables, schemas, documents)
     for name in schemas:
-        if name in documents:
-            problems += check_refusal(schemas, name, documents[name])
-        else:
+        for document in documents.get(name, {}).values():
+            problems += check_refusal(schemas, name, document)
+        if name not in documents:
             problems.append(f"{name}: no command of tests/schema/commands.txt prints it")
     for problem in problems:
         print(problem)
