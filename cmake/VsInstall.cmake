@@ -9,6 +9,8 @@ set(VS_INSTALL_LIBDIR lib)
 set(VS_INSTALL_CMAKEDIR ${VS_INSTALL_LIBDIR}/cmake/vramscope)
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.schema.json")
 
 if(TARGET vramscope_preload)
   set_target_properties(vramscope_preload PROPERTIES EXPORT_NAME vramscope)

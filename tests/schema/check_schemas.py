@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validates the JSON of every verb against its schema.
 
-    check_schemas.py COMMAND ROOT TRAIN_LM PROGRAMS
-                                              exit 1 and one line per problem; 77 without jsonschema
+    check_schemas.py COMMAND ROOT TRAIN_LM PROGRAMS   exit 1 and a line per problem; 77: no jsonschema
 
 docs/schema/NAME.schema.json describes the JSON of a verb; tests/schema/commands.txt has the commands
 whose output it must describe: "NAME VERB ARGUMENTS", with $GOLDEN for the folder of golden traces,
-$TRAIN_LM for the program, and $NAME.vst for the traces recorded below. A member that the schema does
-not describe is a problem here, although schemas let readers accept more. Each schema must also refuse
-a document without one of its members, and the schema of oom must list every
-verdict.
+$TRAIN_LM for the program, $PROGRAMS for the folder of the scenarios, $NAME.vst for the traces
+recorded below, $NAME.txt for the lines of a scenario, and $cut.vst for a trace that is cut off. A
+member that the schema does not describe is a problem here, although schemas let readers accept more.
+Each schema must also refuse a document without one of its members, the schema of oom must list every
+verdict, and a manual must name each schema.
 """
 import copy
 import json
@@ -106,6 +106,9 @@ def record(command, train_lm, programs, folder):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
         if not os.path.exists(path):
             sys.exit(f"{name}: no trace was recorded")
+    with open(os.path.join(folder, "plain.vst"), "rb") as whole:
+        with open(os.path.join(folder, "cut.vst"), "wb") as cut:
+            cut.write(whole.read(os.path.getsize(whole.name) // 2))
 
 
 def check_command(command, line, variables, schemas, documents):
@@ -134,7 +137,8 @@ def check_command(command, line, variables, schemas, documents):
 
 def required_members(schema):
     """The members that the document or one form of it must have."""
-    forms = [schema] + [schema["$defs"][form["$ref"].rsplit("/", 1)[1]] for form in schema.get("oneOf", ())]
+    names = [form["$ref"].rsplit("/", 1)[1] for form in schema.get("oneOf", ())]
+    forms = [schema] + [schema["$defs"][name] for name in names]
     return {member for form in forms for member in form.get("required", ())}
 
 
@@ -152,23 +156,35 @@ def check_refusal(schemas, name, document):
     return problems
 
 
-def check_names(schemas, root):
-    """The names that a schema lists are those of the source."""
+def check_verdicts(schemas, root):
+    """The schema lists the verdicts of the source."""
     folder = os.path.join(root, "src", "analysis", "oom")
+    pattern = re.compile(r'struct vs_verdict vs_verdict_\w+ = \{\s*"(\w+)"')
     found = set()
     for name in os.listdir(folder):
         if name.endswith(".c"):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                found.update(re.findall(r'struct vs_verdict vs_verdict_\w+ = \{\s*"(\w+)"', file.read()))
+                found.update(pattern.findall(file.read()))
     listed = set(schemas["oom.schema.json"]["$defs"]["verdict"]["enum"])
-    return [f"oom.schema.json: the verdict {name} is not in both the schema and {folder}"
+    return [f"oom.schema.json: the verdict {name} is in the schema or in {folder}, but not in both"
             for name in sorted(found ^ listed)]
+
+
+def check_manuals(schemas, root):
+    """Every schema is named in the manual of a verb."""
+    folder, text = os.path.join(root, "docs", "man"), ""
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text += file.read()
+    return [f"docs/schema/{name}: no manual names it" for name in sorted(schemas)
+            if "docs/schema/" + name not in text]
 
 
 def main():
     command, root, train_lm, programs = sys.argv[1:5]
     schemas = load(os.path.join(root, "docs", "schema"))
-    documents, problems, lines = {}, check_names(schemas, root), 0
+    documents, lines = {}, 0
+    problems = check_verdicts(schemas, root) + check_manuals(schemas, root)
     for name, schema in schemas.items():
         try:
             jsonschema.validators.validator_for(schema).check_schema(schema)
@@ -177,7 +193,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         record(command, train_lm, programs, folder)
         variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
-                     ("$", folder + "/"))
+                     ("$PROGRAMS", programs), ("$", folder + "/"))
         with open(os.path.join(root, "tests", "schema", "commands.txt"), encoding="utf-8") as file:
             for line in file:
                 if line.strip() and not line.startswith("#"):
