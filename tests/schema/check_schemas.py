@@ -111,6 +111,17 @@ def record(command, train_lm, programs, folder):
             cut.write(whole.read(os.path.getsize(whole.name) // 2))
 
 
+def innermost(error):
+    """Of alternatives, the first error of the one that the document resembles most."""
+    while error.context:
+        forms = {}
+        for one in error.context:
+            forms.setdefault(one.schema_path[0], []).append(one)
+        error = min(forms.values(), key=lambda errors: (
+            sum(one.validator in ("type", "const") for one in errors), len(errors)))[0]
+    return error
+
+
 def check_command(command, line, variables, schemas, documents):
     """One line of commands.txt; returns its problems."""
     words = shlex.split(line)
@@ -129,7 +140,7 @@ def check_command(command, line, variables, schemas, documents):
     documents.setdefault(name, {}).setdefault(frozenset(document), document)
     problems = []
     for error in validator(schemas, name).iter_errors(document):
-        error = jsonschema.exceptions.best_match([error])
+        error = innermost(error)
         place = "/".join(str(part) for part in error.absolute_path) or "the document"
         problems.append(f"{line}: {place}: {error.message[:300]}")
     return problems[:10]
