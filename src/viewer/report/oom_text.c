@@ -277,7 +277,7 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_begin_object(json, "kinds");
     for (int kind = 0; kind < VS_KIND_COUNT; kind++)
         if (oom->kinds[kind].bytes)
-            vs_json_uint(json, vs_kind_name((enum vs_kind)kind), oom->kinds[kind].bytes);
+            vs_json_uint(json, vs_kind_key((enum vs_kind)kind), oom->kinds[kind].bytes);
     vs_json_end_object(json);
 }
 
