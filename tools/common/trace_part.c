@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/state/user_level.h"
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
@@ -136,12 +137,12 @@ static enum vs_err find_named(struct vs_reader *reader, const struct vs_part_arg
     uint64_t bytes = 0;
     *number = args->named == VS_PART_END && replay ? replay->events : 0;
     for (unsigned i = 0; !err && args->named == VS_PART_PEAK && i < replay->account_count; i++) {
-        const struct vs_account *account = replay->accounts[i];
-        bool wanted = !args->one_device || account->device == args->device;
-        if (!wanted || account->peak_allocated.bytes <= bytes)
+        const struct vs_peak *peak = vs_user_sums(replay, i).peak;
+        bool wanted = !args->one_device || replay->accounts[i]->device == args->device;
+        if (!wanted || peak->bytes <= bytes)
             continue;
-        bytes = account->peak_allocated.bytes;
-        *number = account->peak_allocated.event;
+        bytes = peak->bytes;
+        *number = peak->event;
     }
     bool lasting = false; /* a failure that the program did not recover from is preferred */
     for (size_t i = 0; !err && args->named == VS_PART_OOM && i < replay->failure_count; i++) {

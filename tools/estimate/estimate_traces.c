@@ -79,10 +79,11 @@ static int read_trace(struct vs_estimate_job *job, const char *path, struct vs_s
             continue;
         run->reserved = reserved;
         run->allocated = allocated;
-        place = d->peak_allocated.place ? d->peak_allocated.place : "";
+        const char *at = d->has_framework ? d->peak_user.place : d->peak_allocated.place;
+        place = at ? at : "";
     }
     run->place = phase_of(job, place);
-    bool failed = report->failure_total > 0 && !report->failures[report->failure_count - 1].recovered;
+    bool failed = report->failure_count > 0 && !report->failures[report->failure_count - 1].recovered;
     vs_report_free(report);
     vs_reader_close(reader);
     if (!run->place)

@@ -2,12 +2,16 @@
  *
  * See the header. A path in a trace is that of the interpreter: relative ones are tried from the
  * present folder, where `vramscope fit` starts its programs. */
+#define _GNU_SOURCE
 #include "analysis/naming/user_line.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/naming/naming.h"
 #include "analysis/naming/name_text.h"
@@ -15,6 +19,7 @@
 
 #define STACK_MAX 129
 #define MARK_PREFIX "at "
+#define SOURCE_BYTES_MAX (16 << 20)
 #define SOURCE_MAX 48 /* bytes of a source line that are shown */
 
 static bool is_line_mark(const char *name)
@@ -41,6 +46,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Opens a source file for reading. The path comes from the trace: only regular files of a usual size
+ * are opened, never a device or a FIFO. NULL otherwise. */
+static FILE *open_source(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = NULL;
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= SOURCE_BYTES_MAX)
+        file = fdopen(fd, "r");
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 /* Reads line *number* of *path* into *out* without its indentation and comment; false when it
  * cannot be read. Cut at SOURCE_MAX bytes, not within a character. */
 static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX + 8])
@@ -48,7 +67,7 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length = -1;
-    FILE *file = number ? fopen(path, "r") : NULL;
+    FILE *file = number ? open_source(path) : NULL;
     for (unsigned i = 0; file && i < number && (length = getline(&line, &capacity, file)) >= 0; i++)
         ;
     if (file)

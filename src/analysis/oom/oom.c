@@ -118,7 +118,8 @@ static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *repla
     oom->holes = holes.count;
     oom->empty_bytes = holes.empty_bytes;
     if (oom->cache.framework) {
-        oom->cached = oom->cache.segment_bytes - oom->cache.used_bytes;
+        oom->cached = oom->cache.segment_bytes > oom->cache.used_bytes
+                          ? oom->cache.segment_bytes - oom->cache.used_bytes : 0; /* damaged trace */
         oom->largest_hole = oom->cache.largest > oom->cache.withheld_largest
                                 ? oom->cache.largest : oom->cache.withheld_largest;
         oom->holes = oom->cache.pieces;

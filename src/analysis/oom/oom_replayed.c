@@ -57,6 +57,10 @@ static void add_sites(struct trials *trials, struct vs_oom *oom,
             oom->cause_stacks[i],
             growth && oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
     const char *where = vs_oom_site(oom, oom->guilty, 2);
+    size_t more = growth ? oom->growing.count + oom->growing.omitted_count : 0;
+    if (more > 1)
+        where = vs_oom_text_of(oom, more == 2 ? "%s and the other growing call site"
+                                              : "%s and the other growing call sites", where);
     struct trial *trial =
         !growth ? add(trials, "avoid_spike",
                       vs_oom_text_of(oom, "split or avoid the %s at %s",
@@ -80,7 +84,8 @@ static void add_policies(struct trials *trials, struct vs_oom *oom,
     if (!torch && !recorded->cached)
         vs_whatif_setting_policy(&add(trials, "policy", "`--allocator=caching`")->setting,
                                  VS_POLICY_PYTORCH);
-    if (recorded->policy != VS_POLICY_COMPACT || !recorded->cached) {
+    /* below PyTorch's own cache a policy of ours changes little */
+    if (!torch && (recorded->policy != VS_POLICY_COMPACT || !recorded->cached)) {
         struct trial *trial = add(trials, "policy", recorded->cached
                                                         ? "`--policy=compact`"
                                                         : "`--allocator=caching --policy=compact`");

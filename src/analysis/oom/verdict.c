@@ -331,11 +331,10 @@ static void half_a_step(struct vs_oom *oom)
     uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
     if (!worth_naming(oom, half))
         return;
-    struct vs_size_pair two = vs_sizes_apart(half, oom->missing);
     vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
-                  "less memory in a step (batch, sequence length, checkpointing): this one had "
-                  "allocated %s when it failed; half of that is %s, and %s is missing",
-                  vs_oom_size(oom, oom->step_bytes), two.a, two.b);
+                  "use less memory in a step (batch, sequence length, checkpointing): this one had "
+                  "allocated %s when it failed, and was short by %s",
+                  vs_oom_size(oom, oom->step_bytes), vs_oom_size(oom, oom->missing));
 }
 
 void vs_oom_common_remedies(struct vs_oom *oom)
@@ -348,12 +347,10 @@ void vs_oom_common_remedies(struct vs_oom *oom)
     if (oom->missing == 0)
         return;
     half_a_step(oom);
-    if (worth_naming(oom, site / 2)) {
-        struct vs_size_pair two = vs_sizes_apart(site / 2, oom->missing);
+    if (worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
-                      "less memory at %s, which holds %s: half of it is %s, and %s is missing",
-                      vs_oom_site(oom, &oom->sites.items[0], 2), vs_oom_size(oom, site), two.a,
-                      two.b);
-    }
+                      "use less memory at %s, which holds %s; the request was short by %s",
+                      vs_oom_site(oom, &oom->sites.items[0], 2), vs_oom_size(oom, site),
+                      vs_oom_size(oom, oom->missing));
     vs_oom_bigger_device(oom);
 }

@@ -40,12 +40,11 @@ static void explain_times(struct vs_oom *oom)
                     "between frees of other memory, since %s",
                     (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes),
                     vs_time_format(time, oom->growth_since_ns));
-    if (oom->steps_found)
+    if (oom->steps_found && oom->steps_found_net > 0)
         vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and each added %s",
                         (unsigned long long)oom->steps_found,
-                        vs_oom_size(oom, oom->steps_found_net > 0 ? (uint64_t)oom->steps_found_net
-                                                                  : 0));
-    else if (oom->growth_times < 2 * TIMES_FEW)
+                        vs_oom_size(oom, (uint64_t)oom->steps_found_net));
+    else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
         vs_oom_but(oom, "the program marks no steps (NVTX), and few were kept so far: a first step "
                    "that is not finished looks the same");
 }
@@ -84,8 +83,9 @@ static void explain(struct vs_oom *oom)
                   vs_oom_size(oom, oom->growth_bytes));
     if (oom->total)
         vs_oom_remedy(oom, "bigger_device", oom->total + oom->missing, true,
-                      oom->steps_begun ? "a larger device only delays it: one more step per %s"
-                                       : "a larger device only delays it: one more time per %s",
+                      oom->steps_begun ? "a larger device only delays it: by a step for each %s"
+                                       : "a larger device only delays it: the program keeps %s "
+                                         "more each time",
                       vs_oom_size(oom, oom->growth_per_step));
 }
 

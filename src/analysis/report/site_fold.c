@@ -35,10 +35,11 @@ static enum vs_err key_of(const struct vs_summary *summary, uint32_t index, stru
     }
     enum vs_err err =
         vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
-    if (!err)
-        *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
+    if (err)
+        return err;
+    *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
     *key |= *key == 0;
-    return err;
+    return VS_OK;
 }
 
 /* Adds row *i* to the group of its key, or to a new one. *last*: the newest member of each group. */

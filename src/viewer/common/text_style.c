@@ -70,8 +70,12 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
 {
     for (size_t i = 0; i < site->frame_count; i++) {
         struct vs_report_site one = *site;
+        struct vs_report_frame frame = site->frames[i];
         char text[VS_CHAIN_TEXT_MAX];
-        one.frames += i;
+        frame.library = NULL; /* not folded */
+        one.frames = &frame;
+        one.folds = false;
+        one.through = NULL;
         one.frame_count = 1;
         one.wrappers = 0;
         fprintf(style->out, "%*s%s\n", i ? VS_ROW_COLUMNS + 2 : 0, "", vs_text_site(text, &one, 1));

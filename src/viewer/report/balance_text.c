@@ -133,7 +133,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
     if (b->library_count == 0 ||
         (b->library_count == 1 && strcmp(b->libraries[0].name, "the program") == 0))
         return;
-    fprintf(style->out, "  memory by library at the peak\n");
+    fprintf(style->out, "  memory by library at the highest use of the device\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
         const struct vs_balance_library *library = &b->libraries[i];
         fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",

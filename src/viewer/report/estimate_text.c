@@ -165,6 +165,8 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
     int width = gpu_width(a);
     uint64_t need = vs_estimate_need(a);
     char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX], three[VS_SIZE_TEXT_MAX];
+    if (!a->gpu_count && a->has_at)
+        fprintf(out, "\nreserved there: %s\n", size_text(one, need));
     if (!a->gpu_count)
         return;
     fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
@@ -186,15 +188,30 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
     }
 }
 
+/* The options without which activations are unknown. */
+static void print_missing(const struct vs_model *m, const struct vs_style *style)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {{"--layers", m->layers}, {"--width", m->width}, {"--batch", m->batch},
+                   {"--seq", m->sequence}, {"--vocab", m->vocab || m->inference}};
+    char text[160];
+    int n = snprintf(text, sizeof text, "%s: give", m->inference ? "The KV cache is not included"
+                                                                 : "Activations are not included");
+    for (size_t i = 0, shown = 0; i < sizeof options / sizeof *options; i++)
+        if (!options[i].given)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s %s", shown++ ? "," : "", options[i].name);
+    vs_text_wrapped(style, "", text);
+}
+
 static void print_assumptions(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     const struct vs_model *m = &a->model;
     char text[640];
     fputc('\n', style->out);
     if (!a->estimate.has_activations)
-        vs_text_wrapped(style, "", m->inference
-            ? "KV cache not included: give --layers, --width, --batch and --seq."
-            : "Activations are not included: give --layers, --width, --vocab, --batch and --seq.");
+        print_missing(m, style);
     if (m->parameters && a->estimate.shape_parameters &&
         (a->estimate.shape_parameters > m->parameters * 1.2 || a->estimate.shape_parameters * 1.2 < m->parameters)) {
         char shape[32], given[32];

@@ -30,22 +30,26 @@ static void first_line(const struct vs_oom *oom, const struct vs_style *style)
 void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
 {
     first_line(oom, style);
-    vs_text_wrapped(style, "  why    ", oom->verdict->words);
+    vs_text_wrapped(style, "  why     ", oom->verdict->words);
     if (oom->second)
-        vs_text_wrapped(style, "  and    ", oom->second->words);
+        vs_text_wrapped(style, "  and     ", oom->second->words);
     if (oom->evidence_count)
-        vs_text_wrapped(style, "         ", oom->evidence[0].text);
-    fprintf(style->out, "  where  ");
-    vs_text_chain(style, LEAD, oom->guilty ? oom->guilty : &oom->failure.site);
+        vs_text_wrapped(style, "          ", oom->evidence[0].text);
+    if (oom->guilty != &oom->failure.site) {
+        fprintf(style->out, "  look at ");
+        vs_text_chain(style, LEAD + 1, oom->guilty);
+    }
+    fprintf(style->out, "  where   ");
+    vs_text_chain(style, LEAD + 1, &oom->failure.site);
     if (oom->line && *oom->line)
-        vs_text_wrapped(style, "  line   ", oom->line);
+        vs_text_wrapped(style, "  line    ", oom->line);
     if (oom->remedy_count) {
         const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
         const char *grounds = oom->remedies[0].replayed ? " (replayed)"
                               : cause->decides          ? "" : " (estimate)";
         char text[VS_CHAIN_TEXT_MAX];
         snprintf(text, sizeof text, "%s%s", oom->remedies[0].text, grounds);
-        vs_text_wrapped(style, "  try    ", text);
+        vs_text_wrapped(style, "  try     ", text);
     }
     fputc('\n', style->out);
 }

@@ -17,7 +17,8 @@
 static void other_failures(const struct vs_oom *oom, const struct vs_style *style)
 {
     uint64_t others = oom->total_failures - 1 - oom->repeated;
-    uint64_t recovered = oom->failures_recovered - (oom->ended ? 0 : 1 + oom->repeated);
+    uint64_t itself = oom->ended ? 0 : 1 + oom->repeated;
+    uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
     if (oom->total_failures <= 1)
         return;
     fprintf(style->out, "  failures ");

@@ -137,7 +137,8 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         name = "";
     }
     outcome_text(text, row);
-    fprintf(out, "%-*s ", SETTING_COLUMN, name);
+    vs_text_put(out, name);
+    fprintf(out, "%*s", SETTING_COLUMN + 1 - (int)strlen(name), "");
     if (o->err)
         fprintf(out, "%12s %7s %8s  ", "-", "-", "-");
     else

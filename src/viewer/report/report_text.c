@@ -318,13 +318,13 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
                                 "would save\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
         fprintf(style->out, "    ");
         if (churn->per_step >= 1)
-            fprintf(style->out, "%s calls of %s a step",
-                    vs_count_format(count, (uint64_t)(churn->per_step + 0.5)),
-                    *churn->site.api ? churn->site.api : "the allocator");
+            vs_count_format(count, (uint64_t)(churn->per_step + 0.5));
         else
-            fprintf(style->out, "%s calls of %s", vs_count_format(count, churn->allocs - 1),
-                    *churn->site.api ? churn->site.api : "the allocator");
-        fprintf(style->out, "%s%s\n      ", churn->one_at_a_time ? ", with one buffer of "
+            vs_count_format(count, churn->allocs - 1);
+        fprintf(style->out, "%s calls of ", count);
+        vs_text_put(style->out, *churn->site.api ? churn->site.api : "the allocator");
+        fprintf(style->out, "%s%s%s\n      ", churn->per_step >= 1 ? " a step" : "",
+                churn->one_at_a_time ? ", with one buffer of "
                                                                 : ", with buffers of ",
                 vs_size_format(size, churn->block_bytes));
         vs_text_chain(style, 6, &churn->site);
@@ -333,12 +333,16 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
 
 static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    char time[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->has_framework)
         return;
-    fprintf(style->out, "  %-17s peak %s in %s allocation%s; PyTorch reserved %s at its peak\n",
-            "PyTorch tensors", vs_size_format(a, device->framework_peak_allocated),
-            vs_count_format(c, device->framework_allocs), device->framework_allocs == 1 ? "" : "s",
+    fprintf(style->out, "  %-17s peak %s in %s allocation%s", "PyTorch tensors",
+            vs_size_format(a, device->framework_peak_allocated),
+            vs_count_format(c, device->framework_allocs), device->framework_allocs == 1 ? "" : "s");
+    if (device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event)
+        fprintf(style->out, ", at %s%s%s", vs_time_format(time, device->peak_user.time_ns),
+                *device->peak_user.place ? ", " : "", device->peak_user.place);
+    fprintf(style->out, "\n  %-17s reserved %s at its peak\n", "",
             vs_size_format(b, device->framework_peak_reserved));
 }
 

@@ -193,7 +193,7 @@ static void a_leak_per_step_is_growth(void **state)
     assert_true(oom->remedies[0].fits);
     assert_true(has_evidence(oom, false, "grows by 20.0 MiB every step since step 0: 120.0 MiB so far"));
     assert_string_equal(remedy_of(oom, "bigger_device")->text,
-                        "a larger device only delays it: one more step per 20.0 MiB");
+                        "a larger device only delays it: by a step for each 20.0 MiB");
     done(&b, oom);
 }
 
