@@ -3,9 +3,12 @@
  * See the header. */
 #include "viewer/report/oom_brief.h"
 
+#include <string.h>
+
 #include "base/vs_size.h"
 
-#define LEAD 9 /* columns before the text of a line */
+#define LEAD 10 /* columns before the text of a line */
+#define SAME_FRAMES 8 /* call sites that are equal so far are shown once */
 
 static void first_line(const struct vs_oom *oom, const struct vs_style *style)
 {
@@ -35,12 +38,14 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
         vs_text_wrapped(style, "  and     ", oom->second->words);
     if (oom->evidence_count)
         vs_text_wrapped(style, "          ", oom->evidence[0].text);
-    if (oom->guilty != &oom->failure.site) {
+    char guilty[VS_CHAIN_TEXT_MAX], failed[VS_CHAIN_TEXT_MAX];
+    vs_text_site(guilty, oom->guilty, SAME_FRAMES);
+    if (strcmp(guilty, vs_text_site(failed, &oom->failure.site, SAME_FRAMES)) != 0) {
         fprintf(style->out, "  look at ");
-        vs_text_chain(style, LEAD + 1, oom->guilty);
+        vs_text_chain(style, LEAD, oom->guilty);
     }
     fprintf(style->out, "  where   ");
-    vs_text_chain(style, LEAD + 1, &oom->failure.site);
+    vs_text_chain(style, LEAD, &oom->failure.site);
     if (oom->line && *oom->line)
         vs_text_wrapped(style, "  line    ", oom->line);
     if (oom->remedy_count) {
