@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* mkostemp */
 #include "analysis/whatif/request_store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static enum vs_err put_away(struct vs_request_store *store)
     for (size_t done = 0; !err && done < VS_REQUEST_CHUNK;) {
         ssize_t n = pwrite(store->file, store->open + done, VS_REQUEST_CHUNK - done,
                            at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             return VS_ERR_IO;
         done += (size_t)n;
@@ -164,6 +167,8 @@ static enum vs_err next_chunk(struct vs_request_cursor *cursor)
         for (size_t done = 0; done < VS_REQUEST_CHUNK;) {
             ssize_t n = pread(store->file, cursor->buffer + done, VS_REQUEST_CHUNK - done,
                               at + (off_t)done);
+            if (n < 0 && errno == EINTR)
+                continue;
             if (n <= 0)
                 return VS_ERR_IO;
             done += (size_t)n;

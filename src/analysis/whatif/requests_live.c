@@ -46,6 +46,8 @@ void vs_reading_drop_block(struct vs_requests_reading *r, struct vs_request_bloc
 
 static enum vs_err number_of(struct vs_map *map, uint64_t key, uint32_t *out, bool *fresh)
 {
+    if (key == UINT64_MAX)
+        key = 0; /* not known; key + 1 would be 0, which a map cannot hold */
     const uint64_t *known = vs_map_get(map, key + 1);
     *fresh = !known;
     *out = known ? (uint32_t)*known : (uint32_t)map->count;

@@ -109,22 +109,41 @@ static enum vs_err take_free(struct vs_requests_reading *r)
     return end_block(r, block);
 }
 
+/* Segments ended with their context, and the tensors in them: those that no other driver memory
+ * holds. */
+static enum vs_err lose_tensors(struct vs_requests_reading *r)
+{
+    struct vs_map kept = {0};
+    const struct vs_map_slot *tensor;
+    enum vs_err err = VS_OK;
+    for (size_t cursor = 0; !err && (tensor = vs_map_next(&r->tensors, &cursor));) {
+        const struct vs_replay_segment *holder = vs_segments_find(&r->holders, tensor->key);
+        err = holder && vs_reading_find(r, holder->stream)
+                  ? vs_map_put(&kept, tensor->key, tensor->value)
+                  : vs_reading_freed(r, (uint32_t)tensor->value - 1);
+    }
+    vs_map_free(&r->tensors);
+    r->tensors = kept;
+    return err;
+}
+
 static enum vs_err take_context(struct vs_requests_reading *r)
 {
     const struct vs_event_context *e = &r->event->context;
+    bool lost = false; /* segments with tensors */
     enum vs_err err = VS_OK;
-    if (e->alive || e->device != r->device)
+    if (e->alive || e->context == 0 || e->device != r->device)
         return VS_OK;
     for (size_t i = 0; i < r->block_count && !err; i++) {
         struct vs_request_block *block = &r->blocks[i];
-        if (block->used && block->context == e->context && vs_family_ends_with_context(block->family))
-            err = end_block(r, block);
+        if (!block->used || block->context != e->context ||
+            !vs_family_ends_with_context(block->family))
+            continue;
+        lost |= r->framework && block->role == VS_ROLE_SEGMENT && !block->undecided;
+        err = end_block(r, block);
     }
-    size_t cursor = 0;
-    const struct vs_map_slot *tensor;
-    while (!err && (tensor = vs_map_next(&r->tensors, &cursor)))
-        err = vs_reading_freed(r, (uint32_t)tensor->value - 1);
-    vs_map_free(&r->tensors);
+    if (!err && lost)
+        err = lose_tensors(r);
     for (size_t i = r->cache.count; i-- > 0;) {
         struct vs_replay_segment segment = r->cache.items[i];
         if (segment.context != e->context)
@@ -132,7 +151,8 @@ static enum vs_err take_context(struct vs_requests_reading *r)
         vs_segments_remove(&r->cache, segment.addr, &segment);
         r->memory.segments -= segment.view ? 0 : segment.size;
     }
-    return err ? err : vs_reading_entry(r, VS_REQUEST_CONTEXT);
+    /* the framework's cache goes on where the context was another library's */
+    return err || (r->framework && !lost) ? err : vs_reading_entry(r, VS_REQUEST_CONTEXT);
 }
 
 /* --- segments of vramscope's cache --- */
@@ -177,7 +197,7 @@ static enum vs_err take_segment(struct vs_requests_reading *r)
             return VS_OK;
         vs_reading_release(r);
         if (vs_segments_remove(&r->cache, e->segment_free.addr, &gone))
-            r->memory.segments -= gone.size;
+            r->memory.segments -= gone.view ? 0 : gone.size;
         return VS_OK;
     default:
         if (e->segment_unmap.device != r->device)

@@ -161,9 +161,11 @@ uint64_t vs_whatif_least_capacity(const struct vs_whatif_log *log,
     if (out->err || !out->survives)
         return 0;
     uint64_t pages = (out->used_peak + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES;
-    while (pages && pages_failed < pages) {
+    pages = pages ? pages : 1; /* 0 says that there is none */
+    pages_failed = pages_failed ? pages_failed : 1;
+    while (pages_failed < pages) {
         uint64_t middle = pages_failed + (pages - pages_failed) / 2;
-        trial.capacity = (middle ? middle : 1) * VS_PAGE_BYTES;
+        trial.capacity = middle * VS_PAGE_BYTES;
         vs_whatif_run(log, &trial, &result);
         if (!result.err && result.survives) {
             pages = middle;

@@ -243,6 +243,45 @@ static void a_release_after_a_refusal_belongs_to_the_retry(void **state)
     done(&b);
 }
 
+static void a_context_takes_the_tensors_of_its_segments_along(void **state)
+{
+    struct vs_builder b;
+    (void)state;
+    start(&b, "observe");
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB); /* of context 0 */
+    tensor(&b, A(0), 4 * MIB, 20 * MIB);
+    event(&b, (struct vs_event){.kind = VS_EVENT_alloc,
+                                .alloc = {.family = VS_FAMILY_DEVICE, .addr = A(100),
+                                          .size = 8 * MIB, .requested = 8 * MIB, .context = 2}});
+    tensor(&b, A(8), 4 * MIB, 20 * MIB); /* the block of context 2 is a library's */
+    event(&b, (struct vs_event){.kind = VS_EVENT_context, .context = {.context = 0}});
+    event(&b, (struct vs_event){.kind = VS_EVENT_context, .context = {.context = 2}});
+    event(&b, (struct vs_event){.kind = VS_EVENT_alloc,
+                                .alloc = {.family = VS_FAMILY_DEVICE, .addr = A(200),
+                                          .size = 20 * MIB, .requested = 20 * MIB, .context = 3}});
+    tensor(&b, A(200), 16 * MIB, 40 * MIB);
+    event(&b, (struct vs_event){.kind = VS_EVENT_context, .context = {.context = 3}});
+    const struct vs_whatif_recorded *recorded = read_log(&b, 0, 0);
+    assert_int_equal(recorded->live_peak, 24 * MIB);
+    assert_int_equal(recorded->free_count, 1);
+    done(&b);
+}
+
+static void a_program_that_fits_into_a_page_gets_a_page(void **state)
+{
+    struct vs_builder b;
+    struct vs_whatif_setting setting;
+    struct vs_whatif_outcome out;
+    (void)state;
+    start(&b, "observe");
+    b.stack = UINT64_MAX; /* not known */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4096, 4096);
+    assert_int_equal(read_log(&b, 0, 0)->request_count, 1);
+    vs_whatif_setting_init(&setting);
+    assert_int_equal(vs_whatif_least_capacity(whatif_log, &setting, &out), 2 * MIB);
+    done(&b);
+}
+
 /* --- failures --- */
 
 static void the_last_failure_decides_and_earlier_ones_are_probes(void **state)
@@ -557,6 +596,8 @@ int main(void)
         cmocka_unit_test(memory_outside_the_program_comes_from_readings),
         cmocka_unit_test(a_release_without_a_refusal_is_empty_cache),
         cmocka_unit_test(a_release_after_a_refusal_belongs_to_the_retry),
+        cmocka_unit_test(a_context_takes_the_tensors_of_its_segments_along),
+        cmocka_unit_test(a_program_that_fits_into_a_page_gets_a_page),
         cmocka_unit_test(the_last_failure_decides_and_earlier_ones_are_probes),
         cmocka_unit_test(a_program_that_ends_well_recovered_from_its_failures),
         cmocka_unit_test(a_frameworks_failure_is_one_with_the_drivers),
