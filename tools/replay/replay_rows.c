@@ -170,6 +170,19 @@ static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
     return err;
 }
 
+/* The setting of row *i* on the smallest device. The first row is as recorded, but for the device's
+ * size and what limited it. */
+static struct vs_whatif_setting anywhere(const struct table *t, size_t i)
+{
+    static const struct vs_replay_device any = {"any", VS_WHATIF_NONE};
+    struct vs_whatif_setting setting = t->settings[0].setting;
+    if (i)
+        return placed(t, &t->settings[i], &any);
+    setting.limit = VS_WHATIF_NONE;
+    setting.others_most = 0;
+    return setting;
+}
+
 /* --find-capacity */
 static void find_least(const struct table *t, struct vs_replay_view *view)
 {
@@ -177,8 +190,7 @@ static void find_least(const struct table *t, struct vs_replay_view *view)
     size_t gpu_count = vs_replay_gpus(gpus);
     for (size_t i = 0; i < view->count; i++) {
         struct vs_replay_row *row = &view->rows[i];
-        static const struct vs_replay_device any = {"any", VS_WHATIF_NONE};
-        struct vs_whatif_setting setting = placed(t, &t->settings[i], &any);
+        struct vs_whatif_setting setting = anywhere(t, i);
         struct vs_whatif_outcome out;
         row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &out);
         for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
