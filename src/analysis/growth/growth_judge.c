@@ -77,7 +77,7 @@ static void read_input(const struct vs_trend_axis *axis, size_t count, const uin
             peak = in->floor[p];
         if (peak - in->floor[p] > in->drop)
             in->drop = peak - in->floor[p];
-        if (2 * (peak - in->floor[p]) >= in->highest && in->highest) {
+        if (peak - in->floor[p] >= in->highest - in->highest / 2 && in->highest) {
             in->drops++;
             peak = in->floor[p];
         }
@@ -159,7 +159,7 @@ static void judge_quiet(const struct trend_input *in, struct vs_trend *out)
 {
     uint64_t top = in->count ? in->stays[in->count - 1] : 0;
     out->confidence = in->count >= 4 ? 0.9 : 0.4;
-    if (in->drops >= 2 && 2 * top < in->highest) {
+    if (in->drops >= 2 && top < in->highest - in->highest / 2) {
         out->class = VS_GROWTH_SAWTOOTH;
         out->bytes = in->highest;
         return;
@@ -247,9 +247,9 @@ void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uin
         return;
     /* the program may have freed everything at its end, between its last requests */
     size_t cut = axis->count, most = axis->count / 10 + 2;
-    while (cut > 0 && 2 * in.floor[cut - 1] < in.highest)
+    while (cut > 1 && in.floor[cut - 1] < in.highest - in.highest / 2)
         cut--;
-    if (axis->count - cut > most || 2 * rest >= in.highest)
+    if (axis->count - cut > most || rest >= in.highest - in.highest / 2)
         return;
     struct vs_trend before;
     read_input(axis, cut, floor, in.floor[cut - 1], &in);
