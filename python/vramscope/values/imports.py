@@ -6,25 +6,25 @@ line on standard error.
 """
 import importlib.util
 import sys
+import threading
 
 from . import notes
 
 _actions = {}  # by module name
-_looking = False
+_looking = threading.local()  # .now: this thread has the other finders look
 
 
 class _Finder:
     def find_spec(self, name, path=None, target=None):
-        global _looking
-        if name not in _actions or _looking:
+        if name not in _actions or getattr(_looking, "now", False):
             return None
-        _looking = True
+        _looking.now = True
         try:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):
             return None  # the import reports it
         finally:
-            _looking = False
+            _looking.now = False
         if spec is None or not hasattr(spec.loader, "exec_module"):
             return None
         execute = spec.loader.exec_module

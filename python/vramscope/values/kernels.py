@@ -106,7 +106,10 @@ def _follow_new_storages(torch, shadow):
         @functools.wraps(original)
         def make(*args, **kwargs):
             result = original(*args, **kwargs)
-            shadow.table.entries.pop(number(result), None)
+            try:
+                shadow.table.entries.pop(number(result), None)
+            except Exception as error:
+                notes.failure("a new storage", error)
             return result
         return make
 
@@ -127,18 +130,27 @@ def _follow_graphs(torch, shadow):
     @functools.wraps(begin)
     def capture_begin(self, *args, **kwargs):
         result = begin(self, *args, **kwargs)
-        table.begin_capture()
+        try:
+            table.begin_capture()
+        except Exception as error:
+            notes.failure("the capture of a CUDA graph", error)
         return result
 
     @functools.wraps(end)
     def capture_end(self, *args, **kwargs):
-        self._vramscope_written = table.end_capture()
+        try:
+            self._vramscope_written = table.end_capture()
+        except Exception as error:
+            notes.failure("the capture of a CUDA graph", error)
         return end(self, *args, **kwargs)
 
     @functools.wraps(replay)
     def again(self, *args, **kwargs):
         result = replay(self, *args, **kwargs)
-        table.replayed(getattr(self, "_vramscope_written", ()))
+        try:
+            table.replayed(getattr(self, "_vramscope_written", ()))
+        except Exception as error:
+            notes.failure("the replay of a CUDA graph", error)
         return result
 
     graph.capture_begin, graph.capture_end, graph.replay = capture_begin, capture_end, again

@@ -12,6 +12,8 @@ import linecache
 READS, DECIDES, RETURNS = "reads", "decides", "returns"
 
 _TEXT_MAX = 72
+_FOUND_MAX = 4096
+_MATCH = getattr(ast, "Match", ())  # from Python 3.10 on
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SIZED = {  # calls whose numbers are sizes
     "range", "islice", "empty", "zeros", "ones", "full", "arange", "linspace", "eye", "rand", "randn",
@@ -62,7 +64,7 @@ def _text(lines, node):
 
 def _test_text(lines, node):
     words = {ast.If: "if ", ast.While: "while ", ast.Assert: "assert "}
-    if isinstance(node, ast.Match):
+    if isinstance(node, _MATCH):
         return "match " + _text(lines, node.subject)
     return words.get(type(node), "… if ") + _text(lines, node.test)
 
@@ -104,7 +106,7 @@ def _judge(lines, path, place):
             # without columns, or with those of the whole statement, the test itself is running
             if child in (node.test, None):
                 return DECIDES, _test_text(lines, node)
-        elif isinstance(node, ast.Match) and child in (node.subject, None):
+        elif isinstance(node, _MATCH) and child in (node.subject, None):
             return DECIDES, _test_text(lines, node)
         elif isinstance(node, ast.comprehension) and child in node.ifs:
             return DECIDES, "… if " + _text(lines, child)
@@ -149,5 +151,7 @@ def use(frame):
     answer = READS, ""
     if tree is not None:
         answer = _judge(lines, _path(tree, place), place)
+    if len(_found) >= _FOUND_MAX:
+        _found.clear()  # programs that compile code again and again
     _found[key] = frame.f_code, answer  # the code object keeps its identity while it is here
     return answer
