@@ -356,9 +356,23 @@ static bool is_steady(const struct loop_group *group)
 
 /* How the requests of a call site repeat. */
 struct loop_presence {
-    uint32_t now, before; /* requests in a repetition, and in the one before */
+    uint32_t now, before; /* requests in a repetition, and in the last one with any */
+    uint32_t last;        /* that one's number + 1 */
     uint32_t present, same, total;
 };
+
+/* Adds the requests of repetition *k*; further calls for it change nothing. */
+static void end_repetition(struct loop_presence *site, uint32_t k)
+{
+    if (site->now == 0)
+        return;
+    site->present++;
+    site->same += k && site->last == k && site->now == site->before;
+    site->total += site->now;
+    site->before = site->now;
+    site->last = k + 1;
+    site->now = 0;
+}
 
 /* Whether most requests are of call sites that are in most repetitions, as often as in the one
  * before: otherwise the mark comes at regular distances by chance. */
@@ -374,14 +388,9 @@ static enum vs_err repeats_the_same(const struct loop_search *search,
         for (size_t i = at[k]; i < at[k + 1]; i++)
             if (search->symbol_of[i] != UINT32_MAX)
                 sites[search->symbol_of[i]].now++;
-        for (size_t s = 0; s < search->all_count; s++) {
-            struct loop_presence *site = &sites[s];
-            site->present += site->now != 0;
-            site->same += k && site->now && site->now == site->before;
-            site->total += site->now;
-            site->before = site->now;
-            site->now = 0;
-        }
+        for (size_t i = at[k]; i < at[k + 1]; i++)
+            if (search->symbol_of[i] != UINT32_MAX)
+                end_repetition(&sites[search->symbol_of[i]], k);
     }
     for (size_t s = 0; s < search->all_count; s++) {
         total += sites[s].total;
