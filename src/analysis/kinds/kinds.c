@@ -39,6 +39,7 @@ struct vs_kinds {
     size_t block_count, block_capacity;
     uint32_t free_block; /* index + 1 */
     struct vs_map by_addr;
+    struct vs_map parameters; /* size_key -> number of live parameters of that size */
     struct vs_map hidden; /* device + 1 -> bytes of tensors without events */
     struct pending *pending;
     size_t pending_count, pending_capacity;
@@ -75,6 +76,7 @@ void vs_kinds_close(struct vs_kinds *kinds)
     free(kinds->pending);
     free(kinds->blocks);
     vs_map_free(&kinds->by_addr);
+    vs_map_free(&kinds->parameters);
     vs_map_free(&kinds->hidden);
     vs_clock_drop(&kinds->clock);
     vs_makers_close(kinds->makers);
@@ -166,16 +168,30 @@ static enum vs_kind usual_kind(const struct vs_maker_site *site)
     return most;
 }
 
+/* The device and the size of *block* in one number, which is never 0: sizes are below 2^56. */
+static uint64_t size_key(const struct block *block)
+{
+    uint64_t key = block->size ^ (block->device + 1) << 56;
+    return key ? key : 1;
+}
+
 /* Whether a live parameter has the size of *block*. */
 static bool is_parameter_size(const struct vs_kinds *kinds, const struct block *block)
 {
-    for (size_t i = 0; i < kinds->block_count; i++) {
-        const struct block *other = &kinds->blocks[i];
-        if (other->used && other->maker == VS_MAKER_MODULE && other->device == block->device &&
-            other->size == block->size)
-            return true;
-    }
-    return false;
+    return vs_map_get(&kinds->parameters, size_key(block)) != NULL;
+}
+
+static enum vs_err add_parameter(struct vs_kinds *kinds, const struct block *block)
+{
+    const uint64_t *known = vs_map_get(&kinds->parameters, size_key(block));
+    return vs_map_put(&kinds->parameters, size_key(block), known ? *known + 1 : 1);
+}
+
+static void remove_parameter(struct vs_kinds *kinds, const struct block *block)
+{
+    uint64_t *count = vs_map_get(&kinds->parameters, size_key(block));
+    if (count && --*count == 0)
+        vs_map_remove(&kinds->parameters, size_key(block), NULL);
 }
 
 /* The kind of a block whose end was not seen, or not in the ordinary way. */
@@ -233,6 +249,8 @@ static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
     else
         vs_makers_row(kinds->makers, block->site)->ended[kind] += block->size;
     settle(kinds, block, kind);
+    if (block->maker == VS_MAKER_MODULE)
+        remove_parameter(kinds, block);
     block->used = false;
     block->pending = kinds->free_block;
     kinds->free_block = index + 1;
@@ -288,7 +306,9 @@ static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event
         .addr = alloc->addr, .size = alloc->size, .device = alloc->device,
         .born = kinds->clock.now, .site = site, .tid = event->tid, .maker = (uint8_t)maker,
         .assumed = assumed, .used = true};
-    return vs_map_put(&kinds->by_addr, alloc->addr, index);
+    if (maker == VS_MAKER_MODULE)
+        err = add_parameter(kinds, &kinds->blocks[index]);
+    return err ? err : vs_map_put(&kinds->by_addr, alloc->addr, index);
 }
 
 static enum vs_err on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
