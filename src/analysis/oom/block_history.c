@@ -298,21 +298,32 @@ size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *re
     return found;
 }
 
-uint64_t vs_history_times(const struct vs_history *h, const struct vs_replay *replay, uint32_t site)
+static void add_time(struct vs_history_times *site, uint64_t at)
 {
-    struct history_clock clock = clock_of(h, replay, h->sites[site].account);
-    struct vs_map seen = {0};
-    uint64_t times = 0;
-    for (size_t i = 0; i < h->block_count && times < VS_HISTORY_TIMES_MIN; i++) {
-        const struct vs_history_block *block = &h->blocks[i];
-        if (!block->used || block->site != site || vs_map_get(&seen, born(block, &clock) + 1))
-            continue;
-        if (vs_map_put(&seen, born(block, &clock) + 1, 1))
-            break; /* out of memory: as if there were fewer */
-        times++;
+    unsigned i = 0;
+    while (i < site->times && site->at[i] != at)
+        i++;
+    if (i == site->times && i < VS_HISTORY_TIMES_MIN)
+        site->at[site->times++] = at;
+}
+
+void vs_history_times(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
+                      struct vs_history_times *sites, size_t count)
+{
+    struct history_clock clock = clock_of(h, replay, account);
+    struct vs_map by_site = {0}; /* site + 1 -> index in *sites* */
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; i < count && !err; i++) {
+        sites[i].times = 0;
+        err = vs_map_put(&by_site, sites[i].site + UINT64_C(1), i);
     }
-    vs_map_free(&seen);
-    return times;
+    for (size_t i = 0; i < h->block_count && !err; i++) {
+        const struct vs_history_block *block = &h->blocks[i];
+        const uint64_t *index = block->used ? vs_map_get(&by_site, block->site + UINT64_C(1)) : NULL;
+        if (index)
+            add_time(&sites[*index], born(block, &clock));
+    }
+    vs_map_free(&by_site);
 }
 
 /* --- the block unlike all others --- */

@@ -75,11 +75,19 @@ size_t vs_history_growing(const struct vs_history *history, const struct vs_repl
                           unsigned account, struct vs_history_growth *out, size_t max,
                           enum vs_err *err);
 
-/* vs_history_times: at how many different times of the clock the live blocks of *site* were born. */
-uint64_t vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
-                          uint32_t site);
-/* That many are needed for growth. */
+/* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5
+
+/* At which different times of the clock the live blocks of *site* were born: the first of them. */
+struct vs_history_times {
+    uint64_t at[VS_HISTORY_TIMES_MIN];
+    uint32_t site, times;
+};
+
+/* vs_history_times: fills in the times of *count* different sites of *account*, in one pass over the
+ * blocks. Without memory for it: as if there were none. */
+void vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
+                      unsigned account, struct vs_history_times *sites, size_t count);
 
 /* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
  * otherwise, born after the program had begun to free memory (or in a later step); NULL: none.

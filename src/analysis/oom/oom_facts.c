@@ -121,31 +121,48 @@ static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *sc
     return VS_OK;
 }
 
+/* Whether *row* may be added to the *count* sites that were found: one that the tracker alone found,
+ * and that frees memory, too. */
+static bool is_tracked(const struct vs_oom_scene *scene, const struct vs_growth_row *row,
+                       const struct vs_history_growth *found, size_t count)
+{
+    size_t k = 0;
+    while (k < count && found[k].site != row->site)
+        k++;
+    return k == count && row->account == scene->failure->account && row->user_level &&
+           vs_growth_accused(row) && row->site < scene->history->site_count &&
+           scene->history->sites[row->site].freed;
+}
+
 /* Growth of another kind than kept blocks: memory of a site that grows although each of its blocks is
  * freed one day, such as a queue that becomes longer. Found by the tracker alone, which also
  * follows sites that only build up their data: those without a free are left to the history. */
-static size_t add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
-                          size_t count)
+static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
+                               size_t *count)
 {
     const struct vs_growth_result *growth = scene->growth;
-    for (size_t i = 0; i < growth->site_count && count < SITES_MAX; i++) {
+    struct vs_history_times *sites = calloc(growth->site_count + 1, sizeof *sites);
+    size_t candidates = 0, known = *count;
+    if (!sites)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < growth->site_count; i++)
+        if (is_tracked(scene, &growth->sites[i], found, known))
+            sites[candidates++].site = growth->sites[i].site;
+    if (candidates)
+        vs_history_times(scene->history, scene->summary->replay, scene->failure->account, sites,
+                         candidates);
+    for (size_t i = 0, next = 0; i < growth->site_count && *count < SITES_MAX; i++) {
         const struct vs_growth_row *row = &growth->sites[i];
-        size_t k = 0;
-        while (k < count && found[k].site != row->site)
-            k++;
-        if (k < count || row->account != scene->failure->account || !row->user_level ||
-            !vs_growth_accused(row) || row->site >= scene->history->site_count ||
-            !scene->history->sites[row->site].freed ||
-            vs_history_times(scene->history, scene->summary->replay, row->site) <
-                VS_HISTORY_TIMES_MIN)
+        if (!is_tracked(scene, row, found, known) || sites[next++].times < VS_HISTORY_TIMES_MIN)
             continue;
         uint64_t times = row->births ? row->births : row->count;
-        found[count++] = (struct vs_history_growth){
+        found[(*count)++] = (struct vs_history_growth){
             .site = row->site, .bytes = row->bytes, .held = row->bytes, .count = row->count,
             .times = times, .per_time = row->per_step ? row->per_step : row->bytes / (times + !times),
             .since_step = row->since_step, .since_ns = row->since_ns};
     }
-    return count;
+    free(sites);
+    return VS_OK;
 }
 
 static enum vs_err fill_growth(struct vs_oom *oom, struct vs_oom_scene *scene)
@@ -154,7 +171,9 @@ static enum vs_err fill_growth(struct vs_oom *oom, struct vs_oom_scene *scene)
     enum vs_err err;
     size_t count = vs_history_growing(scene->history, scene->summary->replay,
                                       scene->failure->account, found, SITES_MAX, &err);
-    count = err ? 0 : add_tracked(scene, found, count);
+    if (!err)
+        err = add_tracked(scene, found, &count);
+    count = err ? 0 : count;
     struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
     if (!err && !items)
         err = VS_ERR_NOMEM;
