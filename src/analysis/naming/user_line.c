@@ -30,7 +30,7 @@ static bool is_line_mark(const char *name)
 void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reader,
                        const struct vs_event *event)
 {
-    if (event->kind == VS_EVENT_mark && is_line_mark(vs_reader_string(reader, event->mark.name)))
+    if (reader && event->kind == VS_EVENT_mark && is_line_mark(vs_reader_string(reader, event->mark.name)))
         *mark = (struct vs_line_mark){event->mark.name, event->tid, 0};
     if (!mark->name || event->tid != mark->tid)
         return;
