@@ -213,6 +213,7 @@ static char *text_of(const struct vs_report_wish *wish, uint64_t at, bool ascii)
     struct vs_report_options options = {.window = &window, .wish = wish};
     assert_int_equal(vs_report_build(reader, "trace.vst", &options, &report), VS_OK);
     report->trace_bytes = report->events = 0; /* sanitizers load more objects, an event each */
+    report->part.last_event = at;
     FILE *out = open_memstream(&text, &size);
     struct vs_style style = {.out = out, .ascii = ascii, .width = 80, .sites = 5, .kernels = 5};
     vs_report_text(report, &style);
