@@ -104,7 +104,7 @@ class _Operation:
         theirs, pieces = parts(self.torch, target), parts(self.torch, value)
         if (target.layout is self.torch.sparse_coo
                 and target.is_coalesced() != value.is_coalesced()):
-            return target  # the device keeps another order; what it called was seen
+            return target  # the device keeps another order; the operations that it called were handled
         if any(t.shape != p.shape for t, p in zip(theirs, pieces)):
             return self.replaced(target, pieces, state)
         for there, piece in zip(theirs, pieces):

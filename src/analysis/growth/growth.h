@@ -103,7 +103,7 @@ enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_trac
 enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
     VS_MUST_CHECK;
 
-/* vs_growth_finish: judges what was seen so far; more events may follow, and a later call judges
+/* vs_growth_finish: judges the events so far; more events may follow, and a later call judges
  * again. *out* points into the tracker until the next call of any function with it. VS_ERR_NOMEM.
  * Cost: one pass over the live memory and the call sites. */
 enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)

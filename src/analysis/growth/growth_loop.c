@@ -410,7 +410,7 @@ static enum vs_err repeats_the_same(const struct loop_search *search,
     return VS_OK;
 }
 
-/* Whether each repetition ends with what it began with, however it goes on in between. */
+/* Whether the live bytes at the end of each repetition are those at its begin, whatever lies between. */
 static bool returns_to_floor(const struct loop_search *search, const struct loop_group *group)
 {
     return !search->sized && group->mark->regular >= RETURNS_REGULAR &&

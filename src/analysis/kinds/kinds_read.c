@@ -169,11 +169,11 @@ size_t vs_kinds_order(const struct vs_kinds_table *table, enum vs_kind order[VS_
 const char *vs_kinds_note(const struct vs_kinds_table *table)
 {
     if (table->no_python && table->kinds[VS_KIND_UNKNOWN].bytes)
-        return "the trace has no Python stacks, which tell the kinds: record with --stacks=both";
+        return "the trace has no Python stacks, which are needed to find the kinds: record with --stacks=both";
     if (table->unrecorded_bytes)
         return "tensors without events of their own are unknown: record without --sample and "
                "--min-size";
     if (table->kinds[VS_KIND_UNKNOWN].bytes)
-        return "unknown: the stacks of these tensors do not tell what they are for";
+        return "unknown: the stacks do not show the purpose of these tensors";
     return "";
 }

@@ -87,8 +87,8 @@ struct vs_request_block *vs_reading_find(struct vs_requests_reading *r, uint64_t
 void vs_reading_drop_block(struct vs_requests_reading *r, struct vs_request_block *block);
 
 /* --- requests_segments.c --- */
-/* *block* was allocated and may hold tensors; its role is VS_ROLE_SEGMENT for now, so that no level
- * of other memory counts what may be a segment. */
+/* *block* was allocated and may hold tensors: it has role VS_ROLE_SEGMENT, and is not counted as
+ * other memory, until a tensor elsewhere shows that it is not the framework's. */
 void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block *block);
 /* The block whose address is *block* has its memory at [addr, addr + bytes). */
 enum vs_err vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,

@@ -135,8 +135,8 @@ void vs_whatif_setting_policy(struct vs_whatif_setting *setting, enum vs_policy_
 
 struct vs_whatif_outcome {
     enum vs_err err;      /* other than VS_OK: the setting could not be run, and nothing else is
-                           * set: VS_ERR_ARG (a configuration out of its range), VS_ERR_NOMEM, VS_ERR_IO, VS_ERR_LIMIT
-     * (more than 16 TiB in use at once) */
+                           * set: VS_ERR_ARG (a configuration out of its range), VS_ERR_NOMEM, VS_ERR_IO,
+                           * VS_ERR_LIMIT (more than 16 TiB in use at once) */
     /* Every request of the log was served: those that the recorded run served, and its last failure
      * that it did not recover from. */
     bool survives;

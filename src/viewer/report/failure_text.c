@@ -58,7 +58,7 @@ static void group_lines(const struct vs_report_failure_group *group, const struc
     vs_text_chain(style, 4, &failure->site);
 }
 
-/* The groups with *recovered*, those with most failures first being the earliest. */
+/* Prints the groups whose failures are *recovered* or not. */
 static void groups(const struct vs_report *report, bool recovered, uint64_t explained,
                    const struct vs_style *style)
 {

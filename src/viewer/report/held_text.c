@@ -192,7 +192,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
         } else if (i == VS_BY_KIND && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
                 fprintf(style->out, "  by kind: %s\n",
-                        device->has_framework ? "not known of a sampled recording"
+                        device->has_framework ? "unknown in a sampled recording"
                                               : "only tensors of PyTorch have one");
         } else {
             table(held, (enum vs_by)i, style);
