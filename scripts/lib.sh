@@ -106,6 +106,21 @@ vs_mimalloc() {
     fi
 }
 
+# vs_browser: installs what the tests of the HTML page need: Chromium, and Playwright in
+# build/browser. They are skipped without it.
+vs_browser() {
+    [ "$VS_INSTALL" = yes ] || return 0
+    if ! command -v "${VS_CHROMIUM:-chromium}" >/dev/null && command -v apt-get >/dev/null; then
+        (vs_apt_install chromium) || vs_say "continuing without Chromium"
+    fi
+    command -v "${VS_CHROMIUM:-chromium}" >/dev/null || return 0
+    if ! python3 -c 'import ensurepip' 2>/dev/null && command -v apt-get >/dev/null; then
+        (vs_apt_install python3-venv) || true
+    fi
+    python3 "$VS_ROOT/tests/page/browser.py" fetch ||
+        vs_say "Playwright could not be installed; the tests of the HTML page are skipped"
+}
+
 # --- CUDA headers ------------------------------------------------------------
 
 # vs_headers_in DIR...: true if the directories together contain all headers that the
