@@ -89,6 +89,8 @@ ROOMS = {
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
                       "analysis/report viewer/common", "export.h export_table.h"),
+    "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
+                    "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "simulator/checker": ("base simulator/driver", "vs_sim_check.h"),
     "simulator/driver": ("base public simulator/checker simulator/memory",
                          "vs_sim_activity.h vs_sim_clock.h vs_sim_driver.h vs_sim_nvml.h "
