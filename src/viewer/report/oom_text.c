@@ -326,6 +326,7 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE 
     vs_json_string(&json, "second", oom->second ? oom->second->name : NULL);
     vs_json_string(&json, "refused_because", oom->refusal ? oom->refusal->name : NULL);
     vs_json_string(&json, "verdict_text", oom->verdict->words);
+    vs_json_string(&json, "second_text", oom->second ? oom->second->words : NULL);
     vs_json_string(&json, "line", oom->line && *oom->line ? oom->line : NULL);
     struct vs_report_sites guilty = {.items = oom->guilty, .count = 1, .weight = 1,
                                      .total_bytes = oom->guilty->bytes};

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report/site_text.h"
 #include "viewer/report/balance_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
+
+#define TEXT_FRAMES 4 /* functions in the one-line text of a call site */
 
 static const char *condition_name(enum vs_condition condition)
 {
@@ -39,6 +42,8 @@ static const char *level_name(enum vs_level level)
 
 static void write_frames(struct vs_json *json, const struct vs_report_site *site)
 {
+    char text[VS_CHAIN_TEXT_MAX];
+    vs_json_string(json, "text", vs_text_site(text, site, TEXT_FRAMES));
     vs_json_string(json, "line", site->line);
     vs_json_string(json, "through", site->through);
     vs_json_uint(json, "stacks", site->stacks);
