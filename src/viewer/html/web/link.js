@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state in the address: a link restores the view exactly. The fragment holds only what differs
+ * from a page just opened; numbers are written with all their digits. What a link has that this
+ * page does not know, or that is not of its type, is left out. */
+import {STATE_DEFAULTS} from './state.js';
+
+const LINK_WRITE_MS = 200; // browsers limit how often an address may change
+const isNumber = (value) => Number.isFinite(value);
+const oneOf = (...values) => ({read: (text) => values.includes(text) ? text : undefined, write: String});
+const LINK_NUMBER = {
+    read: (text) => text !== '' && isNumber(Number(text)) ? Number(text) : undefined,
+    write: String,
+};
+const LINK_KEYS = {
+    tab: {read: (text) => /^[a-z]{1,20}$/.test(text) ? text : undefined, write: String},
+    trace: oneOf('a', 'b', 'both'),
+    device: {read: (text) => /^\d{1,4}$/.test(text) ? Number(text) : undefined, write: String},
+    from: LINK_NUMBER, to: LINK_NUMBER, cursor: LINK_NUMBER, cursor2: LINK_NUMBER,
+    placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER,
+    color: oneOf('site', 'phase', 'kind', 'library', 'size', 'age', 'stream'),
+    metric: oneOf('bytes', 'count'),
+    inverted: {read: (text) => text === 'true' ? true : undefined, write: String},
+    search: {read: (text) => text.slice(0, 1000), write: String},
+    selected: {
+        read(text) {
+            const match = /^(block|site):(\d{1,10})$/.exec(text);
+            return match ? {[match[1]]: Number(match[2])} : undefined;
+        },
+        write: (value) => Object.entries(value).map(([what, index]) => `${what}:${index}`)[0],
+    },
+    theme: oneOf('light', 'dark'),
+};
+
+/** The values in a fragment, such as location.hash. @param {string} fragment @returns {Object} */
+export function readLink(fragment) {
+    const values = {};
+    for (const [key, text] of new URLSearchParams(fragment.replace(/^#/, ''))) {
+        const value = Object.hasOwn(LINK_KEYS, key) ? LINK_KEYS[key].read(text) : undefined;
+        if (value !== undefined)
+            values[key] = value;
+    }
+    return values;
+}
+
+/** The fragment for the state, with its '#'; "#" alone for that of a page just opened.
+ * @param {{get: function(string): any}} state @param {Object} first the values at the start
+ * @returns {string} */
+export function writeLink(state, first) {
+    const parameters = new URLSearchParams();
+    for (const [key, {write}] of Object.entries(LINK_KEYS)) {
+        const value = state.get(key);
+        if (value !== null && value !== first[key])
+            parameters.append(key, write(value));
+    }
+    return `#${parameters}`;
+}
+
+/** Keeps the address and the state equal, in both directions.
+ * @param {ReturnType<import('./state.js').createState>} state
+ * @param {Object} first the values of a page opened without a fragment */
+export function followLink(state, first) {
+    const start = {...STATE_DEFAULTS, ...first};
+    let timer = 0;
+    let written = null;
+    const write = () => {
+        timer = 0;
+        written = writeLink(state, start);
+        if ((location.hash || '#') !== written)
+            history.replaceState(null, '', written);
+    };
+    state.subscribe(Object.keys(LINK_KEYS), () => {
+        timer = timer || setTimeout(write, LINK_WRITE_MS);
+    });
+    addEventListener('hashchange', () => {
+        if ((location.hash || '#') === written)
+            return;
+        const values = readLink(location.hash);
+        const changes = {};
+        for (const key of Object.keys(LINK_KEYS))
+            changes[key] = key in values ? values[key] : start[key];
+        state.set(changes);
+    });
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the page shows: one object of named values, and who wants to know when one changes. Views
+ * read it, set it, and never call each other. Subscribers are called once per change of several
+ * keys, in a microtask; a value set to what it is already calls nobody. */
+
+/** The values of a page that has just been opened. null: nothing chosen. */
+export const STATE_DEFAULTS = Object.freeze({
+    from: null, to: null, // ns that are visible; null: the whole trace
+    cursor: null, cursor2: null, // ns
+    hover: null, // ns under the pointer
+    device: 0, // index in head.devices
+    color: 'site', // site, phase, kind, library, size, age, stream
+    tab: 'overview',
+    search: '',
+    placeFrom: null, placeTo: null, // bytes of the address axis
+    trace: 'a', // a, b, both
+    metric: 'bytes', // bytes, count
+    inverted: false,
+    selected: null, // {block: index}, {site: index}
+    playing: false,
+    theme: 'auto', // auto, light, dark
+});
+
+function sameValue(a, b) {
+    return Object.is(a, b) || (a !== null && b !== null && typeof a === 'object' &&
+        JSON.stringify(a) === JSON.stringify(b));
+}
+
+/** @param {Object} [first] values other than the defaults
+ * @returns {{get: function(string): any, set: function(Object): void,
+ *            subscribe: function(string[], function(Set<string>): void): function(): void}} */
+export function createState(first = {}) {
+    const values = {...STATE_DEFAULTS, ...first};
+    const subscribers = new Set();
+    let changed = new Set();
+
+    function announce() {
+        const keys = changed;
+        changed = new Set();
+        for (const subscriber of [...subscribers]) {
+            if (subscriber.keys.some((key) => keys.has(key)) && subscribers.has(subscriber))
+                subscriber.call(keys);
+        }
+    }
+    return {
+        get(key) {
+            return values[key];
+        },
+        set(changes) {
+            const scheduled = changed.size > 0;
+            for (const [key, value] of Object.entries(changes)) {
+                if (!(key in STATE_DEFAULTS))
+                    throw new Error(`state has no key ${key}`);
+                if (sameValue(values[key], value))
+                    continue;
+                values[key] = value;
+                changed.add(key);
+            }
+            if (!scheduled && changed.size)
+                queueMicrotask(announce);
+        },
+        subscribe(keys, call) {
+            const subscriber = {keys, call};
+            subscribers.add(subscriber);
+            return () => subscribers.delete(subscriber);
+        },
+    };
+}
