@@ -48,6 +48,7 @@ struct vs_kinds {
     size_t moment_count, moment_capacity;
     uint64_t events, now_ns;
     bool exited; /* the program ended by itself */
+    enum vs_kind ended; /* of the block that the latest event ended; VS_KIND_UNKNOWN: none */
 };
 
 enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
@@ -249,6 +250,7 @@ static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
     else
         vs_makers_row(kinds->makers, block->site)->ended[kind] += block->size;
     settle(kinds, block, kind);
+    kinds->ended = kind;
     if (block->maker == VS_MAKER_MODULE)
         remove_parameter(kinds, block);
     block->used = false;
@@ -325,6 +327,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
 {
     kinds->events++;
     kinds->now_ns = event->time_ns;
+    kinds->ended = VS_KIND_UNKNOWN;
     switch (event->kind) {
     case VS_EVENT_framework_alloc:
         return on_alloc(kinds, event);
@@ -349,6 +352,11 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
     default:
         return VS_OK;
     }
+}
+
+enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds)
+{
+    return kinds->ended;
 }
 
 static enum vs_err add_pending(struct vs_kinds *kinds, struct block *block, uint32_t moment,

@@ -82,6 +82,10 @@ enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *sym
 /* vs_kinds_event: the next event of the trace; all of them, from the first. VS_ERR_NOMEM. */
 enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event) VS_MUST_CHECK;
 
+/* vs_kinds_ended: the kind of the block that the latest event ended (an event ends at most one), as
+ * far as it is known then; VS_KIND_UNKNOWN if it ended none. */
+enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds);
+
 /* vs_kinds_moment: the live blocks now, of *device*, as moment *number* (returned, from 0).
  * VS_ERR_NOMEM, VS_ERR_LIMIT. */
 enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)

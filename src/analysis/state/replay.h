@@ -154,6 +154,10 @@ struct vs_replay {
                                * level, or VS_SITE_NONE */
     bool step_ended;
     uint64_t freed_size;      /* of the latest `free`; 0 when unmatched */
+    /* called just before an allocation leaves live memory, at either level: *freed* by the program,
+     * or lost with its context; NULL: nobody asks */
+    void (*ends)(void *context, const struct vs_live *live, bool freed);
+    void *ends_context;
 };
 #define VS_ACCOUNT_NONE UINT32_MAX
 #define VS_SITE_NONE UINT32_MAX

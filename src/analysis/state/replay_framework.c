@@ -29,6 +29,8 @@ static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned in
 static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
 {
     struct vs_site *site = &replay->sites.items[live->site];
+    if (replay->ends)
+        replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;
     site->live_count--;
     site->frees++;

@@ -14,6 +14,8 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
 {
     struct vs_account *account = replay->accounts[live->device];
     struct vs_site *site = &replay->sites.items[live->site];
+    if (replay->ends)
+        replay->ends(replay->ends_context, live, freed);
     replay->changed_site = live->site;
     struct vs_change change =
         vs_change_free(level_of(live), live->family, live->device, live->requested, live->size);
