@@ -9,6 +9,12 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(UNWIND REQUIRED IMPORTED_TARGET libunwind)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(JSONC REQUIRED IMPORTED_TARGET json-c)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(SQLITE3 IMPORTED_TARGET sqlite3)
+if(NOT SQLITE3_FOUND)
+  message(STATUS "SQLite was not found: `vramscope export -f sqlite` will not be available; "
+    "install libsqlite3-dev (Debian) or sqlite-devel (Fedora) for it")
+endif()
 # libiberty's demanglers (LGPL with a permission to link), for the command alone
 find_path(IBERTY_INCLUDE_DIR demangle.h PATH_SUFFIXES libiberty)
 find_library(IBERTY_LIBRARY NAMES iberty_pic iberty)

@@ -46,7 +46,8 @@ vs_missing() {
     if [ "$(command -v python3)" = /usr/bin/python3 ] && ! python3 -c 'import jsonschema' 2>/dev/null
     then echo python3-jsonschema; fi
     for module in libzstd:libzstd-dev libxxhash:libxxhash-dev libunwind:libunwind-dev \
-        libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev cmocka:libcmocka-dev; do
+        libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev zlib:zlib1g-dev \
+        sqlite3:libsqlite3-dev cmocka:libcmocka-dev; do
         pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
     done
     # libiberty has no pkg-config file, and no shared library
