@@ -69,9 +69,15 @@ static uint64_t whole_pages(uint64_t bytes)
     return bytes > UINT64_MAX - PAGE_BYTES ? bytes : (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-/* Bytes needed from the device for a request: of a framework the segment that it could not get. */
+/* Bytes needed from the device for a request: of a framework the segment that it could not get, or
+ * the handles of physical memory that it maps for it. */
 static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
 {
+    uint64_t handle = failure->framework && failure->family == VS_FAMILY_VMM
+                          ? failure->device_requested : 0;
+    if (handle)
+        return failure->requested > UINT64_MAX - handle
+                   ? failure->requested : (failure->requested + handle - 1) / handle * handle;
     if (failure->family != VS_FAMILY_DEVICE)
         return vs_family_on_device(failure->family) ? whole_pages(failure->requested)
                                                     : failure->requested;
@@ -81,7 +87,7 @@ static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_fai
 }
 
 static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
-                        const struct vs_failure *failure)
+                        const struct vs_failure *failure, const struct vs_oom_reading *reading)
 {
     const struct vs_account *account = replay->accounts[failure->account];
     oom->need = rounded_need(replay, failure);
@@ -96,6 +102,13 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     if (failure->device_total) {
         oom->total = failure->device_total;
         oom->free_bytes = failure->device_free;
+        oom->free_known = true;
+    } else if (reading->total) { /* it was not asked: as it was, less what was reserved since */
+        uint64_t now = reading->free + reading->reserved;
+        oom->total = reading->total;
+        oom->free_bytes = now > oom->reserved ? now - oom->reserved : 0;
+        if (oom->free_bytes > oom->total)
+            oom->free_bytes = oom->total;
         oom->free_known = true;
     } else {
         oom->free_bytes = oom->total > oom->reserved ? oom->total - oom->reserved : 0;
@@ -200,7 +213,7 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
 {
     const struct vs_summary *summary = scene->summary;
     const struct vs_failure *failure = scene->failure;
-    fill_device(oom, summary->replay, failure);
+    fill_device(oom, summary->replay, failure, &scene->reading);
     if (!oom->failure.host)
         apply_limit(oom, limit);
     enum vs_err err = VS_OK;
@@ -219,19 +232,31 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
     return err ? err : vs_diagnose(oom);
 }
 
-/* Reads to the failure, which is event *event*. */
+static void note_reading(const struct vs_replay *replay, const struct vs_event *event,
+                         struct vs_oom_reading *reading)
+{
+    unsigned account = vs_replay_account(replay, event->device_sample.device);
+    if (account != VS_ACCOUNT_NONE)
+        *reading = (struct vs_oom_reading){event->device_sample.free_bytes,
+                                           event->device_sample.total_bytes,
+                                           replay->accounts[account]->sums.now.reserved};
+}
+
+/* Reads to the failure *wanted*. */
 static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
                              struct vs_history *history, struct vs_growth_tracker *tracker,
-                             uint64_t event)
+                             const struct vs_report_failure *wanted, struct vs_oom_reading *reading)
 {
     enum vs_err err = vs_reader_rewind(reader);
     struct vs_event next;
-    while (!err && replay->events < event && (err = vs_reader_next(reader, &next)) == VS_OK) {
+    while (!err && replay->events < wanted->event && (err = vs_reader_next(reader, &next)) == VS_OK) {
         err = vs_replay_event(replay, &next);
         if (!err)
             err = vs_history_event(history, replay, &next);
         if (!err)
             err = vs_growth_event(tracker, &next);
+        if (next.kind == VS_EVENT_device_sample && next.device_sample.device == wanted->device)
+            note_reading(replay, &next, reading);
     }
     return err == VS_ERR_END ? VS_ERR_NOT_FOUND : err;
 }
@@ -251,15 +276,15 @@ static bool goes_on(struct vs_reader *reader, const struct vs_report *report, ui
 }
 
 static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
-                            struct vs_symbols *symbols, const struct vs_history *history,
-                            const struct vs_growth_result *growth, const struct vs_report *report,
-                            bool recovered)
+                            struct vs_symbols *symbols, struct vs_oom_scene *scene,
+                            const struct vs_report *report, bool recovered)
 {
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
                                  .sites_max = SITES_MAX, .wrappers = &wrappers};
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
-    struct vs_oom_scene scene = {&summary, failure, history, growth, {0}};
+    scene->summary = &summary;
+    scene->failure = failure;
     enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
     if (!err)
         err = vs_summary_failure(&summary, failure, &oom->failure);
@@ -271,8 +296,8 @@ static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct
     if (!err && !oom->device_name)
         err = VS_ERR_NOMEM;
     if (!err)
-        err = examine(oom, &scene, limit_of(report, oom->failure.device));
-    vs_map_free(&scene.libraries);
+        err = examine(oom, scene, limit_of(report, oom->failure.device));
+    vs_map_free(&scene->libraries);
     return err;
 }
 
@@ -285,11 +310,12 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     struct vs_history history = {0};
     struct vs_growth_tracker *tracker = NULL;
     struct vs_growth_result growth = {0};
+    struct vs_oom_scene scene = {.history = &history, .growth = &growth};
     enum vs_err err = vs_replay_open(reader, &replay);
     if (!err)
         err = vs_growth_open(replay, &tracker);
     if (!err)
-        err = replay_to(reader, replay, &history, tracker, wanted->event);
+        err = replay_to(reader, replay, &history, tracker, wanted, &scene.reading);
     if (!err)
         err = vs_growth_finish(tracker, &growth);
     if (!err)
@@ -297,7 +323,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err)
-        err = describe(oom, reader, replay, symbols, &history, &growth, report, wanted->recovered);
+        err = describe(oom, reader, replay, symbols, &scene, report, wanted->recovered);
     if (symbols)
         vs_symbols_close(symbols);
     vs_growth_close(tracker);

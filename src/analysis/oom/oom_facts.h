@@ -11,12 +11,19 @@
 #include "analysis/oom/oom.h"
 #include "analysis/report/summary.h"
 
+/* The latest reading of the device before a failure. */
+struct vs_oom_reading {
+    uint64_t free, total; /* 0/0: none */
+    uint64_t reserved;    /* by the program then */
+};
+
 /* A failure under examination. */
 struct vs_oom_scene {
     const struct vs_summary *summary;
     const struct vs_failure *failure;
     const struct vs_history *history;
     const struct vs_growth_result *growth;
+    struct vs_oom_reading reading;
     struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
 

@@ -110,15 +110,16 @@ struct vs_failure {
     bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
     unsigned account; /* device index, or VS_HOST_INDEX */
     unsigned family;
-    /* With *framework*: error, api, context and stream are those of the device's refusal just before,
-     * 0 if the device was not asked. */
+    /* With *framework*: family, error, api, context and stream are those of the device's refusal just
+     * before; family device and the others 0 if the device was not asked. */
     uint64_t requested, context, stream, api, stack, error;
     uint64_t mark;             /* string id of the line marked then ("at FILE:LINE"); 0: none */
     uint64_t device_requested; /* bytes of the device's refused request; 0: it was not asked */
     uint64_t device_event;     /* its 1-based index (the last one) */
     uint64_t device_stack;
     uint64_t attempts;         /* refusals by the device; a framework empties its cache in between */
-    uint64_t device_free, device_total; /* 0/0 when the device did not report them */
+    /* 0/0 when the device did not report them. With *framework*: free when it raised the failure */
+    uint64_t device_free, device_total;
     uint64_t allocated, reserved;       /* of the device at that time */
     uint64_t step_begun;                /* steps begun by then */
     struct vs_place place;

@@ -19,11 +19,28 @@ static void forget(struct vs_replay *replay, size_t index)
 }
 
 /* Whether the refused request of *failure* was one of a framework's allocator: it empties its cache
- * and asks again. */
+ * and makes the request again. */
 static bool is_frameworks(const struct vs_replay *replay, const struct vs_failure *failure)
 {
     return !failure->framework && failure->account != VS_HOST_INDEX &&
            vs_library_is_allocator(replay->reader, failure->stack);
+}
+
+/* Whether *failure* was the refusal of a handle of physical memory: a framework that maps its
+ * segments (expandable segments) creates several for one of its blocks, and releases them when one
+ * is refused. Only its block shows that it got enough. */
+static bool is_handle(const struct vs_replay *replay, const struct vs_failure *failure)
+{
+    return failure->family == VS_FAMILY_VMM && replay->accounts[failure->account]->user.reports &&
+           is_frameworks(replay, failure);
+}
+
+static void forget_retried(struct vs_replay *replay, size_t index)
+{
+    const struct vs_failure *failure = &replay->failures[index];
+    replay->accounts[failure->account]->framework_retries += failure->attempts;
+    replay->failure_total--;
+    forget(replay, index);
 }
 
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
@@ -34,13 +51,16 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
         if (failure->account != account)
             continue;
         bool same = failure->tid == tid;
+        if (same && !failure->answered && is_handle(replay, failure)) {
+            if (level == VS_LEVEL_FRAMEWORK)
+                forget_retried(replay, i);
+            continue;
+        }
         bool enough = requested >= failure->requested &&
                       (level == VS_LEVEL_DEVICE || failure->framework);
         if (same && enough && !failure->answered && level == VS_LEVEL_DEVICE &&
             is_frameworks(replay, failure)) {
-            replay->accounts[account]->framework_retries += failure->attempts;
-            replay->failure_total--;
-            forget(replay, i);
+            forget_retried(replay, i);
             continue;
         }
         failure->answered |= same;
@@ -65,6 +85,14 @@ static enum vs_err add_failure(struct vs_replay *replay, const struct vs_failure
     return VS_OK;
 }
 
+/* The device's free memory: as it was when it refused *before*, and what was released since. */
+static uint64_t free_since(const struct vs_failure *before, uint64_t reserved)
+{
+    uint64_t most = before->device_total, now = before->device_free + before->reserved;
+    now = now > reserved ? now - reserved : 0;
+    return now < most ? now : most;
+}
+
 /* The refusals of one request: by the device, when a framework's allocator repeats it, and then by
  * the framework, on one thread that allocated nothing in between. Adds the earlier ones, of the
  * device, to *failure* and forgets them. */
@@ -75,7 +103,9 @@ static void join_earlier(struct vs_replay *replay, struct vs_failure *failure)
         if (before->tid != failure->tid || before->account != failure->account)
             continue;
         bool joins = !before->framework && !before->answered && !before->recovered &&
-                     (failure->framework ? before->requested >= failure->requested
+                     (failure->framework ? before->requested >= failure->requested ||
+                                               (before->family == VS_FAMILY_VMM &&
+                                                is_frameworks(replay, before))
                                          : before->requested == failure->requested &&
                                                is_frameworks(replay, before));
         if (!joins)
@@ -86,8 +116,9 @@ static void join_earlier(struct vs_replay *replay, struct vs_failure *failure)
             failure->stream = before->stream;
             failure->api = before->api;
             failure->error = before->error;
-            failure->device_free = before->device_free;
+            failure->family = before->family;
             failure->device_total = before->device_total;
+            failure->device_free = free_since(before, failure->reserved);
             failure->device_requested = before->device_requested;
             failure->device_event = before->device_event;
             failure->device_stack = before->device_stack;

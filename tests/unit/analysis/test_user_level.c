@@ -249,6 +249,75 @@ static void a_request_that_pytorch_repeats_with_success_is_no_failure(void **sta
     finish();
 }
 
+/* Expandable segments: a block needs several handles of physical memory, and those that were created
+ * before one is refused are released again. */
+static uint64_t handle(unsigned number)
+{
+    return VS_ADDR_MEMORY + number;
+}
+
+static void create_handles(uint64_t stack, unsigned from, unsigned count)
+{
+    b.stack = stack;
+    for (unsigned i = 0; i < count; i++)
+        vs_builder_alloc(&b, 0, VS_FAMILY_VMM, handle(from + i), 20 * MIB, 20 * MIB);
+}
+
+static void refuse_handle(uint64_t stack, uint64_t free_bytes)
+{
+    b.stack = stack;
+    vs_builder_failed(&b, 0, VS_FAMILY_VMM, 20 * MIB, free_bytes, 1024 * MIB);
+}
+
+static void release_handles(unsigned from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        vs_builder_free(&b, 0, handle(from + i));
+}
+
+static void refused_handles_and_the_frameworks_failure_are_one(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
+    create_handles(c10, 1, 1);
+    tensor(SEGMENT, 3 * MIB, user);
+    create_handles(c10, 2, 2);
+    refuse_handle(c10, 5 * MIB);
+    release_handles(2, 2);
+    create_handles(c10, 4, 3); /* again, its cache emptied */
+    refuse_handle(c10, 4 * MIB);
+    release_handles(4, 3);
+    raised(90 * MIB, user);
+    end();
+    assert_int_equal(replay->failure_total, 1);
+    const struct vs_failure *failure = &replay->failures[0];
+    assert_true(failure->framework);
+    assert_int_equal(failure->requested, 90 * MIB);
+    assert_int_equal(failure->device_requested, 20 * MIB);
+    assert_int_equal(failure->family, VS_FAMILY_VMM);
+    assert_int_equal(failure->attempts, 2);
+    assert_int_equal(failure->device_free, 64 * MIB); /* the three handles are free again */
+    assert_false(failure->recovered);
+    finish();
+}
+
+static void refused_handles_of_a_block_that_fits_at_last_are_no_failure(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t c10 = STACK(1, C10);
+    create_handles(c10, 1, 1);
+    tensor(SEGMENT, 3 * MIB, 0);
+    refuse_handle(c10, 5 * MIB);
+    create_handles(c10, 2, 2);
+    tensor(2 * SEGMENT, 30 * MIB, 0);
+    end();
+    assert_int_equal(replay->failure_total, 0);
+    assert_int_equal(replay->accounts[0]->framework_retries, 1);
+    finish();
+}
+
 static void a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from(void **state)
 {
     (void)state;
@@ -462,6 +531,8 @@ int main(void)
         cmocka_unit_test(memory_at_whose_address_a_tensor_begins_holds_tensors),
         cmocka_unit_test(a_failure_at_both_levels_is_one),
         cmocka_unit_test(a_request_that_pytorch_repeats_with_success_is_no_failure),
+        cmocka_unit_test(refused_handles_and_the_frameworks_failure_are_one),
+        cmocka_unit_test(refused_handles_of_a_block_that_fits_at_last_are_no_failure),
         cmocka_unit_test(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from),
         cmocka_unit_test(a_failure_that_was_answered_is_not_part_of_the_next),
         cmocka_unit_test(a_site_is_named_by_the_users_functions),
