@@ -119,8 +119,8 @@ ROOMS = {
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/plan analysis/oom viewer/common viewer/report",
-                     "command.h own_state.h paths.h plan_tool.h process_tree_tool.h simulated.h symbol_tool.h "
-                     "trace_part.h "
+                     "command.h name_match.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h simulated.h "
+                     "symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common", "reach.h"),

@@ -60,6 +60,12 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
     if (err)
         return vs_tool_fail(job->who, "%s: cannot replay: %s", job->trace, vs_err_text(err));
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(*log);
+    if (job->until > recorded->events)
+        return vs_tool_fail(job->who, "%s: --until %llu: there is no such event: the trace has %llu "
+                            "events", job->trace, job->until, (unsigned long long)recorded->events);
+    if (!recorded->request_count && !recorded->failures) /* --until leaves out all of them */
+        return vs_tool_fail(job->who, "%s: no request for device memory up to event %llu, so there is "
+                            "nothing to replay; give --until a later event", job->trace, job->until);
     if (vs_recording_partial(&recorded->recording))
         return vs_tool_fail(job->who, "%s: a replay needs every allocation, but %s; record it again "
                             "without --min-size, --sample and --max-trace-size", job->trace,

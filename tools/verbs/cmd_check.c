@@ -8,6 +8,7 @@
 #include "analysis/report/budget.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
+#include "tools/common/report_names.h"
 #include "viewer/report/budget_text.h"
 #include "viewer/report/recording_text.h"
 
@@ -129,21 +130,6 @@ static void print(const struct check_arguments *args, const struct vs_budget_res
     }
 }
 
-static int no_such_device(const char *who, const char *path, const struct vs_report *report,
-                          uint64_t device)
-{
-    char list[256] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < report->device_count && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%llu", i ? ", " : "",
-                              (unsigned long long)report->devices[i].device);
-    if (!*list)
-        return vs_tool_fail(who, "%s: the trace has no device %llu, and no other", path,
-                            (unsigned long long)device);
-    return vs_tool_fail(who, "%s: the trace has no device %llu; it has: %s", path,
-                        (unsigned long long)device, list);
-}
-
 /* The exit code for one trace. */
 static int check_one(const char *who, const char *path, const struct check_arguments *args,
                      struct vs_json *json)
@@ -164,7 +150,7 @@ static int check_one(const char *who, const char *path, const struct check_argum
         code = vs_tool_fail(who, "%s: %s; add --allow-partial to check the events it contains", path,
                             report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
     else if (result.count == 0 && args->budget.one_device)
-        code = no_such_device(who, path, report, args->budget.device);
+        code = vs_report_no_device(who, path, report, args->budget.device);
     else if (result.count == 0)
         code = vs_tool_fail(who, "%s: the trace has no device, so there is nothing to check", path);
     else

@@ -8,6 +8,7 @@
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
+#include "tools/common/report_names.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/trace_part.h"
 #include "viewer/report/report_json.h"
@@ -219,18 +220,6 @@ static struct vs_style style_of(const struct report_arguments *args)
     return style;
 }
 
-static bool known_device(const char *who, const char *path, const struct vs_report *report,
-                         const struct vs_report_wish *wish)
-{
-    bool found = !wish->one_device;
-    for (size_t i = 0; i < report->device_count; i++)
-        found |= report->devices[i].device == wish->device;
-    if (!found)
-        vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
-                     (unsigned long long)wish->device);
-    return found;
-}
-
 static bool report_one(const char *who, const char *path, const struct report_arguments *args)
 {
     struct vs_reader *reader;
@@ -241,7 +230,7 @@ static bool report_one(const char *who, const char *path, const struct report_ar
     if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &args->part, &reader,
                              &report))
         return false;
-    if (!known_device(who, path, report, &wish)) {
+    if (!vs_report_wish_known(who, path, report)) {
         vs_report_free(report);
         vs_reader_close(reader);
         return false;

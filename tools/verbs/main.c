@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/common/command.h"
+#include "tools/common/name_match.h"
 #include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"
 
@@ -45,44 +46,14 @@ static void print_help(FILE *out)
           "exits with the program's status.\n", out);
 }
 
-/* Levenshtein distance, for names of at most 31 bytes. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t la = strlen(a), lb = strlen(b), row[32];
-    if (la > 31 || lb > 31)
-        return 32;
-    for (size_t j = 0; j <= lb; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= la; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= lb; j++) {
-            size_t best = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
 static int unknown_verb(const char *name)
 {
-    const struct vs_command *nearest = NULL;
-    size_t least = 3; /* larger distances are not suggested */
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        size_t d = distance(name, commands[i]->name);
-        if (d < least && 2 * d <= strlen(name)) {
-            least = d;
-            nearest = commands[i];
-        }
-    }
-    if (nearest)
-        return vs_tool_fail("vramscope", "unknown verb '%s'; did you mean '%s'?", name,
-                            nearest->name);
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    size_t meant = vs_name_meant(name, names, COMMAND_COUNT);
+    if (meant < COMMAND_COUNT)
+        return vs_tool_fail("vramscope", "unknown verb '%s'; did you mean '%s'?", name, names[meant]);
     return vs_tool_usage("vramscope", "unknown verb '%s'", name);
 }
 

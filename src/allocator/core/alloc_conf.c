@@ -504,6 +504,20 @@ static const struct key *find_key(struct token t)
     return NULL;
 }
 
+const char *vs_alloc_conf_key(size_t index)
+{
+    return index < sizeof keys / sizeof *keys ? keys[index].name : NULL;
+}
+
+static void unknown_key(const struct alloc_conf_reader *r, struct token name)
+{
+    char shown[TOKEN_SHOWN + 4];
+    warn(r, name, "is ignored");
+    if (!*r->messages->unknown)
+        strcpy(r->messages->unknown, show(name, shown));
+}
+_Static_assert(TOKEN_SHOWN + 4 <= VS_ALLOC_CONF_KEY_MAX, "a shown name fits");
+
 /* One key with its value; the first pass uses only large_segment_size_mb. */
 static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
 {
@@ -519,7 +533,7 @@ static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
         r->native_only |= key->native_only;
     } else {
         if (!key && !first_pass)
-            warn(r, name, "is ignored");
+            unknown_key(r, name);
         err = colon ? skip(r) : VS_OK;
     }
     r->key = NULL;
@@ -566,7 +580,7 @@ enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc
 {
     char packed[VS_ALLOC_CONF_MAX];
     size_t used = 0;
-    messages->error[0] = '\0';
+    messages->error[0] = messages->unknown[0] = '\0';
     for (size_t i = 0; i < length; i++) {
         if (is_space(text[i]))
             continue;

@@ -18,6 +18,7 @@
 /* Longest supported text, in bytes that are not white space. */
 #define VS_ALLOC_CONF_MAX 4096
 #define VS_ALLOC_CONF_MESSAGE_MAX 256
+#define VS_ALLOC_CONF_KEY_MAX 64
 
 enum vs_alloc_conf_backend {
     VS_BACKEND_NATIVE,
@@ -43,6 +44,7 @@ struct vs_alloc_conf_messages {
     void (*warn)(void *ctx, const char *message);
     void *ctx;
     char error[VS_ALLOC_CONF_MESSAGE_MAX]; /* set when the text is rejected */
+    char unknown[VS_ALLOC_CONF_KEY_MAX];   /* the first unknown key, shortened; "": there is none */
 };
 
 /* vs_alloc_conf_parse: parses *text* of *length* bytes, any bytes, into *conf*; fields not named in
@@ -54,5 +56,8 @@ struct vs_alloc_conf_messages {
  * large_segment_size_mb is rejected together with expandable_segments:True. */
 enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc_conf *conf,
                                 struct vs_alloc_conf_messages *messages) VS_MUST_CHECK;
+
+/* vs_alloc_conf_key: the known key with number *index*, from 0; NULL after the last one. */
+const char *vs_alloc_conf_key(size_t index);
 
 #endif

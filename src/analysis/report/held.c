@@ -27,8 +27,7 @@ enum vs_by vs_by_parse(const char *word)
     return (enum vs_by)by;
 }
 
-/* Whether the path "step / forward" is *wanted*, or a range of that name is open in it. */
-static bool path_has(const char *path, const char *wanted)
+bool vs_held_phase_matches(const char *path, const char *wanted)
 {
     size_t length = strlen(wanted);
     if (strcmp(path, wanted) == 0)
@@ -65,6 +64,14 @@ static bool site_matches(const struct vs_summary *summary, uint32_t index, const
     return site.frame_count == 0 && regexec(wanted, api ? api : "", 0, NULL, 0) == 0;
 }
 
+bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted)
+{
+    for (uint32_t i = 0; i < summary->replay->sites.count; i++)
+        if (site_matches(summary, i, wanted))
+            return true;
+    return false;
+}
+
 static bool passes(const struct vs_summary *summary, const struct vs_held_filter *filter,
                    struct held_answers *answers, const struct vs_held_block *block)
 {
@@ -79,7 +86,7 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
         if (!*answer) {
             struct vs_place place = {.phase = block->place.phase};
             vs_phases_text(&summary->replay->phases, place, path);
-            *answer = path_has(path, filter->phase) ? 2 : 1;
+            *answer = vs_held_phase_matches(path, filter->phase) ? 2 : 1;
         }
         if (*answer == 1)
             return false;
@@ -120,6 +127,8 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
             continue;
         out->all_bytes += live->size;
         out->all_blocks++;
+        if (live->size > out->largest)
+            out->largest = live->size;
         if (!filter || passes(summary, filter, &answers, &block))
             err = add_block(out, &block);
     }
@@ -212,6 +221,7 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
                                  : VS_ERR_NOMEM;
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;
+    out->largest = blocks.largest;
     if (!err)
         err = fill_sums(summary, &blocks, request->kinds, out);
     if (!err)

@@ -39,6 +39,10 @@ static inline bool vs_held_filter_given(const struct vs_held_filter *filter)
     return filter->phase || filter->steps || filter->site || filter->min_bytes;
 }
 
+/* vs_held_phase_matches: whether *path*, as "step / forward", is *wanted*, or has a range of that
+ * name. */
+bool vs_held_phase_matches(const char *path, const char *wanted);
+
 struct vs_held_row {
     const char *label;
     uint64_t bytes, blocks;
@@ -71,6 +75,7 @@ struct vs_held {
     const char *place;
     uint64_t bytes, blocks;         /* live blocks that the filter lets pass */
     uint64_t all_bytes, all_blocks; /* all live blocks with an event */
+    uint64_t largest;               /* of these */
     struct vs_held_table by[VS_BY_COUNT]; /* not by site */
     const struct vs_report_sites *sites;  /* of the blocks that pass */
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */

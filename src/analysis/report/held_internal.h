@@ -20,7 +20,7 @@ struct vs_held_block {
 struct vs_held_blocks {
     struct vs_held_block *items;
     size_t count, capacity;
-    uint64_t all_bytes, all_blocks;
+    uint64_t all_bytes, all_blocks, largest;
 };
 
 struct vs_held_request {
@@ -34,6 +34,10 @@ struct vs_held_request {
 enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
                           const struct vs_held_request *request, struct vs_held *out)
     VS_MUST_CHECK;
+
+/* vs_held_site_seen: whether a call site of any allocation so far matches *wanted*. Cost: looks up the
+ * symbols of every site. */
+bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted);
 
 /* vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. VS_ERR_NOMEM. */
 enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,

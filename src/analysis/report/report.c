@@ -357,6 +357,14 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
     return err;
 }
 
+static bool nothing_passed(const struct vs_report *report)
+{
+    bool passed = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        passed |= report->devices[i].held.blocks > 0;
+    return !passed;
+}
+
 /* The events before a moment were only replayed: only its latest failures are known. */
 static void count_kept_failures(struct vs_report *report)
 {
@@ -409,6 +417,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         vs_imposed_fill(report);
     if (!err)
         err = second_pass(pass, symbols, &wrappers, options->sites_max);
+    if (!err && report->wish.filter.site && nothing_passed(report))
+        report->site_unknown = !vs_held_site_seen(&summary, report->wish.filter.site);
     if (!err) {
         const char *first = NULL;
         char note[VS_SYMBOLS_NOTE_MAX];

@@ -235,7 +235,7 @@ struct vs_report_steps {
     uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
     int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
-    uint64_t longest_number;
+    uint64_t longest_number, last_number;
 };
 
 /* What the caller asks for beyond the usual lists. */
@@ -259,6 +259,7 @@ struct vs_report_part {
 
 struct vs_report {
     struct vs_report_wish wish; /* as given; what its filter points at is the caller's */
+    bool site_unknown; /* wish.filter.site matches no call site of this part of the trace */
     struct vs_report_part part; /* neither flag set: the whole trace */
     /* the process */
     const char *program; /* base name of the executable */

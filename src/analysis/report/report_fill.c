@@ -82,7 +82,7 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
     report->steps = (struct vs_report_steps){
         .begun = steps->begun, .done = steps->done, .total_ns = steps->total_ns,
         .shortest_ns = steps->shortest_ns, .longest_ns = steps->longest_ns,
-        .longest_number = steps->longest_number};
+        .longest_number = steps->longest_number, .last_number = steps->number};
     return VS_OK;
 }
 

@@ -62,7 +62,13 @@ static void heading(const struct vs_report *report, const struct vs_held *held,
     bool filtered = vs_held_filter_given(&report->wish.filter);
     fprintf(style->out, "  %slive %s%s: ", vs_paint(style, VS_BOLD), vs_held_moment(moment, report),
             vs_unpaint(style));
-    if (filtered && held->bytes != held->all_bytes) {
+    if (filtered && !held->blocks) {
+        fprintf(style->out, "none of %s; ", vs_size_format(a, held->all_bytes));
+        if (held->largest < report->wish.filter.min_bytes)
+            fprintf(style->out, "the largest block has %s\n", vs_size_format(b, held->largest));
+        else
+            fprintf(style->out, "try --at TIME\n");
+    } else if (filtered && held->bytes != held->all_bytes) {
         struct vs_size_pair sizes = vs_sizes_apart(held->bytes, held->all_bytes);
         fprintf(style->out, "%s of %s in %s of %s block%s\n", sizes.a, sizes.b,
                 vs_count_format(a, held->blocks), vs_count_format(b, held->all_blocks),

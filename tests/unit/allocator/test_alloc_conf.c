@@ -289,6 +289,7 @@ static void warnings_need_no_listener(void **state)
     struct vs_alloc_conf conf = {0};
     struct vs_alloc_conf_messages messages = {0};
     assert_int_equal(vs_alloc_conf_parse("other:1", 7, &conf, &messages), VS_OK);
+    assert_string_equal(messages.unknown, "other");
 }
 
 int main(void)

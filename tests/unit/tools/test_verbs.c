@@ -529,6 +529,23 @@ static void an_option_without_its_value_is_named_as_written(void **state)
     vs_builder_remove(&b);
 }
 
+/* What a filter names is in the trace, but none of it is live at the peak. */
+static void a_filter_that_nothing_passes_says_so(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct vs_builder b;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "report --step 0 trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "live at the peak: none of 48.0 MiB; try --at TIME");
+    run(&o, b.dir, "report --min-bytes 1GiB trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "live at the peak: none of 48.0 MiB; the largest block has 40.0 MiB");
+    vs_builder_remove(&b);
+}
+
 static void errors_end_with_what_to_do(void **state)
 {
     (void)state;
@@ -538,10 +555,17 @@ static void errors_end_with_what_to_do(void **state)
         {"report missing.vst", "missing.vst: no such file; check its name, or record a trace with: "},
         {"report text.txt", "but a text file; record a trace with: vramscope run -o FILE.vst -- PROGRAM"},
         {"report empty", ": no .vst file in this folder; record a trace"},
-        {"check --max-peak 1GiB --device 7 trace.vst", "the trace has no device 7; it has: 0"},
+        {"check --max-peak 1GiB --device 7 trace.vst", "--device 7: the program did not use that device; it used 0"},
         {"report --from 15us --to 5us trace.vst", "--from 15us is after --to 5us; exchange"},
         {"report --at 99m trace.vst", "--at 99m: after the end of the trace, at "},
         {"report --at @99999 trace.vst", "--at @99999: there is no such event: the trace has "},
+        {"report --device 7 trace.vst", "--device 7: the program did not use that device; it used 0"},
+        {"report --phase forwrd trace.vst", "no phase 'forwrd'; did you mean 'forward'?"},
+        {"report --phase epoch trace.vst", "no phase 'epoch'; the trace has step, forward"},
+        {"report --step 7 trace.vst", "no step 7; the last one is step 1"},
+        {"report --site nowhere trace.vst",
+         "no call site matches --site 'nowhere'; the largest are alloc_buffers (test_verbs.c:"},
+        {"report --site nowhere --json --at end trace.vst", "no call site matches --site 'nowhere'"},
         {"report --top x trace.vst", "--top takes a number from 1 to 100000, not 'x'"},
         {"index --share 200 trace.vst", "--share takes a percentage from 1 to 100, not '200'"},
         {"export -f chrome -o nodir/x.json trace.vst", "; create the folder nodir first"},
@@ -732,6 +756,31 @@ static void replay_compares_settings_and_devices(void **state)
     run(&o, b.dir, "replay --device 3 trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "on that device");
+    vs_builder_remove(&b);
+}
+
+/* Each would print a row, or "fits", for something that was not tried. */
+static void a_replay_of_nothing_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *words;
+    } cases[] = {
+        {"--set foo:1", "--set 'foo:1': unknown key 'foo'; known keys: large_segment_size_mb, "},
+        {"--set expandable_segment:True",
+         "unknown key 'expandable_segment'; did you mean 'expandable_segments'?"},
+        {"--set ''", "--set takes KEY:VALUE, such as expandable_segments:True"},
+        {"--until 2", "no request for device memory up to event 2, so there is nothing to replay"},
+        {"--until 99999", "--until 99999: there is no such event: the trace has "},
+    };
+    struct vs_builder b;
+    struct outcome o;
+    fragmented_trace(&b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(&o, b.dir, "replay %s trace.vst", cases[i].args);
+        if (o.code != 2 || *o.out || !strstr(o.err, cases[i].words))
+            fail_msg("%s: exit %d, %s%s", cases[i].args, o.code, o.out, o.err);
+    }
     vs_builder_remove(&b);
 }
 
@@ -1054,11 +1103,13 @@ int main(void)
         cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
+        cmocka_unit_test(a_filter_that_nothing_passes_says_so),
         cmocka_unit_test(errors_end_with_what_to_do),
         cmocka_unit_test(an_option_without_its_value_is_named_as_written),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(replay_compares_settings_and_devices),
+        cmocka_unit_test(a_replay_of_nothing_is_an_error),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
         cmocka_unit_test(estimate_finds_the_largest_batch_from_runs),
