@@ -19,12 +19,14 @@ static const char usage[] =
     "prints by how much and the call sites that hold the memory.\n"
     "\n"
     "  --max-peak SIZE         the highest allowed peak, such as 6GiB\n"
-    "  --metric METRIC         what --max-peak limits: allocated (default), requested or reserved\n"
+    "  --metric METRIC         what --max-peak limits: allocated (default), requested or reserved;\n"
+    "                          under PyTorch allocated is that of its tensors, reserved that of\n"
+    "                          the segments in which it keeps them\n"
     "  --max-live-at-end SIZE  the most memory still allocated at the end\n"
     "  --device N              only this device\n"
     "  --format FORMAT         text (default), json, github (workflow commands) or junit\n"
-    "  --allow-partial         accept incomplete traces (program killed, file cut off or\n"
-    "                          damaged) and check the events they contain\n"
+    "  --partial               use the readable events of a trace that is cut off or damaged, or\n"
+    "                          whose program was killed\n"
     "  --color WHEN            auto (default), always or never\n"
     "\n"
     "Exit codes: 0 every budget was met; 1 a budget was exceeded; 2 a trace is unusable or\n"
@@ -97,7 +99,8 @@ static int parse(int argc, char **argv, struct check_arguments *args)
         {"max-peak", required_argument, NULL, 'm'}, {"metric", required_argument, NULL, 'M'},
         {"max-live-at-end", required_argument, NULL, 'l'},
         {"device", required_argument, NULL, 'd'},   {"format", required_argument, NULL, 'f'},
-        {"allow-partial", no_argument, NULL, 'p'},  {"color", required_argument, NULL, 'c'},
+        {"partial", no_argument, NULL, 'p'},        {"color", required_argument, NULL, 'c'},
+        {"allow-partial", no_argument, NULL, 'p'}, /* its former name */
         {"help", no_argument, NULL, 'h'},           {0}};
     int c, code;
     opterr = 0;
@@ -137,7 +140,7 @@ static int check_one(const char *who, const char *path, const struct check_argum
     struct vs_reader *reader;
     struct vs_report *report;
     struct vs_budget_line lines[VS_BUDGET_LINES_MAX];
-    if (!vs_tool_report(who, path, args->partial, "--allow-partial", 0, &reader, &report))
+    if (!vs_tool_report(who, path, args->partial, "--partial", 0, &reader, &report))
         return VS_EXIT_UNUSABLE;
     int code = VS_EXIT_OK;
     char cut[VS_RECORDING_TEXT_MAX];
@@ -147,7 +150,7 @@ static int check_one(const char *who, const char *path, const struct check_argum
         result.exceeded += lines[i].exceeded;
     if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
         !args->partial)
-        code = vs_tool_fail(who, "%s: %s; add --allow-partial to check the events it contains", path,
+        code = vs_tool_fail(who, "%s: %s; add --partial to check the events it contains", path,
                             report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
     else if (result.count == 0 && args->budget.one_device)
         code = vs_report_no_device(who, path, report, args->budget.device);
@@ -180,7 +183,7 @@ static int check_main(int argc, char **argv)
     struct vs_json json = {.out = stdout, .pretty = true};
     if (args.format == FORMAT_JSON) {
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "schema", "vramscope.check/1");
+        vs_json_string(&json, "schema", "vramscope.check/2");
         vs_json_begin_array(&json, "traces");
     } else if (args.format == FORMAT_JUNIT) {
         puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vramscope check\">");

@@ -29,7 +29,7 @@ static const struct vs_report_peak *peak_of(const struct vs_report_device *devic
     switch (metric) {
     case VS_METRIC_REQUESTED: return &device->peak_requested;
     case VS_METRIC_RESERVED: return &device->peak_reserved;
-    default: return &device->peak_allocated;
+    default: return &device->peak_user;
     }
 }
 
@@ -41,19 +41,23 @@ size_t vs_budget_check(const struct vs_report *report, const struct vs_budget *b
         const struct vs_report_device *device = &report->devices[i];
         if (budget->one_device && device->device != budget->device)
             continue;
+        bool tensors = device->level == VS_LEVEL_FRAMEWORK;
         if (budget->has_peak) {
             const struct vs_report_peak *peak = peak_of(device, budget->metric);
             lines[count++] = (struct vs_budget_line){
                 .device = device, .metric = budget->metric, .value = peak->bytes,
                 .limit = budget->peak_max, .exceeded = peak->bytes > budget->peak_max,
-                .peak = peak, .sites = &device->at_peak};
+                .peak = peak, .tensors = tensors && budget->metric == VS_METRIC_ALLOCATED};
+            lines[count - 1].sites = tensors && !lines[count - 1].tensors ? &device->device_at_peak
+                                                                          : &device->at_peak;
         }
         if (budget->has_live) {
-            uint64_t live = device->allocated + device->lost_bytes;
+            uint64_t live = tensors ? device->user_allocated
+                                    : device->allocated + device->lost_bytes;
             lines[count++] = (struct vs_budget_line){
                 .device = device, .metric = VS_METRIC_LIVE_AT_END, .value = live,
                 .limit = budget->live_max, .exceeded = live > budget->live_max,
-                .sites = &device->at_end};
+                .tensors = tensors, .sites = &device->at_end};
         }
     }
     return count;

@@ -17,6 +17,9 @@ const char *vs_metric_name(enum vs_metric metric);
 /* vs_metric_parse: the first three by name; VS_ERR_ARG otherwise. */
 enum vs_err vs_metric_parse(const char *text, enum vs_metric *out) VS_MUST_CHECK;
 
+/* Where PyTorch reports its tensors, "allocated" and "live at end" are those of its tensors and of
+ * memory that does not hold them; "requested" and "reserved" those of the memory that it has from
+ * the device. */
 struct vs_budget {
     bool has_peak, has_live;
     enum vs_metric metric;   /* of the peak */
@@ -30,6 +33,7 @@ struct vs_budget_line {
     enum vs_metric metric;
     uint64_t value, limit;
     bool exceeded;
+    bool tensors; /* PyTorch's tensors instead of the memory that holds them */
     const struct vs_report_peak *peak;    /* NULL for live at the end */
     const struct vs_report_sites *sites;  /* the call sites that hold it */
 };

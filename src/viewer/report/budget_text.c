@@ -12,51 +12,65 @@
 
 #define LINE_MAX_BYTES 512
 
-static const char *label(enum vs_metric metric)
+static const char *label(const struct vs_budget_line *line)
 {
     static const char *const labels[] = {"peak allocated", "peak requested", "peak reserved",
                                          "live at the end"};
-    return labels[metric];
+    if (!line->tensors)
+        return labels[line->metric];
+    return line->metric == VS_METRIC_ALLOCATED ? "peak of tensors" : "tensors live at the end";
 }
 
-/* "device 0 peak allocated 412.3 MiB exceeds 400.0 MiB by 12.3 MiB (3.1 %)" */
+/* "device 0: peak allocated 412.3 MiB exceeds 400.0 MiB by 12.3 MiB (3.1 %)" */
 static char *sentence(char *out, const struct vs_budget_line *line)
 {
-    char value[VS_SIZE_TEXT_MAX], limit[VS_SIZE_TEXT_MAX], over[VS_SIZE_TEXT_MAX], share[16];
-    vs_size_format(value, line->value);
-    vs_size_format(limit, line->limit);
+    struct vs_size_pair sizes = vs_sizes_apart(line->value, line->limit);
+    char rest[VS_SIZE_TEXT_MAX], share[16];
     if (!line->exceeded) {
-        snprintf(out, LINE_MAX_BYTES, "device %" PRIu64 " %s %s is within %s (%s to spare)",
-                 line->device->device, label(line->metric), value, limit,
-                 vs_size_format(over, line->limit - line->value));
+        vs_size_format(rest, line->limit - line->value);
+        bool differs = strcmp(rest, sizes.b) != 0;
+        snprintf(out, LINE_MAX_BYTES, "device %" PRIu64 ": %s %s is within %s%s%s%s",
+                 line->device->device, label(line), sizes.a, sizes.b, differs ? " (" : "",
+                 differs ? rest : "", differs ? " to spare)" : "");
         return out;
     }
     uint64_t excess = line->value - line->limit;
-    int n = snprintf(out, LINE_MAX_BYTES, "device %" PRIu64 " %s %s exceeds %s by %s",
-                     line->device->device, label(line->metric), value, limit,
-                     vs_size_format(over, excess));
-    if (line->limit && n > 0 && n < LINE_MAX_BYTES)
-        n += snprintf(out + n, LINE_MAX_BYTES - (size_t)n, " (%s)",
-                      vs_text_percent(share, excess, line->limit));
-    if (n > 0 && n < LINE_MAX_BYTES)
-        snprintf(out + n, LINE_MAX_BYTES - (size_t)n, " [%" PRIu64 " > %" PRIu64 " bytes]",
-                 line->value, line->limit);
+    int n = snprintf(out, LINE_MAX_BYTES, "device %" PRIu64 ": %s %s exceeds %s by %s",
+                     line->device->device, label(line), sizes.a, sizes.b,
+                     vs_size_format(rest, excess));
+    if (line->limit > excess / 10 && n > 0 && n < LINE_MAX_BYTES)
+        snprintf(out + n, LINE_MAX_BYTES - (size_t)n, " (%s)",
+                 vs_text_percent(share, excess, line->limit));
     return out;
+}
+
+/* "ok    FILE: SENTENCE", with the sentence on lines of its own if both do not fit on one. */
+static void verdict_line(const struct vs_budget_line *line, const char *path,
+                         const struct vs_style *style)
+{
+    char text[LINE_MAX_BYTES];
+    sentence(text, line);
+    fprintf(style->out, "%s%-4s%s  ", vs_paint(style, line->exceeded ? VS_BAD : VS_GOOD),
+            line->exceeded ? "FAIL" : "ok", vs_unpaint(style));
+    vs_text_put(style->out, path);
+    if (6 + vs_text_width(path) + 2 + vs_text_width(text) <= style->width) {
+        fprintf(style->out, ": %s\n", text);
+    } else {
+        fputs(":\n", style->out);
+        vs_text_wrapped(style, "      ", text);
+    }
 }
 
 void vs_budget_text(const struct vs_budget_result *result, const struct vs_style *style)
 {
-    char text[LINE_MAX_BYTES], time[VS_SIZE_TEXT_MAX];
+    char time[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < result->count; i++) {
         const struct vs_budget_line *line = &result->lines[i];
-        fprintf(style->out, "%s%s%s  ", vs_paint(style, line->exceeded ? VS_BAD : VS_GOOD),
-                line->exceeded ? "FAIL" : "ok", vs_unpaint(style));
-        vs_text_put(style->out, result->report->path);
-        fprintf(style->out, ": %s\n", sentence(text, line));
+        verdict_line(line, result->report->path, style);
         if (!line->exceeded)
             continue;
         if (line->peak && line->peak->event)
-            fprintf(style->out, "  reached at %s%s%s\n", vs_time_format(time, line->peak->time_ns),
+            fprintf(style->out, "      at %s%s%s\n", vs_time_format(time, line->peak->time_ns),
                     *line->peak->place ? ", " : "", line->peak->place);
         if (line->sites->count)
             fprintf(style->out, "  memory by call site %s\n",
@@ -105,6 +119,7 @@ void vs_budget_json(const struct vs_budget_result *result, struct vs_json *json)
         vs_json_begin_object(json, NULL);
         vs_json_uint(json, "device", line->device->device);
         vs_json_string(json, "metric", vs_metric_name(line->metric));
+        vs_json_string(json, "level", line->tensors ? "tensors" : "device");
         vs_json_uint(json, "bytes", line->value);
         vs_json_uint(json, "limit_bytes", line->limit);
         vs_json_bool(json, "held", !line->exceeded);
@@ -146,7 +161,7 @@ void vs_budget_junit(const struct vs_budget_result *result, FILE *out)
     for (size_t i = 0; i < result->count; i++) {
         const struct vs_budget_line *line = &result->lines[i];
         fprintf(out, "    <testcase classname=\"vramscope.check\" name=\"device %" PRIu64 " %s\">",
-                line->device->device, label(line->metric));
+                line->device->device, label(line));
         if (line->exceeded) {
             fputs("<failure message=\"", out);
             xml_text(out, sentence(text, line));

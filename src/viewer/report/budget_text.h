@@ -24,7 +24,7 @@ void vs_budget_text(const struct vs_budget_result *result, const struct vs_style
 /* vs_budget_github: one workflow command (::error or ::notice) per limit. */
 void vs_budget_github(const struct vs_budget_result *result, FILE *out);
 
-/* vs_budget_json: one element of the array "traces" (schema "vramscope.check/1"). */
+/* vs_budget_json: one element of the array "traces" (schema "vramscope.check/2"). */
 void vs_budget_json(const struct vs_budget_result *result, struct vs_json *json);
 
 /* vs_budget_junit: one <testsuite>. */
