@@ -33,8 +33,8 @@ ROOMS = {
     "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/read": ("base ledger trace/format",
-                   "checkpoint.h checkpoint_cache.h definition_log.h reader.h reader_internal.h "
-                   "rewrite.h seek.h state_record.h"),
+                   "checkpoint.h checkpoint_cache.h definition_log.h follower.h reader.h "
+                   "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbolize.h symbols.h"),
     "intercept/route": ("base trace/record intercept/process intercept/track intercept/cupti",
                         "bypass.h definitions.h hook.h hook_table.h loaded.h loader_wait.h opened.h route.h"),

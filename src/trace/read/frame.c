@@ -119,7 +119,7 @@ static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stor
     return VS_OK;
 }
 
-/* Unpacks the payload of r->frame into r->raw. Returns as read_frame. */
+/* Unpacks the payload of r->frame into r->raw. Returns as vs_frame_read. */
 static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, const char **problem)
 {
     const struct vs_frame_header *h = &r->frame;
@@ -137,9 +137,16 @@ static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, cons
     return VS_OK;
 }
 
-/* Reads the frame at r->offset into r->raw and checks it. VS_OK with *problem* NULL, or set to the
- * problem. VS_ERR_NOMEM. */
-static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *cut)
+bool vs_frame_peek(const struct vs_reader *r, struct vs_frame_header *h)
+{
+    bool cut;
+    if (r->offset >= r->file.size)
+        return false;
+    size_t got = vs_source_read(&r->file, r->offset, h, sizeof *h);
+    return !check_header(r, h, got, &cut);
+}
+
+enum vs_err vs_frame_read(struct vs_reader *r, const char **problem, bool *cut)
 {
     struct vs_frame_header h;
     size_t got = vs_source_read(&r->file, r->offset, &h, sizeof h);
@@ -302,7 +309,7 @@ enum vs_err vs_frame_load(struct vs_reader *r)
         bool cut = false;
         if (r->offset >= r->file.size)
             return load_recovered(r, NULL, false);
-        enum vs_err err = read_frame(r, &problem, &cut);
+        enum vs_err err = vs_frame_read(r, &problem, &cut);
         if (err)
             return err;
         if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.sequence != r->next_sequence)

@@ -39,43 +39,51 @@ static bool maps_file(pid_t pid, ino_t inode)
     return found || refused;
 }
 
-static uint64_t locked_by(const char *path)
+static uint64_t locked_by(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* any byte, whatever the size */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    bool known = !fcntl(fd, F_OFD_GETLK, &lock);
-    close(fd);
-    if (!known || lock.l_type == F_UNLCK)
+    if (fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type == F_UNLCK)
         return 0;
     return lock.l_pid > 0 ? (uint64_t)lock.l_pid : VS_RECORDED_ELSEWHERE;
 }
 
-/* Reads FILE.live's header, and its inode. */
-static bool read_live(const char *path, struct vs_live_header *header, struct stat *st)
+static int open_live(const char *path)
 {
     char *live = vs_reader_live_path(path);
     int fd = live ? open(live, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
     free(live);
-    if (fd < 0)
-        return false;
-    bool read = pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && !fstat(fd, st);
-    close(fd);
-    return read && !memcmp(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) &&
+    return fd;
+}
+
+/* Reads FILE.live's header, and its inode. */
+static bool read_live(int fd, struct vs_live_header *header, struct stat *st)
+{
+    return pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && !fstat(fd, st) &&
+           !memcmp(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) &&
            header->byte_order == VS_BYTE_ORDER;
 }
 
-uint64_t vs_reader_recorded_by(const char *path)
+uint64_t vs_reader_holder(int fd, int live)
 {
-    uint64_t holder = locked_by(path);
+    uint64_t holder = fd >= 0 ? locked_by(fd) : 0;
     struct vs_live_header header;
     struct stat st;
-    if (holder || !read_live(path, &header, &st) || !header.pid || header.pid > INT_MAX)
+    if (holder || live < 0 || !read_live(live, &header, &st) || !header.pid || header.pid > INT_MAX)
         return holder;
     pid_t pid = (pid_t)header.pid;
     bool runs = !kill(pid, 0) || errno == EPERM;
     return runs && maps_file(pid, st.st_ino) ? header.pid : 0;
+}
+
+uint64_t vs_reader_recorded_by(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), live = open_live(path);
+    uint64_t holder = vs_reader_holder(fd, live);
+    if (live >= 0)
+        close(live);
+    if (fd >= 0)
+        close(fd);
+    return holder;
 }
 
 bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome outcome,
@@ -84,7 +92,11 @@ bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome ou
     struct vs_live_header header;
     struct stat st;
     uint32_t words[2] = {outcome, status};
-    if (!read_live(path, &header, &st) || header.pid != pid)
+    int found = open_live(path);
+    bool its = found >= 0 && read_live(found, &header, &st) && header.pid == pid;
+    if (found >= 0)
+        close(found);
+    if (!its)
         return false;
     char *live = vs_reader_live_path(path);
     int fd = live ? open(live, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;

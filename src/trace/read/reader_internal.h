@@ -47,6 +47,8 @@ struct vs_recovery {
     struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
 };
 
+/* vs_recovery_fits: whether *header* is that of a live file of the trace with *uuid*. */
+bool vs_recovery_fits(const struct vs_live_header *header, const uint8_t *uuid);
 /* vs_recovery_load: copies the windows of the live file *source*, if it belongs to the trace with
  * *uuid*. VS_ERR_NOT_FOUND when it does not; VS_ERR_NOMEM. Called before the size of the trace is
  * read: a window that is reused in between is then in the trace. */
@@ -190,6 +192,9 @@ enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
  * link, beside the file that it points to. malloc'ed; NULL when out of memory. */
 char *vs_reader_live_path(const char *path);
 
+/* vs_reader_holder: as vs_reader_recorded_by, for an open trace and its open FILE.live (-1: none). */
+uint64_t vs_reader_holder(int fd, int live);
+
 /* vs_reader_find_outcome: see vs_reader_outcome. The trace is a file. */
 void vs_reader_find_outcome(struct vs_reader *reader);
 /* vs_reader_ending_text: writes to *out* why the trace has no end, or not the program's own.
@@ -202,6 +207,12 @@ const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 /* vs_frame_load: makes the next event frame (from the file or FILE.live) the present one.
  * VS_ERR_END when there is none, with condition and text set; VS_ERR_NOMEM. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
+/* vs_frame_peek: reads the header of the frame at the reader's offset; false when no whole frame is
+ * there. Checks no checksum. */
+bool vs_frame_peek(const struct vs_reader *reader, struct vs_frame_header *header);
+/* vs_frame_read: reads the frame at the reader's offset into its `frame` and `raw`, and checks it.
+ * VS_OK with *problem* NULL, or set to the problem (*cut*: bytes are missing); VS_ERR_NOMEM. */
+enum vs_err vs_frame_read(struct vs_reader *reader, const char **problem, bool *cut) VS_MUST_CHECK;
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
 

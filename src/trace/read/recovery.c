@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES ((size_t)4096)
 
-static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
+bool vs_recovery_fits(const struct vs_live_header *h, const uint8_t *uuid)
 {
     return !memcmp(h->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) && h->major <= VS_FORMAT_MAJOR &&
            h->byte_order == VS_BYTE_ORDER && !memcmp(h->uuid, uuid, sizeof h->uuid) &&
@@ -85,7 +85,7 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
 {
     struct vs_live_header header;
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
-        !header_fits(&header, uuid))
+        !vs_recovery_fits(&header, uuid))
         return VS_ERR_NOT_FOUND;
     recovery->found = true;
     if (header.end_kind == VS_OUTCOME_EXITED || header.end_kind == VS_OUTCOME_KILLED)
@@ -93,7 +93,7 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
     enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
     /* read again: *used* must not be older than the counts */
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
-        !header_fits(&header, uuid))
+        !vs_recovery_fits(&header, uuid))
         header.windows = 0;
     for (unsigned i = 0; i < header.windows && !err; i++)
         err = load_window(recovery, source, &header, i);

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Follows a growing trace; see the header. The present frame comes from FILE, or from the window of
+ * FILE.live that will become that frame; a window is read in parts, as records are added. When
+ * nothing is left and the recorder is gone, the rest is read as any unfinished trace (frame.c). */
+#include "trace/read/follower.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/read/reader_internal.h"
+
+/* more memory for definitions as the trace grows: as in reader_open.c */
+#define BUDGET_FACTOR 32u
+
+enum follow_source { FOLLOW_NONE, FOLLOW_FILE, FOLLOW_WINDOW };
+
+/* The decoder before a record. */
+struct follow_place {
+    const unsigned char *next, *end;
+    uint64_t time_ns, last_address, last_t, strings_seen, nodes_seen;
+    uint64_t events, events_recovered, events_unknown;
+    uint32_t tid, frame_events;
+};
+
+struct vs_follower {
+    struct vs_reader *reader;
+    struct vs_source live; /* fd -1: none */
+    ino_t live_inode;
+    struct vs_live_header header; /* as last read */
+    bool header_good;
+    uint64_t recorder;
+    bool gone;  /* the recorder is gone */
+    bool plain; /* the rest is read by the reader alone */
+    bool again; /* the latest record has to be read again later */
+
+    enum follow_source source; /* of the present frame, number reader->next_sequence - 1 */
+    const unsigned char *start;  /* its first byte */
+    struct follow_place before;  /* the decoder before it */
+    uint64_t before_offset;
+    unsigned char *window; /* bytes of the present frame that came from its window */
+    size_t window_used, window_capacity;
+};
+
+static uint64_t value(const _Atomic uint64_t *p)
+{
+    return atomic_load_explicit(p, memory_order_relaxed);
+}
+
+static struct follow_place save(const struct vs_reader *r)
+{
+    return (struct follow_place){r->next, r->end, r->time_ns, r->last_address, r->last_t,
+                                 r->strings_seen, r->nodes_seen, r->events, r->events_recovered,
+                                 r->events_unknown, r->tid, r->frame_events};
+}
+
+static void restore(struct vs_reader *r, const struct follow_place *p)
+{
+    r->next = p->next;
+    r->end = p->end;
+    r->time_ns = p->time_ns;
+    r->last_address = p->last_address;
+    r->last_t = p->last_t;
+    r->strings_seen = p->strings_seen;
+    r->nodes_seen = p->nodes_seen;
+    r->events = p->events;
+    r->events_recovered = p->events_recovered;
+    r->events_unknown = p->events_unknown;
+    r->tid = p->tid;
+    r->frame_events = p->frame_events;
+    r->ended = r->end_seen = r->stopped = false;
+}
+
+/* --- FILE.live --- */
+
+static bool read_live(const struct vs_follower *f, uint64_t at, void *to, size_t bytes)
+{
+    /* what is read after this is not older than what was read before */
+    atomic_thread_fence(memory_order_acquire);
+    return vs_source_read(&f->live, at, to, bytes) == bytes;
+}
+
+static void close_live(struct vs_follower *f)
+{
+    if (f->live.fd >= 0)
+        close(f->live.fd);
+    f->live.fd = -1;
+    f->header_good = false;
+}
+
+/* Opens FILE.live, or the one that the recorder created in its place. A removed one stays open: it
+ * may have the last events. */
+static void open_live(struct vs_follower *f)
+{
+    struct stat st;
+    struct vs_live_header header;
+    const char *path = f->reader->live_path;
+    if (!path || stat(path, &st) || !S_ISREG(st.st_mode) ||
+        (f->live.fd >= 0 && st.st_ino == f->live_inode))
+        return;
+    struct vs_source found = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
+                              .size = (uint64_t)st.st_size};
+    if (found.fd < 0)
+        return;
+    if (vs_source_read(&found, 0, &header, sizeof header) != sizeof header ||
+        !vs_recovery_fits(&header, f->reader->header.uuid)) {
+        close(found.fd);
+        return;
+    }
+    close_live(f);
+    f->live = found;
+    f->live_inode = st.st_ino;
+}
+
+static void look_at_live(struct vs_follower *f)
+{
+    open_live(f);
+    f->header_good = f->live.fd >= 0 && read_live(f, 0, &f->header, sizeof f->header) &&
+                     vs_recovery_fits(&f->header, f->reader->header.uuid);
+}
+
+/* The window that becomes frame *sequence*, by the header as last read; windows when there is
+ * none. An empty one is passed over: its number may be used again. */
+static unsigned find_window(const struct vs_follower *f, uint64_t sequence)
+{
+    unsigned i = 0, count = f->header_good ? f->header.windows : 0;
+    while (i < count && (value(&f->header.window[i].sequence) != sequence ||
+                         !value(&f->header.window[i].used)))
+        i++;
+    return i < count ? i : VS_LIVE_WINDOWS_MAX;
+}
+
+static bool has_later_window(const struct vs_follower *f, uint64_t sequence)
+{
+    bool later = false;
+    for (unsigned i = 0; f->header_good && i < f->header.windows; i++)
+        later |= value(&f->header.window[i].sequence) > sequence;
+    return later;
+}
+
+static bool reserve_window(struct vs_follower *f, size_t bytes)
+{
+    if (bytes <= f->window_capacity)
+        return true;
+    size_t capacity = bytes < 2 * f->window_capacity ? 2 * f->window_capacity : bytes;
+    unsigned char *larger = realloc(f->window, capacity);
+    if (!larger)
+        return false;
+    f->window = larger;
+    f->window_capacity = capacity;
+    return true;
+}
+
+/* Copies what was added to window *i* of frame *sequence* since f->window_used. The sequence is read
+ * before `used`, and again after the bytes: the writer stores them in the opposite order. *added* is
+ * false when there is nothing new, or the window is in use for another frame by now. */
+static enum vs_err copy_window(struct vs_follower *f, unsigned i, uint64_t sequence, bool *added,
+                               uint64_t *base_ns)
+{
+    struct vs_live_window now, again;
+    uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
+    *added = false;
+    if (!read_live(f, at, &now, sizeof now) || value(&now.sequence) != sequence)
+        return VS_OK;
+    uint64_t used = value(&now.used);
+    if (used <= f->window_used || used > f->header.window_bytes)
+        return VS_OK;
+    if (!reserve_window(f, used))
+        return VS_ERR_NOMEM;
+    uint64_t data = f->header.header_bytes + i * f->header.window_bytes + f->window_used;
+    size_t bytes = used - f->window_used;
+    if (!read_live(f, data, f->window + f->window_used, bytes) ||
+        !read_live(f, at, &again, sizeof again) || value(&again.sequence) != sequence ||
+        value(&again.used) < used)
+        return VS_OK;
+    *base_ns = value(&again.base_ns);
+    f->window_used = used;
+    f->reader->table.budget += bytes * BUDGET_FACTOR;
+    *added = true;
+    return VS_OK;
+}
+
+/* --- the present frame --- */
+
+static size_t consumed(const struct vs_follower *f)
+{
+    return f->source == FOLLOW_NONE ? 0 : (size_t)(f->reader->next - f->start);
+}
+
+static void point_at(struct vs_follower *f, const unsigned char *start, size_t done, size_t bytes)
+{
+    f->start = start;
+    f->reader->next = start + done;
+    f->reader->end = start + bytes;
+}
+
+static void begin_frame(struct vs_follower *f, enum follow_source source,
+                        const unsigned char *data, size_t bytes, uint64_t base_ns)
+{
+    struct vs_reader *r = f->reader;
+    f->before = save(r);
+    f->source = source;
+    r->frame_recovered = source == FOLLOW_WINDOW;
+    r->time_ns = r->last_t = base_ns;
+    r->last_address = 0;
+    r->tid = 0;
+    r->frame_events = 0;
+    r->next_sequence++;
+    point_at(f, data, 0, bytes);
+}
+
+/* Back to before the present frame, which is read again. */
+static void leave_frame(struct vs_follower *f)
+{
+    struct vs_reader *r = f->reader;
+    restore(r, &f->before);
+    r->offset = f->before_offset;
+    r->next_sequence--;
+    r->frame_recovered = false;
+    r->next = r->end = NULL;
+    f->source = FOLLOW_NONE;
+    f->window_used = 0;
+}
+
+static void look_at_file(struct vs_follower *f)
+{
+    struct vs_reader *r = f->reader;
+    struct stat st;
+    if (fstat(r->file.fd, &st))
+        return;
+    if ((uint64_t)st.st_size > r->file.size)
+        r->table.budget += ((uint64_t)st.st_size - r->file.size) * BUDGET_FACTOR;
+    r->file.size = (uint64_t)st.st_size;
+}
+
+/* Moves to frame *sequence* of FILE, past frames that were read from their windows. False when it
+ * is not there yet. */
+static bool find_in_file(struct vs_follower *f, uint64_t sequence)
+{
+    struct vs_reader *r = f->reader;
+    struct vs_frame_header h;
+    uint64_t passed = r->offset; /* frames of other types are passed with the event frame after */
+    while (vs_frame_peek(r, &h)) {
+        bool events = h.type == VS_FRAME_EVENTS;
+        if (events && h.sequence == sequence)
+            return true;
+        if (events && h.sequence > sequence)
+            break;
+        r->offset += (uint64_t)h.header_bytes + h.stored_bytes;
+        passed = events ? r->offset : passed;
+    }
+    r->offset = passed;
+    return false;
+}
+
+/* Reads frame *sequence* from FILE to r->raw. *found* is false when it is not there yet. */
+static enum vs_err read_from_file(struct vs_follower *f, uint64_t sequence, bool *found)
+{
+    struct vs_reader *r = f->reader;
+    const char *problem = NULL;
+    bool cut;
+    *found = false;
+    if (!find_in_file(f, sequence))
+        return VS_OK;
+    enum vs_err err = vs_frame_read(r, &problem, &cut);
+    if (err || problem)
+        return err;
+    f->before_offset = r->frame_offset = r->offset;
+    r->offset += (uint64_t)r->frame.header_bytes + r->frame.stored_bytes;
+    *found = true;
+    return VS_OK;
+}
+
+/* The window of the present frame is in use for another one: FILE has the frame. */
+static enum vs_err move_to_file(struct vs_follower *f, bool *more)
+{
+    struct vs_reader *r = f->reader;
+    size_t done = consumed(f);
+    bool found;
+    look_at_file(f);
+    enum vs_err err = read_from_file(f, r->next_sequence - 1, &found);
+    if (err || !found)
+        return err;
+    if (r->frame.raw_bytes < done || memcmp(r->raw, f->window, done) != 0)
+        return VS_ERR_STATE;
+    f->source = FOLLOW_FILE;
+    r->frame_recovered = false;
+    point_at(f, r->raw, done, r->frame.raw_bytes);
+    f->window_used = 0;
+    *more = true;
+    return VS_OK;
+}
+
+/* More of the present frame, from its window. *whole*: the frame has ended there. */
+static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
+{
+    uint64_t sequence = f->reader->next_sequence - 1, base_ns;
+    size_t done = consumed(f);
+    bool later = has_later_window(f, sequence); /* then its `used` no longer changes */
+    unsigned i = find_window(f, sequence);
+    *whole = false;
+    if (i == VS_LIVE_WINDOWS_MAX)
+        return move_to_file(f, more);
+    enum vs_err err = copy_window(f, i, sequence, more, &base_ns);
+    point_at(f, f->window, done, f->window_used);
+    if (err || *more)
+        return err;
+    struct vs_live_window now;
+    uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
+    bool same = read_live(f, at, &now, sizeof now) && value(&now.sequence) == sequence &&
+                value(&now.used) == f->window_used;
+    *whole = same && later;
+    return same ? VS_OK : move_to_file(f, more);
+}
+
+/* The next frame, from FILE or from its window. */
+static enum vs_err begin_next(struct vs_follower *f, bool *more)
+{
+    struct vs_reader *r = f->reader;
+    uint64_t base_ns;
+    look_at_file(f);
+    f->before_offset = r->offset;
+    enum vs_err err = read_from_file(f, r->next_sequence, more);
+    if (err)
+        return err;
+    if (*more && r->frame.base_ns < r->time_ns)
+        *more = false; /* a problem that is reported once the process is gone */
+    if (*more) {
+        begin_frame(f, FOLLOW_FILE, r->raw, r->frame.raw_bytes, r->frame.base_ns);
+        return VS_OK;
+    }
+    unsigned i = find_window(f, r->next_sequence);
+    if (i == VS_LIVE_WINDOWS_MAX)
+        return VS_OK;
+    f->window_used = 0;
+    err = copy_window(f, i, r->next_sequence, more, &base_ns);
+    if (err || !*more)
+        return err;
+    *more = base_ns >= r->time_ns;
+    if (*more)
+        begin_frame(f, FOLLOW_WINDOW, f->window, f->window_used, base_ns);
+    return VS_OK;
+}
+
+/* Called at the end of the known bytes. *more*: there are new ones. */
+static enum vs_err advance(struct vs_follower *f, bool *more)
+{
+    struct vs_reader *r = f->reader;
+    bool whole = true;
+    enum vs_err err = VS_OK;
+    *more = false;
+    if (f->source == FOLLOW_FILE && r->frame_events != r->frame.events)
+        return VS_OK; /* reported by the reader */
+    look_at_live(f);
+    if (f->source == FOLLOW_WINDOW)
+        err = extend(f, more, &whole);
+    if (err || *more || !whole)
+        return err;
+    return begin_next(f, more);
+}
+
+/* --- the end --- */
+
+/* Whether the recorder was found to be gone just now: what it wrote last may not have been read. */
+static bool is_gone_now(struct vs_follower *f)
+{
+    if (f->gone)
+        return false;
+    f->recorder = vs_reader_holder(f->reader->file.fd, f->live.fd);
+    f->gone = !f->recorder;
+    return f->gone;
+}
+
+/* The process is gone, and there are no more records where they were expected: the reader decides
+ * how the trace ends. */
+static enum vs_err settle(struct vs_follower *f)
+{
+    struct vs_reader *r = f->reader;
+    enum vs_err err = VS_OK;
+    f->plain = true;
+    look_at_file(f);
+    find_in_file(f, r->next_sequence);
+    if (f->live.fd >= 0) {
+        struct stat st;
+        if (!fstat(f->live.fd, &st))
+            f->live.size = (uint64_t)st.st_size;
+        err = vs_recovery_load(&r->recovery, &f->live, r->header.uuid);
+        err = err == VS_ERR_NOMEM ? err : VS_OK;
+    }
+    vs_reader_find_outcome(r);
+    if (r->outcome.kind == VS_OUTCOME_RECORDING) /* another trace of this name */
+        r->outcome = r->recovery.outcome;
+    if (err || (f->source == FOLLOW_FILE && r->frame_events != r->frame.events))
+        return err; /* the reader finds the difference */
+    r->frame_recovered = false;
+    r->events_recovered = 0;
+    err = vs_frame_load(r);
+    return err == VS_ERR_END ? VS_OK : err; /* r->ended */
+}
+
+/* --- events --- */
+
+/* A record could not be decoded: the window's last bytes are read again later. */
+static enum vs_err retry_later(struct vs_follower *f, const struct follow_place *place)
+{
+    if (f->source != FOLLOW_WINDOW || f->gone) {
+        f->plain = true;
+        return VS_ERR_END;
+    }
+    restore(f->reader, place);
+    f->reader->end = f->reader->next;
+    f->window_used = consumed(f);
+    f->again = true;
+    return VS_OK;
+}
+
+/* An `end` that the process can take back stands alone in its frame. */
+static bool may_be_taken_back(const struct vs_follower *f, const struct vs_event *event)
+{
+    return event->kind == VS_EVENT_end && event->end.reason != VS_END_STOPPED && !f->gone &&
+           f->reader->frame_events == 1;
+}
+
+static enum vs_err next_record(struct vs_follower *f, struct vs_event *event, bool *found)
+{
+    struct follow_place place = save(f->reader);
+    enum vs_record what;
+    enum vs_err err = vs_reader_record(f->reader, event, &what);
+    *found = !err && what == VS_RECORD_IS_EVENT;
+    if (err == VS_ERR_END)
+        return retry_later(f, &place);
+    return err;
+}
+
+/* The next event among the known bytes; *found* is false when they are used up. */
+static enum vs_err next_known(struct vs_follower *f, struct vs_event *event, bool *found)
+{
+    struct vs_reader *r = f->reader;
+    enum vs_err err = VS_OK;
+    *found = f->again = false;
+    while (!err && !*found && !f->again && r->next != r->end)
+        err = next_record(f, event, found);
+    if (err || !*found || !may_be_taken_back(f, event))
+        return err;
+    leave_frame(f);
+    *found = false;
+    f->again = true;
+    return VS_OK;
+}
+
+enum vs_err vs_follower_next(struct vs_follower *f, struct vs_event *event)
+{
+    while (!f->plain) {
+        bool found, more = false;
+        enum vs_err err = next_known(f, event, &found);
+        if (err || found)
+            return err;
+        if (!f->again)
+            err = advance(f, &more);
+        if (err)
+            return err;
+        if (more || is_gone_now(f))
+            continue;
+        if (!f->gone)
+            return VS_ERR_END;
+        err = settle(f);
+        if (err)
+            return err;
+    }
+    return vs_reader_next(f->reader, event);
+}
+
+enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *why)
+{
+    struct vs_follower *f = calloc(1, sizeof *f);
+    if (!f)
+        return VS_ERR_NOMEM;
+    f->live.fd = -1;
+    enum vs_err err = vs_reader_open(path, &f->reader, why);
+    if (err) {
+        free(f);
+        return err;
+    }
+    struct vs_reader *r = f->reader;
+    if (!r->live_path)
+        r->live_path = vs_reader_live_path(path);
+    open_live(f);
+    f->recorder = vs_reader_holder(r->file.fd, f->live.fd);
+    f->gone = f->plain = !f->recorder;
+    if (!f->gone)
+        vs_recovery_free(&r->recovery); /* windows are read as they are needed */
+    *out = f;
+    return VS_OK;
+}
+
+bool vs_follower_ended(const struct vs_follower *f)
+{
+    return f->plain && f->reader->ended;
+}
+
+struct vs_reader *vs_follower_reader(struct vs_follower *f)
+{
+    return f->reader;
+}
+
+uint64_t vs_follower_recorder(const struct vs_follower *f)
+{
+    return f->gone ? 0 : f->recorder;
+}
+
+void vs_follower_close(struct vs_follower *f)
+{
+    if (!f)
+        return;
+    close_live(f);
+    vs_reader_close(f->reader);
+    free(f->window);
+    free(f);
+}

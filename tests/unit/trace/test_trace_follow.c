@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Following a trace while another process records it. Each event must arrive once, in order, as
+ * the finished trace has it. The writer works in steps that it is told through a pipe, or runs
+ * freely; nothing depends on the clock. */
+#include "unit/trace/trace_test.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "trace/format/format.h"
+#include "trace/read/follower.h"
+
+#define WINDOW_BYTES ((size_t)16 << 10) /* the smallest: they are reused all the time */
+
+struct writer {
+    pid_t pid;
+    int order, answer; /* pipes: one byte each */
+};
+
+static struct vs_recorder *open_small(const char *path)
+{
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000,
+                                        .window_bytes = WINDOW_BYTES};
+    struct vs_recorder *r = NULL;
+    return vs_recorder_open(&config, &r) ? NULL : r;
+}
+
+/* Events with addresses, texts and all lengths of numbers. */
+static void put(struct vs_recorder *r, uint64_t n, uint64_t *seed)
+{
+    char text[64];
+    struct vs_event e = {.kind = n % 2 ? VS_EVENT_free : VS_EVENT_alloc};
+    uint64_t word = random_next(seed);
+    if (n % 7 == 0) {
+        snprintf(text, sizeof text, "range %llu of the writer", (unsigned long long)(n % 101));
+        e.kind = VS_EVENT_mark;
+        e.mark.name = vs_recorder_string(r, text, SIZE_MAX);
+    } else if (n % 2) {
+        e.free.addr = UINT64_C(0x7f0000000000) + (word & 0xffffff00);
+    } else {
+        e.alloc.addr = UINT64_C(0x7f0000000000) + (word & 0xffffff00);
+        e.alloc.size = e.alloc.requested = word >> (word % 50);
+    }
+    vs_recorder_event(r, &e);
+}
+
+enum order { ORDER_WRITE = 'w', ORDER_FLUSH = 'f', ORDER_EXEC = 'x', ORDER_CLOSE = 'c' };
+
+/* The writer: *burst* events for each order. */
+static void write_by_order(const char *path, unsigned burst, int order, int answer)
+{
+    struct vs_recorder *r = open_small(path);
+    uint64_t n = 1, seed = 1;
+    char what, done = r ? 'r' : 'e';
+    while (write(answer, &done, 1) == 1 && read(order, &what, 1) == 1) {
+        for (unsigned i = 0; what == ORDER_WRITE && i < burst; i++)
+            put(r, n++, &seed);
+        if (what == ORDER_FLUSH)
+            vs_recorder_flush(r);
+        if (what == ORDER_EXEC && vs_recorder_exec_begin(r)) {
+            done = 'x';
+            if (write(answer, &done, 1) != 1 || read(order, &what, 1) != 1)
+                break;
+            vs_recorder_exec_failed(r);
+            done = 'r';
+        }
+        if (what == ORDER_CLOSE)
+            vs_recorder_end(r, VS_END_EXIT, 0);
+    }
+    _exit(0);
+}
+
+static struct writer start(const char *path, unsigned burst)
+{
+    int order[2], answer[2];
+    char ready;
+    assert_int_equal(pipe(order) | pipe(answer), 0);
+    struct writer w = {.pid = fork(), .order = order[1], .answer = answer[0]};
+    assert_true(w.pid >= 0);
+    if (!w.pid) {
+        close(order[1]);
+        close(answer[0]);
+        write_by_order(path, burst, order[0], answer[1]);
+    }
+    close(order[0]);
+    close(answer[1]);
+    assert_int_equal(read(w.answer, &ready, 1), 1);
+    assert_int_equal(ready, 'r');
+    return w;
+}
+
+static char tell(struct writer *w, enum order what)
+{
+    char byte = (char)what, done = 0;
+    assert_int_equal(write(w->order, &byte, 1), 1);
+    assert_int_equal(read(w->answer, &done, 1), 1);
+    return done;
+}
+
+static void stop(struct writer *w, int number)
+{
+    int status;
+    if (number)
+        kill(w->pid, number);
+    close(w->order);
+    close(w->answer);
+    assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
+}
+
+static struct vs_follower *follow(const char *path)
+{
+    struct vs_follower *f = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    if (vs_follower_open(path, &f, why))
+        fail_msg("%s", why);
+    return f;
+}
+
+/* What arrived, compared with the finished trace in the end. */
+struct seen {
+    struct vs_event *items;
+    size_t count, capacity;
+};
+
+static enum vs_err take(struct vs_follower *f, struct seen *seen)
+{
+    struct vs_event event;
+    enum vs_err err;
+    while ((err = vs_follower_next(f, &event)) == VS_OK) {
+        if (seen->count == seen->capacity) {
+            seen->capacity = seen->capacity ? 2 * seen->capacity : 1024;
+            seen->items = realloc(seen->items, seen->capacity * sizeof event);
+            assert_non_null(seen->items);
+        }
+        seen->items[seen->count++] = event;
+    }
+    return err;
+}
+
+static void assert_as_recorded(const char *path, const struct seen *seen, struct vs_follower *f)
+{
+    struct vs_reader *r = open_reader(path);
+    struct vs_event event;
+    size_t n = 0;
+    while (vs_reader_next(r, &event) == VS_OK) {
+        assert_true(n < seen->count);
+        const struct vs_event *got = &seen->items[n++];
+        if (got->kind != event.kind || got->tid != event.tid || got->time_ns != event.time_ns ||
+            memcmp(got->fields, event.fields, sizeof event.fields) != 0)
+            fail_msg("event %zu differs", n);
+        if (event.kind == VS_EVENT_mark)
+            assert_string_equal(vs_reader_string(vs_follower_reader(f), event.mark.name),
+                                vs_reader_string(r, event.mark.name));
+    }
+    assert_int_equal(n, seen->count);
+    vs_reader_close(r);
+}
+
+static void finish(const char *path, struct seen *seen, struct vs_follower *f,
+                   enum vs_condition condition)
+{
+    assert_int_equal(take(f, seen), VS_ERR_END);
+    assert_true(vs_follower_ended(f));
+    assert_int_equal(vs_follower_recorder(f), 0);
+    assert_condition(vs_follower_reader(f), condition);
+    assert_as_recorded(path, seen, f);
+    vs_follower_close(f);
+    free(seen->items);
+}
+
+/* --- tests --- */
+
+static void every_event_arrives_after_the_step_that_recorded_it(void **state)
+{
+    (void)state;
+    static const unsigned bursts[] = {1, 7, 300, 4000};
+    for (size_t i = 0; i < sizeof bursts / sizeof *bursts; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s", scratch("steps.vst"));
+        struct writer w = start(path, bursts[i]);
+        struct vs_follower *f = follow(path);
+        struct seen seen = {0};
+        size_t expected = 0;
+        assert_int_equal(vs_follower_recorder(f), w.pid);
+        for (unsigned step = 0; step < 40; step++) {
+            tell(&w, ORDER_WRITE);
+            expected += bursts[i];
+            if (step % 9 == 8)
+                tell(&w, ORDER_FLUSH);
+            if (step % 3 == 2) /* others are read together */
+                continue;
+            assert_int_equal(take(f, &seen), VS_ERR_END);
+            assert_int_equal(seen.count, expected);
+            assert_false(vs_follower_ended(f));
+        }
+        tell(&w, ORDER_CLOSE);
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(seen.count, expected); /* the end may be taken back */
+        stop(&w, 0);
+        finish(path, &seen, f, VS_TRACE_COMPLETE);
+    }
+}
+
+static void the_events_of_a_killed_process_arrive_as_the_reader_recovers_them(void **state)
+{
+    (void)state;
+    for (unsigned polls = 0; polls < 3; polls++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s", scratch("killed.vst"));
+        struct writer w = start(path, 1500);
+        struct vs_follower *f = follow(path);
+        struct seen seen = {0};
+        for (unsigned step = 0; step < 5; step++) {
+            tell(&w, ORDER_WRITE);
+            if (step < polls)
+                assert_int_equal(take(f, &seen), VS_ERR_END);
+        }
+        stop(&w, SIGKILL);
+        finish(path, &seen, f, VS_TRACE_LIVE);
+    }
+}
+
+static void an_end_that_is_taken_back_does_not_arrive(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch("exec.vst"));
+    struct writer w = start(path, 100);
+    struct vs_follower *f = follow(path);
+    struct seen seen = {0};
+    for (unsigned round = 1; round <= 4; round++) {
+        tell(&w, ORDER_WRITE);
+        assert_int_equal(tell(&w, ORDER_EXEC), 'x');
+        if (round % 2) /* the end is in the file */
+            assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(tell(&w, ORDER_WRITE), 'r'); /* exec failed */
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(seen.count, round * 100);
+    }
+    stop(&w, SIGKILL);
+    finish(path, &seen, f, VS_TRACE_LIVE);
+}
+
+static void a_live_file_that_was_removed_and_created_again_is_found(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch("again.vst"));
+    struct writer w = start(path, 200);
+    struct vs_follower *f = follow(path);
+    struct seen seen = {0};
+    tell(&w, ORDER_WRITE);
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    char live[600];
+    snprintf(live, sizeof live, "%s.live", path);
+    assert_int_equal(unlink(live), 0);
+    tell(&w, ORDER_WRITE);
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 400); /* it is open here */
+    tell(&w, ORDER_EXEC);              /* with a new FILE.live from here on, if there was one */
+    tell(&w, ORDER_WRITE);
+    tell(&w, ORDER_WRITE);
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 600);
+    tell(&w, ORDER_CLOSE);
+    stop(&w, 0);
+    finish(path, &seen, f, VS_TRACE_COMPLETE);
+}
+
+/* The writer reuses its windows while they are read. */
+static void nothing_is_lost_or_misread_beside_a_writer_that_runs_freely(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 6; round++) {
+        char path[512], byte;
+        int ready[2];
+        snprintf(path, sizeof path, "%s", scratch("free.vst"));
+        assert_int_equal(pipe(ready), 0);
+        pid_t pid = fork();
+        if (!pid) {
+            struct vs_recorder *r = open_small(path);
+            uint64_t seed = round;
+            if (!r || write(ready[1], "r", 1) != 1)
+                _exit(1);
+            for (uint64_t n = 1; n <= 60000; n++)
+                put(r, n, &seed);
+            if (round % 2)
+                raise(SIGKILL);
+            vs_recorder_end(r, VS_END_EXIT, 0);
+            _exit(0);
+        }
+        close(ready[1]);
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        struct vs_follower *f = follow(path);
+        struct seen seen = {0};
+        while (!vs_follower_ended(f))
+            assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        finish(path, &seen, f, round % 2 ? VS_TRACE_LIVE : VS_TRACE_COMPLETE);
+    }
+}
+
+/* --- a recording whose bytes the test places itself --- */
+
+struct staged {
+    char path[512], live[600];
+    pid_t owner; /* holds the recorder's lock */
+    int order;
+    struct vs_live_header *header; /* of the copied FILE.live */
+    size_t bytes;
+    unsigned window; /* that has events */
+};
+
+/* Copies the files of a recording in progress, and has another process lock the copy. */
+static void stage(struct staged *s, struct writer *w)
+{
+    char from[512], live[600];
+    size_t bytes;
+    int order[2], answer[2];
+    char byte;
+    snprintf(from, sizeof from, "%s", scratch("original.vst"));
+    snprintf(live, sizeof live, "%s.live", from);
+    snprintf(s->path, sizeof s->path, "%s", scratch("staged.vst"));
+    snprintf(s->live, sizeof s->live, "%s.live", s->path);
+    *w = start(from, 50);
+    tell(w, ORDER_WRITE);
+    unsigned char *data = slurp(from, &bytes);
+    spit(s->path, data, bytes);
+    free(data);
+    data = slurp(live, &s->bytes);
+    spit(s->live, data, s->bytes);
+    free(data);
+    assert_int_equal(pipe(order) | pipe(answer), 0);
+    s->owner = fork();
+    if (!s->owner) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
+                             .l_start = (off_t)1 << 62, .l_len = 1};
+        close(order[1]);
+        int fd = open(s->path, O_RDWR);
+        if (fcntl(fd, F_SETLK, &lock) || write(answer[1], "l", 1) != 1)
+            _exit(1);
+        (void)!read(order[0], &byte, 1);
+        _exit(0);
+    }
+    close(order[0]);
+    s->order = order[1];
+    assert_int_equal(read(answer[0], &byte, 1), 1);
+    close(answer[0]);
+    close(answer[1]);
+    int fd = open(s->live, O_RDWR);
+    s->header = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_true(s->header != MAP_FAILED);
+    s->window = 0;
+    while (!s->header->window[s->window].used)
+        s->window++;
+}
+
+static void unstage(struct staged *s)
+{
+    close(s->order);
+    if (s->owner)
+        assert_int_equal(waitpid(s->owner, NULL, 0), s->owner);
+    munmap(s->header, s->bytes);
+}
+
+static unsigned char *window_bytes(const struct staged *s)
+{
+    return (unsigned char *)s->header + s->header->header_bytes +
+           s->window * s->header->window_bytes;
+}
+
+static void a_record_that_is_not_whole_yet_is_read_again(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct writer w;
+    stage(&s, &w);
+    uint64_t whole = s.header->window[s.window].used;
+    for (uint64_t less = 1; less < 40; less++) {
+        s.header->window[s.window].used = whole - less;
+        struct vs_follower *f = follow(s.path);
+        struct seen seen = {0};
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+        size_t before = seen.count;
+        assert_true(before < 50);
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(seen.count, before);
+        s.header->window[s.window].used = whole;
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+        assert_int_equal(seen.count, 50);
+        vs_follower_close(f);
+        free(seen.items);
+    }
+    unstage(&s);
+    stop(&w, SIGKILL);
+}
+
+static void a_window_left_incomplete_by_a_dead_process_ends_the_trace(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct writer w;
+    stage(&s, &w);
+    s.header->window[s.window].used -= 1;
+    struct vs_follower *f = follow(s.path);
+    struct seen seen = {0};
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_false(vs_follower_ended(f));
+    close(s.order);
+    assert_int_equal(waitpid(s.owner, NULL, 0), s.owner);
+    s.owner = 0;
+    finish(s.path, &seen, f, VS_TRACE_LIVE);
+    s.order = -1;
+    unstage(&s);
+    stop(&w, SIGKILL);
+}
+
+/* The original writes its window to the file; the copy's window is in use for another frame. */
+static void replace_by_frame(struct staged *s, struct writer *w)
+{
+    size_t bytes;
+    tell(w, ORDER_WRITE); /* 50 more, of which the follower has seen none */
+    tell(w, ORDER_FLUSH);
+    unsigned char *data = slurp(scratch("original.vst"), &bytes);
+    int fd = open(s->path, O_WRONLY);
+    assert_int_equal(pwrite(fd, data, bytes, 0), bytes);
+    close(fd);
+    free(data);
+    s->header->window[s->window].used = 0;
+    s->header->window[s->window].sequence += 4;
+    memset(window_bytes(s), 0xee, s->header->window_bytes);
+}
+
+static void a_reused_window_continues_in_the_file(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct writer w;
+    stage(&s, &w);
+    struct vs_follower *f = follow(s.path);
+    struct seen seen = {0};
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 50);
+    replace_by_frame(&s, &w);
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 100);
+    assert_false(vs_follower_ended(f));
+    vs_follower_close(f);
+    free(seen.items);
+    unstage(&s);
+    stop(&w, SIGKILL);
+}
+
+static void bytes_that_the_file_has_differently_are_not_taken_for_the_trace(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct writer w;
+    stage(&s, &w);
+    /* the stream of the last event, an allocation; api and stack follow */
+    window_bytes(&s)[s.header->window[s.window].used - 3] ^= 1;
+    struct vs_follower *f = follow(s.path);
+    struct seen seen = {0};
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 50);
+    replace_by_frame(&s, &w);
+    assert_int_equal(take(f, &seen), VS_ERR_STATE);
+    vs_follower_close(f);
+    free(seen.items);
+    unstage(&s);
+    stop(&w, SIGKILL);
+}
+
+static void a_finished_trace_is_read_to_its_end(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch("finished.vst"));
+    struct writer w = start(path, 100);
+    tell(&w, ORDER_WRITE);
+    tell(&w, ORDER_CLOSE);
+    stop(&w, 0);
+    struct seen seen = {0};
+    finish(path, &seen, follow(path), VS_TRACE_COMPLETE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_arrives_after_the_step_that_recorded_it),
+        cmocka_unit_test(the_events_of_a_killed_process_arrive_as_the_reader_recovers_them),
+        cmocka_unit_test(an_end_that_is_taken_back_does_not_arrive),
+        cmocka_unit_test(a_live_file_that_was_removed_and_created_again_is_found),
+        cmocka_unit_test(nothing_is_lost_or_misread_beside_a_writer_that_runs_freely),
+        cmocka_unit_test(a_record_that_is_not_whole_yet_is_read_again),
+        cmocka_unit_test(a_window_left_incomplete_by_a_dead_process_ends_the_trace),
+        cmocka_unit_test(a_reused_window_continues_in_the_file),
+        cmocka_unit_test(bytes_that_the_file_has_differently_are_not_taken_for_the_trace),
+        cmocka_unit_test(a_finished_trace_is_read_to_its_end),
+    };
+    SKIP_UNDER_TSAN();
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
