@@ -4,8 +4,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "analysis/naming/user_line.h"
 #include "tools/common/command.h"
+#include "tools/common/oom_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
@@ -100,16 +100,6 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         vs_oom_text_none(report, &style);
 }
 
-/* A diagnosis compares single allocations and the holes between them: it would be a guess if some
- * of the allocations before the failure are not in the trace. */
-static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
-{
-    const struct vs_recording_state *state = &report->recording;
-    return !oom || (!state->min_size && state->sample <= 1 &&
-                    (state->stage < VS_RECORDING_TOTALS ||
-                     oom->failure.time_ns < state->since_ns[VS_RECORDING_TOTALS]));
-}
-
 static int refuse(const char *who, const char *path, const struct vs_report *report)
 {
     char text[160];
@@ -151,22 +141,14 @@ static int oom_main(int argc, char **argv)
         return VS_EXIT_UNUSABLE;
     struct vs_oom *oom = NULL;
     struct vs_arena memory = {0}; /* of the line */
-    enum vs_err err = VS_OK;
-    if (report->failure_total || args.nth)
-        err = vs_oom_build(reader, report, args.nth, &oom);
-    vs_symbol_tool_done();
-    if (!err && oom && args.replay && all_known(oom, report))
-        err = vs_oom_replay(oom, reader);
-    if (!err && oom && all_known(oom, report))
-        err = vs_oom_kinds(oom, reader);
+    enum vs_err err =
+        vs_oom_tool_build(reader, report, args.nth, args.replay, &memory, &oom);
     if (err == VS_ERR_NOT_FOUND && args.nth)
         code = bad_number(argv[0], path, report);
+    else if (err == VS_ERR_STATE)
+        code = refuse(argv[0], path, report);
     else if (err)
         code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
-    else if (!all_known(oom, report))
-        code = refuse(argv[0], path, report);
-    else if (oom && vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
-        code = vs_tool_fail(argv[0], "%s: cannot read the trace again", path);
     else
         print(oom, report, &args);
     vs_arena_free_all(&memory);

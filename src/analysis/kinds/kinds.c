@@ -49,6 +49,8 @@ struct vs_kinds {
     uint64_t events, now_ns;
     bool exited; /* the program ended by itself */
     enum vs_kind ended; /* of the block that the latest event ended; VS_KIND_UNKNOWN: none */
+    vs_kinds_decided *decided; /* NULL: none */
+    void *context;
 };
 
 enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
@@ -223,9 +225,17 @@ static void add(struct vs_kinds_table *table, enum vs_kind kind, uint64_t size, 
     table->assumed_bytes += assumed ? size : 0;
 }
 
+void vs_kinds_watch(struct vs_kinds *kinds, vs_kinds_decided *decided, void *context)
+{
+    kinds->decided = decided;
+    kinds->context = context;
+}
+
 static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kind)
 {
     uint32_t next;
+    if (kinds->decided)
+        kinds->decided(kinds->context, block->device, block->addr, kind);
     for (uint32_t at = block->pending; at; at = next) {
         struct pending *row = &kinds->pending[at - 1];
         struct vs_kinds_table *table = &kinds->moments[row->moment];
@@ -443,7 +453,7 @@ void vs_kinds_finish(struct vs_kinds *kinds)
 {
     for (size_t i = 0; i < kinds->block_count; i++) {
         struct block *block = &kinds->blocks[i];
-        if (!block->used || !block->pending)
+        if (!block->used || (!block->pending && !kinds->decided))
             continue;
         enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;

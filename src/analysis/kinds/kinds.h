@@ -91,6 +91,11 @@ enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds);
 enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)
     VS_MUST_CHECK;
 
+/* vs_kinds_watch: *decided* is called with the kind of every block: when the block is freed, or by
+ * vs_kinds_finish. Until then the block is at *addr*. */
+typedef void vs_kinds_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind);
+void vs_kinds_watch(struct vs_kinds *kinds, vs_kinds_decided *decided, void *context);
+
 /* vs_kinds_finish: after the last event: decides what is still undecided. */
 void vs_kinds_finish(struct vs_kinds *kinds);
 

@@ -63,6 +63,8 @@ struct pass {
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
     struct vs_device_uses uses;
+    vs_report_observe *observe; /* NULL: none */
+    void *context;
 };
 
 static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
@@ -208,6 +210,8 @@ static enum vs_err first_pass(struct pass *pass)
             break;
         }
         err = replay_event(pass, &event);
+        if (!err && pass->observe)
+            pass->observe(pass->context, replay, &event);
         if (!err)
             err = vs_growth_event(pass->tracker, &event);
         if (!err)
@@ -441,6 +445,8 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         return VS_ERR_NOMEM;
     if (!options)
         options = &defaults;
+    pass.observe = options->observe;
+    pass.context = options->context;
     if (options->wish)
         pass.report->wish = *options->wish;
     if (options->window && (options->window->from.given || options->window->to.given))

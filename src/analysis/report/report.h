@@ -308,12 +308,19 @@ struct vs_report {
     struct vs_arena memory; /* owns everything above */
 };
 
+/* Called after each event of the first reading with the state after it. */
+struct vs_replay;
+typedef void vs_report_observe(void *context, const struct vs_replay *replay,
+                               const struct vs_event *event);
+
 struct vs_report_options {
     size_t sites_max;   /* call sites per list; 0 = 50 */
     size_t kernels_max; /* kernels per device; 0 = 50 */
     /* NULL: the whole trace. With from: that window; with only to: the state at that time */
     const struct vs_time_window *window;
     const struct vs_report_wish *wish; /* NULL: nothing */
+    vs_report_observe *observe; /* NULL: none */
+    void *context;              /* of observe */
 };
 
 struct vs_time_window; /* trace_span.h */

@@ -125,8 +125,21 @@ struct vs_failure {
     struct vs_place place;
 };
 
+/* Called while an event is applied, for a reader that draws every allocation; the ends of
+ * allocations are reported by `ends`. *live* is valid during the call; no function changes the
+ * replay. A piece of a segment may be released in other parts than it was held in. */
+struct vs_replay_watch {
+    void *context;
+    void (*born)(void *context, const struct vs_replay *replay, const struct vs_live *live);
+    void (*held)(void *context, const struct vs_replay *replay,
+                 const struct vs_replay_segment *piece);
+    void (*released)(void *context, const struct vs_replay *replay,
+                     const struct vs_replay_segment *piece);
+};
+
 struct vs_replay {
     const struct vs_reader *reader; /* for strings; not owned */
+    const struct vs_replay_watch *watch; /* NULL: none; not owned */
     uint64_t events;                /* applied so far */
     uint64_t first_ns, now_ns;
     bool has_process, has_end;

@@ -71,6 +71,8 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
     if (size > site->largest_in_step)
         site->largest_in_step = size;
     replay->changed_site = site_index;
+    if (replay->watch)
+        replay->watch->born(replay->watch->context, replay, live);
     return vs_sites_touch(&replay->sites, site_index);
 }
 

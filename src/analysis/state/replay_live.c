@@ -100,6 +100,8 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
     }
     if (account->user.split)
         vs_user_device_added(account, site, live);
+    if (replay->watch)
+        replay->watch->born(replay->watch->context, replay, live);
     return vs_sites_touch(&replay->sites, live->site);
 }
 

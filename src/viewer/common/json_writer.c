@@ -41,7 +41,7 @@ static void new_line(struct vs_json *json)
         fputs("  ", json->out);
 }
 
-static void member(struct vs_json *json, const char *key)
+void vs_json_member(struct vs_json *json, const char *key)
 {
     if (json->depth > 0) {
         if (json->used[json->depth - 1])
@@ -57,7 +57,7 @@ static void member(struct vs_json *json, const char *key)
 
 static void begin(struct vs_json *json, const char *key, char bracket)
 {
-    member(json, key);
+    vs_json_member(json, key);
     putc(bracket, json->out);
     if (json->depth < VS_JSON_DEPTH_MAX)
         json->used[json->depth] = false;
@@ -81,7 +81,7 @@ void vs_json_end_array(struct vs_json *json) { end(json, ']'); }
 
 void vs_json_string(struct vs_json *json, const char *key, const char *text)
 {
-    member(json, key);
+    vs_json_member(json, key);
     if (text)
         vs_json_text(json->out, text);
     else
@@ -90,25 +90,25 @@ void vs_json_string(struct vs_json *json, const char *key, const char *text)
 
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value)
 {
-    member(json, key);
+    vs_json_member(json, key);
     fprintf(json->out, "%" PRIu64, value);
 }
 
 void vs_json_int(struct vs_json *json, const char *key, int64_t value)
 {
-    member(json, key);
+    vs_json_member(json, key);
     fprintf(json->out, "%" PRId64, value);
 }
 
 void vs_json_bool(struct vs_json *json, const char *key, bool value)
 {
-    member(json, key);
+    vs_json_member(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
 void vs_json_ratio(struct vs_json *json, const char *key, double value)
 {
-    member(json, key);
+    vs_json_member(json, key);
     if (isfinite(value))
         fprintf(json->out, "%.6f", value);
     else

@@ -30,6 +30,8 @@ void vs_json_string(struct vs_json *json, const char *key, const char *text); /*
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
 void vs_json_int(struct vs_json *json, const char *key, int64_t value);
 void vs_json_bool(struct vs_json *json, const char *key, bool value);
+/* vs_json_member: the comma and the key of a value that the caller writes to *out* itself. */
+void vs_json_member(struct vs_json *json, const char *key);
 /* vs_json_ratio: a number with six decimals; null if it is not finite. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 

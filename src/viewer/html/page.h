@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The HTML page of a trace (`vramscope view`): a shell that the build bundles (page_shell.h), and
+ * the trace's data as elements that the page decodes. The format is in docs/view-format.md. The
+ * caller builds the report first, which gives the page its figures, and collects the overview of the
+ * whole trace on the way (page_scan.h); then the trace is read once more for the blocks. */
+#ifndef VS_PAGE_H
+#define VS_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/oom/oom.h"
+#include "analysis/report/report.h"
+#include "base/vs_err.h"
+#include "viewer/html/page_scan.h"
+
+#define VS_PAGE_EVENTS_MAX 10000000 /* with all blocks */
+
+/* What a page shows. */
+struct vs_page_source {
+    struct vs_reader *reader;
+    const struct vs_report *report;
+    const struct vs_oom *oom;  /* NULL: none */
+    const char *message;       /* shown on the page; NULL: none */
+    struct vs_page_scan *scan; /* of the same reading as *report* */
+    const struct vs_span *span;
+    const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
+    uint64_t events_max;       /* of a window that is chosen here, or given */
+    bool served;               /* the page asks its server for other parts */
+    void (*progress)(void *context, uint64_t bytes, uint64_t total); /* may be NULL */
+    void *context;
+};
+
+/* The part of the trace whose blocks are on the page. */
+struct vs_page_window {
+    bool whole;
+    const char *why;         /* "around the failed allocation", …; static */
+    uint64_t from_ns, to_ns; /* since the start */
+    uint64_t first_event, last_event; /* numbers from 1 */
+};
+
+struct vs_page_data;
+
+/* vs_page_data_build: reads the blocks of *source*. VS_ERR_NOMEM. Ownership: vs_page_data_free.
+ * Cost: one reading of the trace, or of the window if the trace has checkpoints. */
+enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
+    VS_MUST_CHECK;
+
+/* vs_page_data_window, _blocks: the part with blocks, and how many there are. */
+const struct vs_page_window *vs_page_data_window(const struct vs_page_data *data);
+uint64_t vs_page_data_blocks(const struct vs_page_data *data);
+
+/* vs_page_write: the whole page with *first* and, if it is not NULL, *second* beside it. Write
+ * errors show in ferror(out). */
+void vs_page_write(FILE *out, const struct vs_page_data *first, const struct vs_page_data *second,
+                   bool served);
+
+/* vs_page_elements: only the elements with the data of *data*, without a prefix. */
+void vs_page_elements(FILE *out, const struct vs_page_data *data);
+
+void vs_page_data_free(struct vs_page_data *data); /* NULL does nothing */
+
+#endif

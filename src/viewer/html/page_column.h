@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Columns of numbers, as the HTML page decodes them: values are encoded when they are added and kept
+ * in pieces of memory, then all columns of a section are compressed (raw deflate) into base64 texts
+ * of a few MB each. The first failure of memory is kept in the column and reported when it is
+ * packed. Not thread-safe. */
+#ifndef VS_PAGE_COLUMN_H
+#define VS_PAGE_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+enum vs_column_type {
+    VS_COLUMN_U8,
+    VS_COLUMN_VARINT, /* LEB128, unsigned */
+    VS_COLUMN_DELTA,  /* zigzag LEB128 of the difference to the value before, the first one to 0 */
+};
+
+/* vs_column_type_name: "u8", "varint", "delta". */
+const char *vs_column_type_name(enum vs_column_type type);
+
+struct vs_column_piece;
+
+/* Zero-initialise, then set name and type. */
+struct vs_column {
+    const char *name; /* not owned */
+    enum vs_column_type type;
+    uint64_t count, bytes; /* values; encoded bytes */
+    uint64_t last;         /* the value before */
+    unsigned char *next, *end; /* of the newest piece */
+    struct vs_column_piece *first, *newest;
+    bool failed;           /* memory ran out */
+};
+
+#define VS_VARINT_MAX 10
+
+/* vs_column_room: a piece with room for one more value; false when memory ran out. */
+bool vs_column_room(struct vs_column *column);
+
+/* vs_column_add: appends *value*; of a u8 column its lowest byte. */
+static inline void vs_column_add(struct vs_column *column, uint64_t value)
+{
+    if (column->end - column->next < VS_VARINT_MAX && !vs_column_room(column))
+        return;
+    uint64_t left = value;
+    column->count++;
+    if (column->type == VS_COLUMN_DELTA) {
+        int64_t step = (int64_t)(value - column->last);
+        left = (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
+        column->last = value;
+    }
+    unsigned char *p = column->next;
+    if (column->type != VS_COLUMN_U8)
+        for (; left >= 0x80; left >>= 7)
+            *p++ = (unsigned char)(left | 0x80);
+    *p++ = (unsigned char)left;
+    column->next = p;
+}
+
+void vs_column_free(struct vs_column *column);
+
+/* A section of the page: columns, and after vs_section_pack their texts. */
+struct vs_section {
+    const char *name; /* not owned */
+    struct vs_column *columns; /* not owned */
+    size_t column_count;
+    bool unordered;   /* the first column, which should ascend, does not */
+    char **texts;     /* base64, each of a deflate stream of its own */
+    size_t *lengths;
+    size_t text_count, text_capacity, length_capacity;
+};
+
+/* vs_section_pack: compresses the columns, whose pieces are freed on the way; their counts stay. No
+ * texts where there are no values. VS_ERR_NOMEM, also of an earlier vs_column_add. */
+enum vs_err vs_section_pack(struct vs_section *section) VS_MUST_CHECK;
+
+/* vs_section_free: with its columns. */
+void vs_section_free(struct vs_section *section);
+
+#endif

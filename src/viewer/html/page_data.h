@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts of a page's data while they are built; shared by page.c, which reads the trace, and
+ * page_head.c, which writes the first element. Private to these. */
+#ifndef VS_PAGE_DATA_H
+#define VS_PAGE_DATA_H
+
+#include "viewer/html/page.h"
+#include "viewer/html/page_activity.h"
+#include "viewer/html/page_names.h"
+#include "viewer/html/page_ranges.h"
+#include "viewer/html/page_rows.h"
+
+enum vs_page_section_number {
+    VS_SECTION_CURVES, VS_SECTION_SEGMENTS, VS_SECTION_BLOCKS, VS_SECTION_STEPS, VS_SECTION_RANGES,
+    VS_SECTION_ACTIVITY, VS_SECTIONS
+};
+
+struct vs_page_data {
+    struct vs_page_window window;
+    struct vs_section sections[VS_SECTIONS];
+    struct vs_column *curves; /* VS_SCAN_COLUMNS_MAX */
+    char (*curve_names)[24];
+    struct vs_page_rows rows;
+    struct vs_page_ranges ranges;
+    struct vs_page_activity activity;
+    struct vs_page_streams streams;
+    struct vs_page_names names;
+    uint64_t blocks; /* rows */
+    char *head;      /* JSON, safe inside an HTML element */
+    size_t head_bytes;
+};
+
+/* vs_page_head_write: fills head; the other parts are complete, *replay* is the state at the end of
+ * the reading. VS_ERR_NOMEM. */
+enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
+                               const struct vs_replay *replay) VS_MUST_CHECK;
+
+/* vs_page_escape: JSON *text* as one line that is safe inside an HTML script element: < > & and the
+ * line separators of Unicode become escapes. malloc'ed; NULL when memory ran out. */
+char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes);
+
+#endif

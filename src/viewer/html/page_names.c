@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/html/page_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/naming/library.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/vec.h"
+
+#define SITES_MAX 4000
+#define NODES_MAX 40000
+#define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
+#define LABEL_FRAMES 4      /* as the report's lists */
+
+/* FNV-1a */
+static uint64_t hash_of(const void *bytes, size_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const unsigned char *p = bytes, *end = p + count; p < end; p++)
+        hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Copies at most NAME_BYTES_MAX bytes of *text*, cut between characters. */
+static const char *keep(struct vs_page_names *names, const char *text)
+{
+    size_t length = strlen(text);
+    bool cut = length > NAME_BYTES_MAX;
+    if (cut)
+        for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
+    char *kept = vs_arena_alloc(&names->memory, length + (cut ? sizeof "…" : 1));
+    if (!kept)
+        return NULL;
+    memcpy(kept, text, length);
+    strcpy(kept + length, cut ? "…" : "");
+    return kept;
+}
+
+/* The index of *text*, added when new. */
+static enum vs_err number_of(struct vs_page_names *names, struct vs_page_texts *texts,
+                             const char *text, uint32_t *out)
+{
+    uint64_t key = hash_of(text, strlen(text));
+    const uint64_t *found;
+    for (key |= key == 0; (found = vs_map_get(&texts->by_hash, key)); key = key + 1 ? key + 1 : 1) {
+        if (strncmp(texts->items[*found], text, NAME_BYTES_MAX - 4) == 0 &&
+            (strlen(text) > NAME_BYTES_MAX || strcmp(texts->items[*found], text) == 0)) {
+            *out = (uint32_t)*found;
+            return VS_OK;
+        }
+    }
+    enum vs_err err =
+        vs_vec_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items);
+    const char *kept = err ? NULL : keep(names, text);
+    if (!kept)
+        return VS_ERR_NOMEM;
+    *out = (uint32_t)texts->count;
+    texts->items[texts->count++] = kept;
+    return vs_map_put(&texts->by_hash, key, *out);
+}
+
+/* The row + 1 of *node*, added when new; *out* is 0 beyond the limit. */
+static enum vs_err add_node(struct vs_page_names *names, const struct vs_page_node *node,
+                            uint32_t *out)
+{
+    uint64_t key = hash_of(node, sizeof *node);
+    const uint64_t *found;
+    for (key |= key == 0; (found = vs_map_get(&names->by_node, key)); key = key + 1 ? key + 1 : 1) {
+        if (memcmp(&names->nodes[*found - 1], node, sizeof *node) == 0) {
+            *out = (uint32_t)*found;
+            return VS_OK;
+        }
+    }
+    *out = 0;
+    if (names->node_count >= NODES_MAX)
+        return VS_OK;
+    enum vs_err err =
+        vs_vec_grow(&names->nodes, &names->node_capacity, names->node_count + 1, sizeof *node);
+    if (!err)
+        err = vs_map_put(&names->by_node, key, names->node_count + 1);
+    if (err)
+        return err;
+    names->nodes[names->node_count++] = *node;
+    *out = (uint32_t)names->node_count;
+    return VS_OK;
+}
+
+/* The frames of *site* as nodes, from the outermost on; *out*: the innermost. */
+static enum vs_err add_stack(struct vs_page_names *names, const struct vs_report_site *site,
+                             uint32_t *out)
+{
+    uint32_t at = 0;
+    enum vs_err err = VS_OK;
+    for (size_t i = site->frame_count; !err && i-- > 0;) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        struct vs_page_node node = {.parent = at, .line = frame->line};
+        const char *file = frame->file ? frame->file : frame->module;
+        err = number_of(names, &names->frames, frame->function, &node.frame);
+        if (!err && file && *file) {
+            err = number_of(names, &names->files, file, &node.file);
+            node.file++;
+        }
+        if (!err)
+            err = add_node(names, &node, &at);
+        if (!at)
+            break; /* too many stacks: this one has only its label */
+    }
+    *out = at;
+    return err;
+}
+
+static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary *summary,
+                            const struct vs_site *from)
+{
+    const struct vs_replay *replay = summary->replay;
+    char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
+                                  .api = vs_reader_string(replay->reader, from->api)};
+    struct vs_page_site row = {0};
+    enum vs_err err = vs_vec_grow(&names->sites, &names->site_capacity, names->site_count + 1,
+                                  sizeof *names->sites);
+    if (!err)
+        err = vs_summary_frames(summary, from->stack, from->mark, &site);
+    if (err)
+        return err;
+    row.label = keep(names, vs_text_site(text, &site, LABEL_FRAMES));
+    row.user = site.folds || site.line;
+    const char *exe = replay->has_process
+                          ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    if (!row.label)
+        return VS_ERR_NOMEM;
+    err = number_of(names, &names->libraries,
+                    vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
+                    &row.library);
+    if (!err)
+        err = add_stack(names, &site, &row.stack);
+    if (!err)
+        names->sites[names->site_count++] = row;
+    return err;
+}
+
+/* The row of all other sites. */
+static enum vs_err add_rest(struct vs_page_names *names, size_t count)
+{
+    char text[80];
+    uint32_t library;
+    enum vs_err err = vs_vec_grow(&names->sites, &names->site_capacity, names->site_count + 1,
+                                  sizeof *names->sites);
+    if (!err)
+        err = number_of(names, &names->libraries, "unknown", &library);
+    if (err)
+        return err;
+    if (count)
+        snprintf(text, sizeof text, "%zu other call sites", count);
+    else
+        snprintf(text, sizeof text, "no call site");
+    const char *label = keep(names, text);
+    if (!label)
+        return VS_ERR_NOMEM;
+    names->unnamed = count;
+    names->sites[names->site_count++] = (struct vs_page_site){0, label, library, false};
+    return VS_OK;
+}
+
+static int heavier(const void *a, const void *b)
+{
+    const struct vs_summary_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
+                                struct vs_symbols *symbols, const bool *used)
+{
+    size_t total = replay->sites.count, count = 0;
+    struct vs_wrappers wrappers;
+    struct vs_summary summary = {.memory = &names->memory, .replay = replay, .symbols = symbols,
+                                 .wrappers = &wrappers};
+    struct vs_summary_row *list = calloc(total + 1, sizeof *list);
+    names->site_numbers = calloc(total + 1, sizeof *names->site_numbers);
+    enum vs_err err =
+        list && names->site_numbers ? vs_summary_wrappers(&summary, &wrappers) : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < total; i++)
+        if (used[i])
+            list[count++] = (struct vs_summary_row){.bytes = replay->sites.items[i].bytes,
+                                                    .site = (uint32_t)i};
+    if (count)
+        qsort(list, count, sizeof *list, heavier);
+    for (size_t i = 0; !err && i < count && i < SITES_MAX; i++) {
+        names->site_numbers[list[i].site] = (uint32_t)names->site_count;
+        err = add_site(names, &summary, &replay->sites.items[list[i].site]);
+    }
+    for (size_t i = SITES_MAX; i < count; i++)
+        names->site_numbers[list[i].site] = (uint32_t)names->site_count;
+    if (!err && (count > SITES_MAX || !count))
+        err = add_rest(names, count > SITES_MAX ? count - SITES_MAX : 0);
+    free(list);
+    return err;
+}
+
+static void free_texts(struct vs_page_texts *texts)
+{
+    free(texts->items);
+    vs_map_free(&texts->by_hash);
+}
+
+void vs_page_names_free(struct vs_page_names *names)
+{
+    free_texts(&names->frames);
+    free_texts(&names->files);
+    free_texts(&names->libraries);
+    free(names->nodes);
+    vs_map_free(&names->by_node);
+    free(names->sites);
+    free(names->site_numbers);
+    vs_arena_free_all(&names->memory);
+}

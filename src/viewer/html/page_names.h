@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The names of a page: call sites with their stacks as a prefix tree, each name once. Only sites
+ * that have rows are named, the heaviest ones first; what is beyond the limits shares one row, so
+ * that the page's first element stays small. Not thread-safe. */
+#ifndef VS_PAGE_NAMES_H
+#define VS_PAGE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/report/summary.h"
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+
+struct vs_page_node {
+    uint32_t parent, frame, file; /* parent: row + 1; file: index + 1; 0: none */
+    uint32_t line;
+};
+
+struct vs_page_site {
+    uint32_t stack;    /* row of its innermost frame + 1; 0: none */
+    const char *label; /* as the report prints it */
+    uint32_t library;  /* index */
+    bool user;         /* the label is of the user's code */
+};
+
+struct vs_page_texts {
+    const char **items;
+    size_t count, capacity;
+    struct vs_map by_hash;
+};
+
+/* Zero-initialise. */
+struct vs_page_names {
+    struct vs_page_texts frames, files, libraries;
+    struct vs_page_node *nodes;
+    size_t node_count, node_capacity;
+    struct vs_map by_node;
+    struct vs_page_site *sites;
+    size_t site_count, site_capacity;
+    size_t unnamed;         /* sites of the replay that share the last row; 0: none */
+    uint32_t *site_numbers; /* of each site of the replay; those without rows have 0 */
+    struct vs_arena memory;
+};
+
+/* vs_page_names_build: *used*: for each site of the replay, whether a row has it. VS_ERR_NOMEM.
+ * Cost: looks up the symbols of their stacks. */
+enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
+                                struct vs_symbols *symbols, const bool *used) VS_MUST_CHECK;
+
+void vs_page_names_free(struct vs_page_names *names);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A range gets its row when it is closed; rows are ordered by their start at the
+ * end. */
+#include "viewer/html/page_ranges.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/vec.h"
+
+static uint64_t since_start(const struct vs_page_ranges *ranges, uint64_t time_ns)
+{
+    return time_ns > ranges->start_ns ? time_ns - ranges->start_ns : 0;
+}
+
+static enum vs_err add_range(struct vs_page_ranges *ranges, const struct vs_thread *thread,
+                             size_t depth, uint64_t now_ns)
+{
+    const struct vs_range *range = &thread->ranges[depth];
+    enum vs_err err = vs_vec_grow(&ranges->ranges, &ranges->range_capacity, ranges->range_count + 1,
+                                  sizeof *ranges->ranges);
+    if (err)
+        return err;
+    ranges->ranges[ranges->range_count++] = (struct vs_page_range){
+        .start_ns = since_start(ranges, range->time_ns),
+        .duration_ns = now_ns > range->time_ns ? now_ns - range->time_ns : 0,
+        .step = range->place.step_known ? range->place.step + 1 : 0,
+        .phase = range->place.phase, .thread = thread->tid, .depth = (uint8_t)depth};
+    return VS_OK;
+}
+
+static size_t kept_depth(const struct vs_thread *thread)
+{
+    return thread->depth < thread->capacity ? thread->depth : thread->capacity;
+}
+
+enum vs_err vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                                  const struct vs_event *event)
+{
+    const struct vs_phases *phases = &replay->phases;
+    if (event->kind != VS_EVENT_range_pop)
+        return VS_OK;
+    const uint64_t *index = vs_map_get(&phases->by_tid, (uint64_t)event->tid + 1);
+    if (!index || *index >= phases->thread_count)
+        return VS_OK;
+    const struct vs_thread *thread = &phases->threads[*index];
+    if (thread->tid != event->tid || thread->depth > VS_RANGE_DEPTH_MAX)
+        return VS_OK; /* a range that was too deep to keep */
+    size_t depth = kept_depth(thread);
+    while (depth > 0 && thread->ranges[depth - 1].domain != event->range_pop.domain)
+        depth--;
+    return depth ? add_range(ranges, thread, depth - 1, event->time_ns) : VS_OK;
+}
+
+static enum vs_err add_step(struct vs_page_ranges *ranges, const struct vs_steps *steps)
+{
+    enum vs_err err = vs_vec_grow(&ranges->steps, &ranges->step_capacity, ranges->step_count + 1,
+                                  sizeof *ranges->steps);
+    if (!err)
+        ranges->steps[ranges->step_count++] = (struct vs_page_step){
+            .number = steps->number, .start_ns = since_start(ranges, steps->time_ns),
+            .open = true};
+    return err;
+}
+
+enum vs_err vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay)
+{
+    const struct vs_steps *steps = &replay->phases.steps;
+    ranges->begun = steps->begun;
+    return steps->open ? add_step(ranges, steps) : VS_OK;
+}
+
+enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay)
+{
+    const struct vs_steps *steps = &replay->phases.steps;
+    struct vs_page_step *last =
+        ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
+    if (last && last->open && (replay->step_ended || steps->begun != ranges->begun)) {
+        uint64_t now = since_start(ranges, replay->now_ns);
+        last->duration_ns = now > last->start_ns ? now - last->start_ns : 0;
+        last->open = false;
+    }
+    if (steps->begun == ranges->begun)
+        return VS_OK;
+    ranges->begun = steps->begun;
+    return steps->open ? add_step(ranges, steps) : VS_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct vs_page_range *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+static void name_columns(struct vs_page_ranges *ranges)
+{
+    static const char *const range_names[] = {"start", "duration", "phase", "depth", "thread",
+                                              "step"};
+    static const char *const step_names[] = {"number", "start", "duration"};
+    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
+        ranges->range_columns[i] = (struct vs_column){
+            .name = range_names[i], .type = i == VS_RANGE_START   ? VS_COLUMN_DELTA
+                                            : i == VS_RANGE_DEPTH ? VS_COLUMN_U8
+                                                                  : VS_COLUMN_VARINT};
+    for (int i = 0; i < VS_STEP_COLUMNS; i++)
+        ranges->step_columns[i] = (struct vs_column){
+            .name = step_names[i],
+            .type = i == VS_STEP_DURATION ? VS_COLUMN_VARINT : VS_COLUMN_DELTA};
+}
+
+enum vs_err vs_page_ranges_encode(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                                  uint64_t end_ns)
+{
+    enum vs_err err = VS_OK;
+    for (size_t t = 0; !err && t < replay->phases.thread_count; t++) {
+        const struct vs_thread *thread = &replay->phases.threads[t];
+        for (size_t i = 0, depth = kept_depth(thread); !err && i < depth; i++)
+            err = add_range(ranges, thread, i, end_ns);
+    }
+    if (err)
+        return err;
+    name_columns(ranges);
+    if (ranges->range_count)
+        qsort(ranges->ranges, ranges->range_count, sizeof *ranges->ranges, by_start);
+    for (size_t i = 0; i < ranges->range_count; i++) {
+        const struct vs_page_range *r = &ranges->ranges[i];
+        const uint64_t values[VS_RANGE_COLUMNS] = {r->start_ns, r->duration_ns, r->phase,
+                                                   r->depth,    r->thread,      r->step};
+        for (int c = 0; c < VS_RANGE_COLUMNS; c++)
+            vs_column_add(&ranges->range_columns[c], values[c]);
+    }
+    for (size_t i = 0; i < ranges->step_count; i++) {
+        struct vs_page_step *s = &ranges->steps[i];
+        uint64_t end = since_start(ranges, end_ns);
+        if (s->open)
+            s->duration_ns = end > s->start_ns ? end - s->start_ns : 0;
+        const uint64_t values[VS_STEP_COLUMNS] = {s->number, s->start_ns, s->duration_ns};
+        for (int c = 0; c < VS_STEP_COLUMNS; c++)
+            vs_column_add(&ranges->step_columns[c], values[c]);
+    }
+    return VS_OK;
+}
+
+void vs_page_ranges_free(struct vs_page_ranges *ranges)
+{
+    free(ranges->ranges);
+    free(ranges->steps);
+    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
+        vs_column_free(&ranges->range_columns[i]);
+    for (int i = 0; i < VS_STEP_COLUMNS; i++)
+        vs_column_free(&ranges->step_columns[i]);
+}

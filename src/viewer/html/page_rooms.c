@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Places on the axes, by address; see page_rows.h. Addresses into which memory is mapped piece by
+ * piece (zones) keep one place of their full extent, so that a block over two pieces is one
+ * rectangle; all others have a place while they are held. */
+#include <stdlib.h>
+
+#include "analysis/state/vec.h"
+#include "base/vs_treap.h"
+#include "viewer/html/page_rows.h"
+
+VS_TREAP_BY(room, struct vs_page_room, addr)
+
+struct vs_page_room *vs_page_room_find(const struct vs_page_rows *rows, uint64_t addr)
+{
+    struct vs_page_room *room =
+        addr == UINT64_MAX ? NULL : room_last_before(rows->rooms, addr + 1);
+    return room && addr - room->addr < room->size ? room : NULL;
+}
+
+static const struct vs_scan_zone *zone_of(const struct vs_page_rows *rows, uint64_t addr,
+                                          uint64_t size)
+{
+    size_t low = 0, high = rows->zone_count;
+    while (low < high) { /* the first zone that ends after *addr* */
+        size_t middle = (low + high) / 2;
+        if (rows->zones[middle].to <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct vs_scan_zone *zone = &rows->zones[low];
+    bool inside = low < rows->zone_count && zone->from <= addr && size <= zone->to - addr;
+    return inside ? zone : NULL;
+}
+
+static void fail(struct vs_page_rows *rows, enum vs_err err)
+{
+    if (!rows->err)
+        rows->err = err;
+}
+
+static bool place_in_zone(struct vs_page_rows *rows, const struct vs_scan_zone *zone,
+                          struct vs_page_room *room)
+{
+    uint64_t *known = &rows->zone_places[zone - rows->zones];
+    if (!*known) {
+        enum vs_err err = vs_axis_take(&rows->axes[room->device], zone->to - zone->from, known);
+        if (err) {
+            fail(rows, err);
+            return false;
+        }
+        ++*known;
+    }
+    room->place = *known - 1 + (room->addr - zone->from);
+    return true;
+}
+
+static struct vs_page_room *new_room(struct vs_page_rows *rows)
+{
+    struct vs_page_room *room = rows->unused_rooms;
+    if (room)
+        rows->unused_rooms = room->left;
+    else
+        room = vs_arena_alloc(&rows->memory, sizeof *room);
+    if (!room)
+        fail(rows, VS_ERR_NOMEM);
+    return room;
+}
+
+static void drop_room(struct vs_page_rows *rows, struct vs_page_room *room)
+{
+    room_remove(&rows->rooms, room, room->addr);
+    if (room->taken)
+        fail(rows, vs_axis_give(&rows->axes[room->device], room->place, room->taken));
+    room->left = rows->unused_rooms;
+    rows->unused_rooms = room;
+}
+
+struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device, uint64_t addr,
+                                      uint64_t size)
+{
+    if (size > UINT64_MAX - addr)
+        size = UINT64_MAX - addr;
+    vs_page_room_cut(rows, addr, size);
+    struct vs_page_room *room = new_room(rows);
+    if (!room)
+        return NULL;
+    *room = (struct vs_page_room){.addr = addr, .size = size, .device = (uint8_t)device};
+    const struct vs_scan_zone *zone = zone_of(rows, addr, size);
+    bool placed = zone && place_in_zone(rows, zone, room);
+    if (!zone) {
+        enum vs_err err = vs_axis_take(&rows->axes[device], size, &room->place);
+        fail(rows, err);
+        placed = !err;
+        room->taken = size ? size : 1;
+    }
+    if (!placed) {
+        room->left = rows->unused_rooms;
+        rows->unused_rooms = room;
+        return NULL;
+    }
+    room_insert(&rows->rooms, room, room->addr);
+    return room;
+}
+
+void vs_page_segment_add(struct vs_page_rows *rows, struct vs_page_room *room,
+                         const struct vs_page_segment *segment)
+{
+    enum vs_err err = rows->segment_count < UINT32_MAX - 1
+                          ? vs_vec_grow(&rows->segments, &rows->segment_capacity,
+                                        rows->segment_count + 1, sizeof *rows->segments)
+                          : VS_ERR_NOMEM;
+    fail(rows, err);
+    if (err)
+        return;
+    struct vs_page_segment *row = &rows->segments[rows->segment_count++];
+    *row = *segment;
+    row->addr = room->addr;
+    row->bytes = room->size;
+    row->place = room->place;
+    row->device = room->device;
+    room->segment = (uint32_t)rows->segment_count;
+}
+
+/* The part [addr, addr + size) of the room *of*, which was removed, goes on. Its place is already its
+ * own only in a zone: elsewhere the part gets a new one. */
+static void keep_part(struct vs_page_rows *rows, const struct vs_page_room *of, uint64_t addr,
+                      uint64_t size)
+{
+    struct vs_page_room *room = size ? vs_page_room_add(rows, of->device, addr, size) : NULL;
+    if (!room || !of->segment)
+        return;
+    struct vs_page_segment row = rows->segments[of->segment - 1];
+    row.born_ns = rows->now_ns;
+    row.died_ns = 0;
+    vs_page_segment_add(rows, room, &row);
+}
+
+void vs_page_room_cut(struct vs_page_rows *rows, uint64_t addr, uint64_t size)
+{
+    uint64_t end = addr + size;
+    for (;;) {
+        struct vs_page_room *room = vs_page_room_find(rows, addr);
+        if (!room)
+            room = room_first_from(rows->rooms, addr);
+        if (!room || room->addr >= end || rows->err)
+            return;
+        struct vs_page_room old = *room;
+        drop_room(rows, room);
+        if (old.segment)
+            rows->segments[old.segment - 1].died_ns = rows->now_ns;
+        if (old.addr < addr)
+            keep_part(rows, &old, old.addr, addr - old.addr);
+        if (old.addr + old.size > end)
+            keep_part(rows, &old, end, old.addr + old.size - end);
+    }
+}

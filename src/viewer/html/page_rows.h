@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks and segments of a trace as rows of the page, collected while the trace is replayed. A row
+ * is begun at the birth of a block and gets its lifetime and its kind later; the other columns are
+ * encoded at once. Blocks are those of the user's level (user_level.h): a framework's tensors, and
+ * memory of the device that does not hold them.
+ *
+ * Each block has a place on the axis of its device (address_axis.h): in its segment, or, where no
+ * allocator is above the device's, one of its own. Memory: about 32 bytes for each block, and the
+ * live set. Private to this folder; not thread-safe. */
+#ifndef VS_PAGE_ROWS_H
+#define VS_PAGE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/kinds/kind.h"
+#include "analysis/state/replay.h"
+#include "base/vs_arena.h"
+#include "viewer/html/address_axis.h"
+#include "viewer/html/page_column.h"
+#include "viewer/html/page_scan.h"
+
+#define VS_PAGE_NO_KIND VS_KIND_COUNT /* not a tensor */
+
+/* Addresses that have a place on the axis; a node of a search tree. */
+struct vs_page_room {
+    struct vs_page_room *left, *right;
+    uint64_t addr, size, place;
+    uint64_t taken;   /* bytes taken from the axis at *place*; 0: of a zone, which keeps them */
+    uint32_t segment; /* row + 1; 0: none */
+    uint32_t block;   /* row + 1, where the addresses are a block without a segment; 0: none */
+    uint8_t device;
+};
+
+struct vs_page_segment {
+    uint64_t born_ns, died_ns; /* died 0: still held */
+    uint64_t bytes, place, addr, pool;
+    uint32_t stream, site;     /* site + 1, of the replay; 0: none */
+    uint8_t device, family;
+};
+
+/* Of a live allocation, by its slot in the replay's table. */
+struct vs_page_live {
+    uint32_t row;   /* + 1; 0: none */
+    uint64_t place, taken; /* on the axis, by the block itself */
+};
+
+/* What a stream column holds: numbers in the order of first use, + 1. */
+struct vs_page_stream {
+    uint64_t stream;
+    unsigned device;
+};
+
+struct vs_page_streams {
+    struct vs_page_stream *items;
+    size_t count, capacity;
+    struct vs_map by_key;
+};
+
+/* vs_page_stream: the number + 1 of the stream; 0 for stream 0 of no context, or without memory. */
+uint32_t vs_page_stream(struct vs_page_streams *streams, unsigned device, uint64_t stream);
+
+enum vs_page_block_column {
+    VS_BLOCK_BORN, VS_BLOCK_LIVED, VS_BLOCK_BYTES, VS_BLOCK_WASTE, VS_BLOCK_SITE, VS_BLOCK_PLACE,
+    VS_BLOCK_SEGMENT, VS_BLOCK_STREAM, VS_BLOCK_DEVICE, VS_BLOCK_PHASE, VS_BLOCK_STEP, VS_BLOCK_KIND,
+    VS_BLOCK_FAMILY, VS_BLOCK_COLUMNS
+};
+enum vs_page_segment_column {
+    VS_SEGMENT_BORN, VS_SEGMENT_LIVED, VS_SEGMENT_BYTES, VS_SEGMENT_PLACE, VS_SEGMENT_ADDRESS,
+    VS_SEGMENT_DEVICE, VS_SEGMENT_STREAM, VS_SEGMENT_POOL, VS_SEGMENT_FAMILY, VS_SEGMENT_SITE,
+    VS_SEGMENT_COLUMNS
+};
+
+/* Zero-initialise, then vs_page_rows_begin. */
+struct vs_page_rows {
+    const struct vs_replay *replay;
+    uint64_t start_ns;           /* of the trace's clock: time 0 of the page */
+    uint64_t now_ns;             /* of the event that is applied */
+    uint32_t step;               /* row of the present step + 1; 0: none. Set by the owner */
+    uint64_t stream;             /* of the event that is applied; 0: none. Set by the owner */
+    bool unordered;              /* a row was born before the one above it */
+    bool recording;              /* births are rows and deaths complete them */
+    bool ended;                  /* the window is over: rows stay as they are, but for their kind */
+    bool framework[VS_DEVICES_MAX]; /* the device has one, by the report */
+    struct vs_page_streams *streams; /* not owned */
+    const struct vs_scan_zone *zones; /* not owned */
+    uint64_t *zone_places;       /* + 1; 0: no place yet */
+    size_t zone_count;
+    struct vs_axis axes[VS_DEVICES_MAX];
+    struct vs_page_room *rooms, *unused_rooms;
+    struct vs_arena memory;      /* of the rooms */
+    struct vs_page_live *live[2]; /* of the device's table, of the framework's */
+    size_t live_capacity[2];
+    struct vs_column columns[VS_BLOCK_COLUMNS];
+    uint64_t *lived;             /* 0: still live; else lifetime in ns + 1 */
+    uint64_t *born;              /* ns since the start */
+    uint32_t *site;              /* index in the replay's sites */
+    uint8_t *kind;
+    size_t count, lived_capacity, born_capacity, site_capacity, kind_capacity;
+    struct vs_page_segment *segments;
+    size_t segment_count, segment_capacity;
+    struct vs_column segment_columns[VS_SEGMENT_COLUMNS];
+    uint64_t imported;           /* allocations of other processes, which have no rows */
+    enum vs_err err;             /* the first failure */
+};
+
+/* vs_page_rows_begin: rows for everything that is live in *replay* now, in order of birth; births
+ * follow by vs_page_rows_watch. VS_ERR_NOMEM. */
+enum vs_err vs_page_rows_begin(struct vs_page_rows *rows, const struct vs_replay *replay)
+    VS_MUST_CHECK;
+
+/* vs_page_rows_watch: a watch of the replay that adds rows. vs_page_rows_ended: the `ends` of the
+ * replay, with a struct vs_page_rows, which completes them. */
+struct vs_replay_watch vs_page_rows_watch(struct vs_page_rows *rows);
+void vs_page_rows_ended(void *context, const struct vs_live *live, bool freed);
+
+/* vs_page_rows_mapped: a `vmm_map` or `vmm_unmap` event, after the replay has it. */
+void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event);
+
+/* vs_page_rows_kind: a vs_kinds_decided with a struct vs_page_rows: called before the replay frees
+ * the block. */
+void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind);
+
+/* vs_page_rows_encode: completes the columns: *site_numbers* has a number for each site of the
+ * replay. VS_ERR_NOMEM. */
+enum vs_err vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers)
+    VS_MUST_CHECK;
+
+void vs_page_rows_free(struct vs_page_rows *rows);
+
+/* --- page_rooms.c: places --- */
+
+/* vs_page_room_find: the addresses that contain *addr*; NULL: none. */
+struct vs_page_room *vs_page_room_find(const struct vs_page_rows *rows, uint64_t addr);
+
+/* vs_page_room_add: a place for [addr, addr + size) of *device*: of the zone that contains it, or of
+ * its own. What had these addresses before is removed. NULL when memory ran out (rows->err). */
+struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device, uint64_t addr,
+                                      uint64_t size);
+
+/* vs_page_room_cut: the addresses [addr, addr + size) end; a room that is longer keeps its other
+ * parts, its segment ends and goes on as others. */
+void vs_page_room_cut(struct vs_page_rows *rows, uint64_t addr, uint64_t size);
+
+/* vs_page_segment_add: a row for *room*. */
+void vs_page_segment_add(struct vs_page_rows *rows, struct vs_page_room *room,
+                         const struct vs_page_segment *segment);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A level holds from its event to the next one: a bucket without events has the
+ * level before it. */
+#include "viewer/html/page_scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+#define ZONES_MAX 16384 /* further ones are placed piece by piece */
+
+/* The next buckets up to the one of *time_ns* begin with the present levels. */
+static void go_on(struct vs_page_scan *scan, uint64_t time_ns)
+{
+    if (!scan->width_ns) {
+        uint64_t length = scan->end_ns > scan->start_ns ? scan->end_ns - scan->start_ns : 0;
+        scan->width_ns = length / VS_SCAN_BUCKETS + 1;
+        scan->next_ns = scan->start_ns + scan->width_ns;
+    }
+    while (time_ns >= scan->next_ns && scan->bucket + 1 < VS_SCAN_BUCKETS) {
+        scan->bucket++;
+        scan->next_ns += scan->width_ns;
+        for (unsigned d = 0; d < scan->device_count; d++) {
+            struct vs_scan_device *device = scan->devices[d];
+            for (int c = 0; c < VS_SCAN_CURVES; c++)
+                device->levels[c][scan->bucket] =
+                    (struct vs_scan_level){device->now[c], device->now[c]};
+            device->used[scan->bucket] = device->used_now;
+        }
+    }
+}
+
+static void set_level(struct vs_page_scan *scan, struct vs_scan_device *device, int curve,
+                      uint64_t now, uint64_t peak)
+{
+    struct vs_scan_level *level = &device->levels[curve][scan->bucket];
+    device->now[curve] = now;
+    if (now < level->low)
+        level->low = now;
+    if (now > level->high)
+        level->high = now;
+    if (peak > device->peak[curve]) { /* also between two events, of allocations without their own */
+        device->peak[curve] = peak;
+        if (peak > level->high)
+            level->high = peak;
+    }
+}
+
+static void update(struct vs_page_scan *scan, const struct vs_replay *replay, unsigned account)
+{
+    const struct vs_account *a = replay->accounts[account];
+    struct vs_scan_device *device = scan->devices[account];
+    struct vs_user_sums user = vs_user_sums(replay, account);
+    set_level(scan, device, VS_SCAN_ALLOCATED, a->sums.now.allocated, a->peak_allocated.bytes);
+    set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
+    set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.level ? user.peak->bytes : 0);
+    set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
+}
+
+static void add_devices(struct vs_page_scan *scan, const struct vs_replay *replay)
+{
+    while (!scan->err && scan->device_count < replay->account_count) {
+        struct vs_scan_device *device = calloc(1, sizeof *device);
+        if (!device)
+            scan->err = VS_ERR_NOMEM;
+        else
+            scan->devices[scan->device_count++] = device;
+    }
+}
+
+/* Adds addresses to the zones; those that touch are one. */
+static void add_zone(struct vs_page_scan *scan, uint64_t from, uint64_t size)
+{
+    size_t low = 0, high = scan->zone_count;
+    uint64_t to = from + size < from ? UINT64_MAX : from + size;
+    while (low < high) { /* the first zone that ends at *from* or later */
+        size_t middle = (low + high) / 2;
+        if (scan->zones[middle].to < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t end = low;
+    while (end < scan->zone_count && scan->zones[end].from <= to) {
+        from = scan->zones[end].from < from ? scan->zones[end].from : from;
+        to = scan->zones[end].to > to ? scan->zones[end].to : to;
+        end++;
+    }
+    if (end == low) {
+        if (scan->zone_count >= ZONES_MAX)
+            return;
+        scan->err = vs_vec_grow(&scan->zones, &scan->zone_capacity, scan->zone_count + 1,
+                                sizeof *scan->zones);
+        if (scan->err)
+            return;
+        memmove(scan->zones + low + 1, scan->zones + low,
+                (scan->zone_count - low) * sizeof *scan->zones);
+        scan->zone_count++;
+    } else {
+        memmove(scan->zones + low + 1, scan->zones + end,
+                (scan->zone_count - end) * sizeof *scan->zones);
+        scan->zone_count -= end - low - 1;
+    }
+    scan->zones[low] = (struct vs_scan_zone){from, to};
+}
+
+static void read_sample(struct vs_page_scan *scan, const struct vs_replay *replay,
+                        const struct vs_event *event)
+{
+    unsigned account = vs_replay_account(replay, event->device_sample.device);
+    if (account >= scan->device_count)
+        return;
+    struct vs_scan_device *device = scan->devices[account];
+    uint64_t total = event->device_sample.total_bytes, free_bytes = event->device_sample.free_bytes;
+    if (!total || free_bytes > total)
+        return;
+    device->used_now = total - free_bytes;
+    if (device->used_now > device->used[scan->bucket])
+        device->used[scan->bucket] = device->used_now;
+}
+
+void vs_page_scan_event(void *context, const struct vs_replay *replay, const struct vs_event *event)
+{
+    struct vs_page_scan *scan = context;
+    unsigned account = replay->changed;
+    if (scan->err)
+        return;
+    if (replay->now_ns >= scan->next_ns)
+        go_on(scan, replay->now_ns);
+    if (scan->device_count < replay->account_count)
+        add_devices(scan, replay);
+    if (event->kind == VS_EVENT_framework_alloc)
+        account = vs_replay_account(replay, event->framework_alloc.device);
+    else if (event->kind == VS_EVENT_framework_free)
+        account = vs_replay_account(replay, event->framework_free.device);
+    else if (event->kind == VS_EVENT_unrecorded)
+        account = vs_replay_account(replay, event->unrecorded.device);
+    else if (event->kind == VS_EVENT_vmm_map && event->vmm_map.size)
+        add_zone(scan, event->vmm_map.addr, event->vmm_map.size);
+    else if (event->kind == VS_EVENT_segment_map && event->segment_map.size)
+        add_zone(scan, event->segment_map.addr, event->segment_map.size);
+    else if (event->kind == VS_EVENT_device_sample)
+        read_sample(scan, replay, event);
+    if (account < scan->device_count)
+        update(scan, replay, account);
+}
+
+static bool has_tensors(const struct vs_scan_device *device)
+{
+    for (size_t i = 0; i < VS_SCAN_BUCKETS; i++)
+        if (device->levels[VS_SCAN_TENSORS][i].high)
+            return true;
+    return false;
+}
+
+static struct vs_column *named(struct vs_column *column, char name[24], unsigned device,
+                               const char *what, const char *which)
+{
+    snprintf(name, 24, "%u.%s%s", device, what, which);
+    column->name = name;
+    column->type = which[0] ? VS_COLUMN_DELTA : VS_COLUMN_VARINT;
+    return column;
+}
+
+size_t vs_page_scan_columns(struct vs_page_scan *scan, struct vs_column *columns, char (*names)[24])
+{
+    static const char *const what[] = {"allocated", "reserved", "live", "tensors"};
+    size_t count = 0;
+    go_on(scan, scan->end_ns);
+    for (unsigned d = 0; d < scan->device_count; d++) {
+        const struct vs_scan_device *device = scan->devices[d];
+        struct vs_column *time = named(&columns[count], names[count], d, "time", "");
+        time->type = VS_COLUMN_DELTA;
+        count++;
+        for (size_t i = 0; i <= scan->bucket; i++)
+            vs_column_add(time, i * scan->width_ns);
+        for (int c = 0; c < VS_SCAN_CURVES; c++) {
+            if (c == VS_SCAN_TENSORS && !has_tensors(device))
+                continue;
+            struct vs_column *low = named(&columns[count], names[count], d, what[c], "_min");
+            count++;
+            struct vs_column *high = named(&columns[count], names[count], d, what[c], "_max");
+            count++;
+            for (size_t i = 0; i <= scan->bucket; i++) {
+                vs_column_add(low, device->levels[c][i].low);
+                vs_column_add(high, device->levels[c][i].high);
+            }
+        }
+        struct vs_column *used = named(&columns[count], names[count], d, "used", "");
+        count++;
+        for (size_t i = 0; i <= scan->bucket; i++)
+            vs_column_add(used, device->used[i]);
+    }
+    return count;
+}
+
+void vs_page_scan_free(struct vs_page_scan *scan)
+{
+    for (unsigned d = 0; d < scan->device_count; d++)
+        free(scan->devices[d]);
+    free(scan->zones);
+    *scan = (struct vs_page_scan){0};
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The overview of a whole trace, collected while the report reads it: for each device the lowest and
+ * highest bytes in each of at most VS_SCAN_BUCKETS equal spans of time, and the ranges of addresses
+ * into which memory was ever mapped, which get a place of their full extent on the page. Memory: a
+ * fixed amount for each device. Not thread-safe. */
+#ifndef VS_PAGE_SCAN_H
+#define VS_PAGE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/replay.h"
+#include "viewer/html/page_column.h"
+
+#define VS_SCAN_BUCKETS 4096
+
+enum vs_scan_curve {
+    VS_SCAN_ALLOCATED,
+    VS_SCAN_RESERVED,
+    VS_SCAN_LIVE,    /* at the user's level: tensors, and memory that does not hold them */
+    VS_SCAN_TENSORS, /* blocks of a framework */
+    VS_SCAN_CURVES
+};
+
+struct vs_scan_level {
+    uint64_t low, high;
+};
+
+struct vs_scan_device {
+    struct vs_scan_level levels[VS_SCAN_CURVES][VS_SCAN_BUCKETS];
+    uint64_t used[VS_SCAN_BUCKETS]; /* highest reading of the device's use; 0: none so far */
+    uint64_t now[VS_SCAN_CURVES], used_now;
+    uint64_t peak[VS_SCAN_CURVES];  /* as counted by the replay, of the first three */
+};
+
+/* Addresses [from, to) of a device, into which memory was mapped. */
+struct vs_scan_zone {
+    uint64_t from, to;
+};
+
+/* Zero-initialise, then set start_ns and end_ns of the trace's clock. */
+struct vs_page_scan {
+    uint64_t start_ns, end_ns;
+    uint64_t width_ns, next_ns; /* of a bucket; begin of the next one */
+    size_t bucket;
+    unsigned device_count;
+    struct vs_scan_device *devices[VS_DEVICES_MAX];
+    struct vs_scan_zone *zones; /* ascending, apart */
+    size_t zone_count, zone_capacity;
+    enum vs_err err; /* the first failure */
+};
+
+/* vs_page_scan_event: a vs_report_observe with a struct vs_page_scan. */
+void vs_page_scan_event(void *context, const struct vs_replay *replay, const struct vs_event *event);
+
+#define VS_SCAN_COLUMNS_MAX ((2 * VS_SCAN_CURVES + 2) * VS_DEVICES_MAX)
+
+/* vs_page_scan_columns: fills *columns* (room for VS_SCAN_COLUMNS_MAX, zeroed), named in *names*
+ * (likewise, 24 bytes each); returns how many. */
+size_t vs_page_scan_columns(struct vs_page_scan *scan, struct vs_column *columns, char (*names)[24]);
+
+void vs_page_scan_free(struct vs_page_scan *scan);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope view: a trace as one HTML page. */
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
+#include "tools/common/whole_file.h"
+#include "tools/view/view_open.h"
+#include "tools/view/view_trace.h"
+
+static const char usage[] =
+    "usage: vramscope view [OPTIONS] TRACE [TRACE]\n"
+    "\n"
+    "Writes a trace as one HTML page for a browser: the verdict and the peak, memory over time,\n"
+    "every block by address, call site, phase or kind, flame graphs and tables of any time. The\n"
+    "page needs no network and no other file. A second trace is shown beside the first.\n"
+    "\n"
+    "  -o, --output FILE  default: TRACE.html beside the trace; \"-\" is standard output\n"
+    "      --open         open the page in the browser (xdg-open)\n"
+    "      --from T, --to T  the blocks of this span only, both ends included; the curves are\n"
+    "                     always whole. T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%,\n"
+    "                     @1234 (event)\n"
+    "      --events N     events whose blocks are on the page (10,000,000): of a longer trace\n"
+    "                     those around the failed allocation or the peak\n"
+    "      --partial      use the readable events of a trace that is cut off or damaged\n"
+    "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
+    "Exit codes: 0 written; 2 a trace is unusable, FILE cannot be written, or wrong usage (an\n"
+    "existing FILE is unchanged then).\n";
+
+struct view_arguments {
+    const char *output; /* NULL: the default name */
+    bool open;
+    const char *first, *second; /* second: NULL for one trace */
+    struct vs_view_options options;
+};
+
+static int parse(int argc, char **argv, struct view_arguments *args)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"open", no_argument, NULL, 'O'},
+        {"from", required_argument, NULL, 'F'},   {"to", required_argument, NULL, 'T'},
+        {"events", required_argument, NULL, 'e'}, {"partial", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    unsigned long long events;
+    int c;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'O': args->open = true; break;
+        case 'p': args->options.partial = true; break;
+        case 'F':
+        case 'T':
+            if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->options.part))
+                return VS_EXIT_UNUSABLE;
+            break;
+        case 'e':
+            if (!vs_tool_count(optarg, 1, 1000000000, &events))
+                return vs_tool_usage(argv[0], "--events takes a number from 1 to 1000000000, not "
+                                     "'%s'", optarg);
+            args->options.events_max = events;
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1 && argc - optind != 2)
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one or two traces");
+    args->first = argv[optind];
+    args->second = argc - optind == 2 ? argv[optind + 1] : NULL;
+    if (args->second && vs_part_given(&args->options.part))
+        return vs_tool_usage(argv[0], "--from and --to take one trace");
+    if (args->open && args->output && strcmp(args->output, "-") == 0)
+        return vs_tool_usage(argv[0], "--open needs a file; standard output cannot be opened");
+    return VS_EXIT_OK;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool may_write(const char *who, const char *output, const char *trace)
+{
+    if (!trace || !same_file(output, trace))
+        return true;
+    vs_tool_fail(who, "%s is the trace itself; give another file with -o", output);
+    return false;
+}
+
+static void tell(const char *path, uint64_t blocks)
+{
+    struct stat st;
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (stat(path, &st) == 0)
+        vs_tool_print("%s: %s with %s block%s", path,
+                      vs_size_format(size, (uint64_t)st.st_size), vs_count_format(count, blocks),
+                      blocks == 1 ? "" : "s");
+}
+
+/* *path*: NULL for standard output. */
+static int write_page(const char *who, const char *path, const struct vs_page_data *first,
+                      const struct vs_page_data *second)
+{
+    struct vs_whole_file out;
+    if (!vs_whole_file_open(who, path, false, &out))
+        return VS_EXIT_UNUSABLE;
+    vs_page_write(out.stream, first, second, false);
+    int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
+    if (!code && path)
+        tell(path, vs_page_data_blocks(first) + (second ? vs_page_data_blocks(second) : 0));
+    return code;
+}
+
+static struct vs_page_data *read_trace(const char *who, const char *path,
+                                       const struct vs_view_options *options)
+{
+    struct vs_view_trace trace;
+    if (!vs_view_open(who, path, options, &trace))
+        return NULL;
+    struct vs_page_data *data = vs_view_page(&trace, options);
+    vs_view_close(&trace);
+    return data;
+}
+
+static int view_main(int argc, char **argv)
+{
+    struct view_arguments args = {.options.events_max = VS_PAGE_EVENTS_MAX};
+    char name[PATH_MAX];
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    if (!args.output && !vs_view_name(argv[0], args.first, args.second, name))
+        return VS_EXIT_UNUSABLE;
+    const char *path = !args.output                     ? name
+                       : strcmp(args.output, "-") == 0 ? NULL
+                                                        : args.output;
+    if (path && (!may_write(argv[0], path, args.first) || !may_write(argv[0], path, args.second) ||
+                 !vs_tool_may_overwrite(argv[0], path)))
+        return VS_EXIT_UNUSABLE;
+    struct vs_page_data *first = read_trace(argv[0], args.first, &args.options);
+    struct vs_page_data *second =
+        first && args.second ? read_trace(argv[0], args.second, &args.options) : NULL;
+    code = first && (second || !args.second) ? write_page(argv[0], path, first, second)
+                                             : VS_EXIT_UNUSABLE;
+    vs_page_data_free(first);
+    vs_page_data_free(second);
+    if (!code && args.open)
+        vs_view_show(argv[0], path);
+    return code;
+}
+
+const struct vs_command vs_cmd_view = {
+    "view", "write a trace as one HTML page for a browser", usage, view_main};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#define _GNU_SOURCE
+#include "tools/view/view_open.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "tools/common/command.h"
+
+/* The length of *name* without ".vst". */
+static int stem(const char *name)
+{
+    size_t length = strlen(name);
+    return (int)(length > 4 && strcmp(name + length - 4, ".vst") == 0 ? length - 4 : length);
+}
+
+bool vs_view_name(const char *who, const char *first, const char *second, char out[PATH_MAX])
+{
+    const char *slash = second ? strrchr(second, '/') : NULL;
+    const char *other = second ? (slash ? slash + 1 : second) : "";
+    int length = snprintf(out, PATH_MAX, "%.*s%s%.*s.html", stem(first), first, second ? "-" : "",
+                          stem(other), other);
+    if (length < PATH_MAX)
+        return true;
+    vs_tool_fail(who, "%s: the name of the page would be too long; give one with -o", first);
+    return false;
+}
+
+static bool has_desktop(void)
+{
+    const char *x = vs_environment("DISPLAY"), *wayland = vs_environment("WAYLAND_DISPLAY");
+    return (x && *x) || (wayland && *wayland);
+}
+
+void vs_view_show(const char *who, const char *place)
+{
+    char *arguments[] = {(char *)"xdg-open", (char *)place, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    pid_t pid;
+    int error = -1;
+    if (has_desktop() && posix_spawn_file_actions_init(&actions) == 0) {
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID); /* no signals of our terminal */
+        error = posix_spawnp(&pid, "xdg-open", &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (error)
+        vs_tool_fail(who, "%s: open %s in a browser",
+                     error < 0 ? "there is no desktop here" : "xdg-open was not found", place);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "tools/view/view_trace.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/oom_tool.h"
+#include "tools/common/symbol_tool.h"
+#include "trace/read/seek.h"
+#include "viewer/common/text_style.h"
+
+#define SHOW_AFTER_NS UINT64_C(1000000000)
+#define SHOW_EVERY_NS UINT64_C(100000000)
+#define LOOK_EVERY_EVENTS 65536
+
+struct progress {
+    struct vs_view_trace *trace;
+    const char *doing;
+    uint64_t begun_ns, shown_ns;
+    bool shown;
+};
+
+static void show(void *context, uint64_t bytes, uint64_t total)
+{
+    struct progress *progress = context;
+    uint64_t now = vs_clock_ns();
+    if (now - progress->begun_ns < SHOW_AFTER_NS || now - progress->shown_ns < SHOW_EVERY_NS ||
+        !isatty(STDERR_FILENO))
+        return;
+    progress->shown = true;
+    progress->shown_ns = now;
+    fprintf(stderr, "\r%s: %s ", progress->trace->who, progress->doing);
+    vs_text_put(stderr, progress->trace->path);
+    fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
+    fflush(stderr);
+}
+
+static void end_progress(struct progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+    progress->shown = false;
+}
+
+static void observe(void *context, const struct vs_replay *replay, const struct vs_event *event)
+{
+    struct progress *progress = context;
+    struct vs_view_trace *trace = progress->trace;
+    vs_page_scan_event(&trace->scan, replay, event);
+    if (replay->events % LOOK_EVERY_EVENTS == 0)
+        show(progress, vs_reader_position(trace->reader), vs_reader_bytes(trace->reader));
+}
+
+static enum vs_err build_report(struct vs_view_trace *trace)
+{
+    struct progress progress = {.trace = trace, .doing = "reading",
+                                .begun_ns = vs_clock_ns()};
+    struct vs_report_wish wish = {.everything = true};
+    struct vs_report_options options = {.wish = &wish, .observe = observe, .context = &progress};
+    enum vs_err err = vs_span_of(trace->reader, &trace->span);
+    trace->scan.start_ns = trace->span.start_ns;
+    trace->scan.end_ns = trace->span.extent.last_ns;
+    if (!err)
+        err = vs_report_build(trace->reader, trace->path, &options, &trace->report);
+    end_progress(&progress);
+    vs_symbol_tool_done();
+    return err ? err : trace->scan.err;
+}
+
+bool vs_view_open(const char *who, const char *path, const struct vs_view_options *options,
+                  struct vs_view_trace *trace)
+{
+    *trace = (struct vs_view_trace){.who = who, .path = path};
+    if (!vs_tool_open(who, path, &trace->reader))
+        return false;
+    enum vs_err err = build_report(trace);
+    bool usable = !err && vs_tool_usable(who, path, trace->report->condition,
+                                         trace->report->condition_text, options->partial,
+                                         "--partial");
+    if (usable && trace->report->failure_total) {
+        err = vs_oom_tool_build(trace->reader, trace->report, 0, true, &trace->memory, &trace->oom);
+        if (err == VS_ERR_STATE) {
+            trace->message = "The failed allocation has no diagnosis: not every allocation before "
+                             "it was recorded.";
+            err = VS_OK;
+        }
+    }
+    if (err)
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    if (!err && usable)
+        return true;
+    vs_view_close(trace);
+    return false;
+}
+
+struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
+                                  const struct vs_view_options *options,
+                                  const struct vs_time_window *window)
+{
+    struct progress progress = {.trace = trace, .doing = "collecting the blocks of",
+                                .begun_ns = vs_clock_ns()};
+    struct vs_page_source source = {
+        .reader = trace->reader, .report = trace->report, .oom = trace->oom,
+        .message = trace->message, .scan = &trace->scan, .span = &trace->span, .window = window,
+        .events_max = options->events_max, .served = options->served, .progress = show,
+        .context = &progress};
+    struct vs_page_data *data = NULL;
+    enum vs_err err = vs_page_data_build(&source, &data);
+    end_progress(&progress);
+    vs_symbol_tool_done();
+    if (err)
+        vs_tool_fail(trace->who, "%s: cannot collect the blocks: %s", trace->path, vs_err_text(err));
+    return err ? NULL : data;
+}
+
+static void tell_window(const struct vs_view_trace *trace, const struct vs_page_data *data)
+{
+    const struct vs_page_window *window = vs_page_data_window(data);
+    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], shown[VS_SIZE_TEXT_MAX],
+        events[VS_SIZE_TEXT_MAX];
+    if (window->whole)
+        return;
+    vs_tool_fail(trace->who, "%s: blocks from %s to %s, %s of %s events (%s); the curves are whole; "
+                 "--from and --to choose another part",
+                 trace->path, vs_time_format(from, window->from_ns),
+                 vs_time_format(to, window->to_ns),
+                 vs_count_format(shown, window->last_event + 1 - window->first_event),
+                 vs_count_format(events, trace->span.extent.events), window->why);
+}
+
+struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
+                                  const struct vs_view_options *options)
+{
+    struct vs_time_window window;
+    bool given = vs_part_given(&options->part);
+    if (given && !vs_part_resolve(trace->who, trace->path, trace->reader, &options->part, &window))
+        return NULL;
+    struct vs_page_data *data = vs_view_data(trace, options, given ? &window : NULL);
+    if (data)
+        tell_window(trace, data);
+    return data;
+}
+
+void vs_view_close(struct vs_view_trace *trace)
+{
+    vs_oom_free(trace->oom);
+    vs_report_free(trace->report);
+    vs_arena_free_all(&trace->memory);
+    vs_page_scan_free(&trace->scan);
+    vs_reader_close(trace->reader);
+}
