@@ -144,10 +144,15 @@ def hash_of(text):
 
 
 def style_of(web):
-    css = COMMENT_BLOCK.sub("", read(os.path.join(web, "page.css")))
-    if "</style" in css.lower():
-        raise PageError("page.css: contains </style")
-    return "\n" + BLANK_LINES.sub("\n", css).strip() + "\n"
+    """page.css, then the other style sheets by name."""
+    others = sorted(f for f in os.listdir(web) if f.endswith(".css") and f != "page.css")
+    parts = []
+    for name in ["page.css"] + others:
+        css = COMMENT_BLOCK.sub("", read(os.path.join(web, name)))
+        if "</style" in css.lower():
+            raise PageError(f"{name}: contains </style")
+        parts.append(BLANK_LINES.sub("\n", css).strip() + "\n")
+    return "\n" + "".join(parts)
 
 
 def shell(web):
@@ -213,6 +218,7 @@ GOOD = {
     "page.html": '<!-- SPDX x -->\n<!doctype html>\n<!-- POLICY -->\n<!-- STYLE -->\n<!-- SCRIPT -->\n'
                  '<p class="a">\n<!-- DATA -->\n</p>\n',
     "page.css": "/* colours */\np { color: red; }\n",
+    "a.css": "/* views */\nb { color: blue; }\n",
     "app.js": "import {b} from './b.js';\nimport {\n    c, d,\n} from './c.js';\n"
               "// alone\nfunction run() {\n    return b + c() + d; // \"ä\" ??/\n}\nrun();\n",
     "b.js": "/* top\n * of file */\nimport {d} from './c.js';\nexport const b = `${d} */` + 'x';\n",
@@ -234,6 +240,7 @@ BAD = (
     ({"b.js": "export const b = '</script>';\n"}, "contains </script"),
     ({"b.js": "export const b = `\n`;\n"}, "b.js:1: a template literal must end on its line"),
     ({"page.css": "</style>"}, "page.css: contains </style"),
+    ({"a.css": "</style>"}, "a.css: contains </style"),
     ({"page.html": GOOD["page.html"].replace("class", "style")}, "page.html:6: attribute style"),
     ({"page.html": GOOD["page.html"].replace("class", "onclick")}, "attribute onclick"),
     ({"page.html": GOOD["page.html"].replace("DATA", "x")}, "must contain <!-- DATA --> once"),
@@ -253,7 +260,8 @@ def self_test():
     assert script == ("\n'use strict';\nasync function c() {}\nclass d {}\nconst b = `${d} */` + 'x';\n"
                       "function run() {\n    return b + c() + d; // \"ä\" ??/\n}\nrun();\n"), script
     assert f"script-src '{hash_of(script)}'" in parts["open"], parts["open"]
-    assert f"style-src '{hash_of(chr(10) + 'p { color: red; }' + chr(10))}'" in parts["open"], parts["open"]
+    style = "\np { color: red; }\nb { color: blue; }\n"
+    assert f"style-src '{hash_of(style)}'" in parts["open"], parts["open"]
     assert "connect-src" not in parts["open"] and "connect-src 'self'" in parts["open_served"]
     assert parts["open"].startswith("<!doctype html>\n<meta") and parts["after"] == "\n</p>\n"
     assert c_literal('"ä" ??/\n\\') == '    "\\"\\303\\244\\" \\077\\077/\\n"\n    "\\\\"'

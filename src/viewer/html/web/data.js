@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace in the page: its head at once, its sections as promises of columns (typed arrays, one row
+ * per block, segment, kernel, range or step), and the queries that views need: what is live at a
+ * time, what was allocated between two, where the peak is. Sections are decoded in the order in
+ * which the page shows them, never two at once. */
+import {readSection} from './columns.js';
+import {createLiveIndex} from './liveindex.js';
+
+/** Types of head.sections.activity. */
+export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'synchronisation'];
+
+function withDeaths(table) {
+    const {lived, born, count} = table;
+    for (let i = 0; i < count; i++)
+        lived[i] = lived[i] ? born[i] + lived[i] - 1 : Infinity;
+    table.died = lived;
+    delete table.lived;
+    return table;
+}
+
+/** The columns of curves by device: [{time, allocated_min, …}], null where there are none. */
+function curvesByDevice(table, devices) {
+    const curves = devices.map(() => null);
+    for (const [name, values] of Object.entries(table || {})) {
+        const dot = name.indexOf('.');
+        if (dot < 0)
+            continue;
+        const device = Number(name.slice(0, dot));
+        curves[device] = curves[device] || {count: values.length};
+        curves[device][name.slice(dot + 1)] = values;
+    }
+    return curves;
+}
+
+function sortByStart(table) {
+    const order = Uint32Array.from({length: table.count}, (_, i) => i);
+    order.sort((a, b) => table.start[a] - table.start[b]);
+    for (const [name, values] of Object.entries(table)) {
+        if (name !== 'count')
+            table[name] = Float64Array.from(order, (i) => values[i]);
+    }
+    return table;
+}
+
+async function indexed(reading) {
+    const table = await reading;
+    if (!table)
+        return null;
+    withDeaths(table);
+    table.live = await createLiveIndex(table);
+    return table;
+}
+
+function largestAt(curve, names, duration) {
+    const name = names.find((n) => curve && curve[`${n}_max`]);
+    if (!name)
+        return duration;
+    const values = curve[`${name}_max`];
+    let best = 0;
+    for (let i = 1; i < curve.count; i++) {
+        if (values[i] > values[best])
+            best = i;
+    }
+    return curve.time[best];
+}
+
+/** Where views look when no cursor is set: the last failure not recovered from, else the peak. */
+function defaultCursor(head, curves, device) {
+    const failure = (head.failures || []).filter((f) => f.device === device && !f.recovered).pop();
+    if (failure)
+        return failure.time;
+    const row = head.report && head.report.devices && head.report.devices[device];
+    const peak = row && ((row.level === 'framework' && row.peak_user) || row.peak_allocated);
+    if (peak && peak.time_ns > 0)
+        return peak.time_ns;
+    return largestAt(curves && curves[device], ['tensors', 'allocated', 'reserved'], head.duration);
+}
+
+function sectionPromises(page, prefix, head) {
+    const read = (name) => readSection(page, prefix, name, head);
+    const curves = read('curves').then((table) => curvesByDevice(table, head.devices));
+    const segments = curves.then(() => indexed(read('segments')));
+    const blocks = segments.then(() => indexed(read('blocks')));
+    const steps = blocks.then(() => read('steps'));
+    const ranges = steps.then(() => read('ranges'));
+    const activity = ranges.then(() => read('activity')).then((table) =>
+        table && head.sections.activity.ordered === false ? sortByStart(table) : table);
+    return {curves, segments, blocks, steps, ranges, activity};
+}
+
+/** The live-set queries over loaded blocks, each with an optional device. */
+function liveQueries(blocks) {
+    const on = (device) => {
+        const devices = blocks().device;
+        return device === undefined ? null : (i) => devices[i] === device;
+    };
+    return {
+        liveAt: (t, device) => blocks().live.collect(t, t, on(device)),
+        overlapping: (t0, t1, device) => blocks().live.collect(t0, t1, on(device)),
+        liveBetween(t0, t1, device) {
+            const {born, device: devices} = blocks();
+            return blocks().live.collect(t1, t1,
+                (i) => born[i] > t0 && (device === undefined || devices[i] === device));
+        },
+    };
+}
+
+/** Opens the trace of the page whose head has been read.
+ * @param {Document} page @param {string} [prefix] 'b.' for the second trace
+ * @returns {Object} trace: head; curves (per device), segments, blocks, steps, ranges, activity:
+ *   promises of columns, null where the page has none; loaded.NAME: the same once they are there;
+ *   liveAt(t, device), liveBetween(t0, t1, device), overlapping(t0, t1, device): rows of blocks;
+ *   cursorAt(state): the cursor, or where to look without one */
+export function openTrace(page, prefix = '') {
+    const head = JSON.parse(page.getElementById(`${prefix}head`).textContent);
+    if (head.format !== 1)
+        throw new Error(`the page has data of format ${head.format}; its script reads format 1`);
+    const loaded = {};
+    const trace = {head, prefix, loaded, ...sectionPromises(page, prefix, head)};
+    for (const name of ['curves', 'segments', 'blocks', 'steps', 'ranges', 'activity']) {
+        trace[name].then((table) => (loaded[name] = table), (error) => {
+            loaded.error = loaded.error || error;
+        });
+    }
+    const {liveAt, overlapping, liveBetween} = liveQueries(() => loaded.blocks);
+    Object.assign(trace, {liveAt, overlapping, liveBetween});
+    trace.cursorAt = (state) => state.get('cursor') ??
+        defaultCursor(head, loaded.curves, state.get('device'));
+    return trace;
+}

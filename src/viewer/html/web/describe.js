@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the trace knows about a block, a segment or a call site, as pairs of label and text, for the
+ * pointer, the detail panel and exports. What is unknown says so. */
+import {phaseName} from './grouping.js';
+import {formatBytes, formatCount, formatTime, printable, shorten} from './format.js';
+
+const STACK_MAX = 256;
+
+/** The frames of a call site, innermost first.
+ * @param {Object} trace @param {number} site @returns {{function: string, file: string, line: number}[]} */
+export function stackOf(trace, site) {
+    const {sites, stacks, frames, files} = trace.head;
+    const out = [];
+    let row = sites[site] ? sites[site].stack : 0;
+    while (row > 0 && stacks[row - 1] && out.length < STACK_MAX) {
+        const [parent, frame, file, line] = stacks[row - 1];
+        out.push({function: frames[frame], file: file ? files[file - 1] : '', line});
+        row = parent;
+    }
+    return out;
+}
+
+/** "forward (model.py:12)". @param {{function: string, file: string, line: number}} frame */
+export function frameText(frame) {
+    const name = printable(frame.function || '');
+    if (!frame.file)
+        return name;
+    const base = frame.file.slice(frame.file.lastIndexOf('/') + 1);
+    return `${name} (${printable(base)}${frame.line ? `:${frame.line}` : ''})`;
+}
+
+function lifetimeText(born, died) {
+    if (died === Infinity)
+        return `since ${formatTime(born)}, still live at the end`;
+    return `${formatTime(died - born)}, from ${formatTime(born)} to ${formatTime(died)}`;
+}
+
+/** The step of a block, as the steps section numbers it; null if it is in none. */
+export function stepOf(trace, row) {
+    const {steps, blocks} = trace.loaded;
+    const index = blocks.step ? blocks.step[row] : 0;
+    return index && steps && index <= steps.count ? steps.number[index - 1] : null;
+}
+
+/** @param {Object} trace @param {number} row of trace.blocks
+ * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
+export function describeBlock(trace, row) {
+    const {head, loaded: {blocks, segments}} = trace;
+    const size = blocks.bytes[row];
+    const waste = blocks.waste ? blocks.waste[row] : 0;
+    const site = blocks.site[row];
+    const step = stepOf(trace, row);
+    const stream = blocks.stream[row];
+    const facts = [
+        ['size', `${formatBytes(size)}${size >= 1024 ? ` (${formatCount(size)} B)` : ''}`],
+        ['lifetime', lifetimeText(blocks.born[row], blocks.died[row])],
+        ['kind', head.kinds[blocks.kind[row]] || 'unknown'],
+        ['phase', phaseName(head, blocks.phase[row])],
+        ['step', step === null ? 'outside of any step' : formatCount(step)],
+        ['stream', stream ? head.streams[stream - 1].name : 'unknown'],
+        ['library', head.libraries[(head.sites[site] || {}).library] || 'unknown'],
+        ['family', head.families[blocks.family[row]] || 'unknown'],
+    ];
+    if (waste)
+        facts.splice(1, 0, ['requested', `${formatBytes(size - waste)}; rounding adds ${formatBytes(waste)}`]);
+    const segment = blocks.segment ? blocks.segment[row] : 0;
+    if (segment && segments && segment <= segments.count) {
+        const at = blocks.place[row] - segments.place[segment - 1];
+        facts.push(['segment', `of ${formatBytes(segments.bytes[segment - 1])}, at offset ${formatBytes(at)}`]);
+    }
+    const label = head.sites[site] ? head.sites[site].label : 'unknown call site';
+    return {title: printable(label), facts, stack: stackOf(trace, site).map(frameText), site};
+}
+
+/** @param {Object} trace @param {number} row of trace.segments
+ * @returns {{title: string, facts: string[][], stack: string[]}} */
+export function describeSegment(trace, row) {
+    const {head, loaded: {segments}} = trace;
+    const stream = segments.stream[row];
+    const pool = segments.pool[row];
+    return {
+        title: `segment of ${formatBytes(segments.bytes[row])}`,
+        facts: [
+            ['address', `0x${segments.address[row].toString(16)}`],
+            ['lifetime', lifetimeText(segments.born[row], segments.died[row])],
+            ['pool', pool ? printable(head.pools[pool - 1]) : 'unknown'],
+            ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
+            ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
+        ],
+        stack: stackOf(trace, segments.site[row]).map(frameText),
+    };
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks by call site, phase, kind, library, size, age or stream: the group of each block, the names
+ * of the groups, and their colours, which are the same in every view. Groups that fill the largest
+ * areas (bytes times time) get the distinct colours. */
+import {neutralColor, paletteFor} from './colors.js';
+import {formatBytes} from './format.js';
+
+const DISTINCT = 20;
+const KIB = 1024;
+const SIZE_EDGES = [4 * KIB, 64 * KIB, KIB * KIB, 10 * KIB * KIB, 100 * KIB * KIB, KIB ** 3];
+const AGE_EDGES = [1e6, 1e7, 1e8, 1e9, 1e10];
+const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to 1 s', '1 to 10 s',
+    'more than 10 s', 'live at the end'];
+
+/** What blocks can be coloured by, with the name on the page. */
+export const GROUPINGS = {site: 'call site', phase: 'phase', kind: 'kind', library: 'library', size: 'size',
+    age: 'lifetime', stream: 'stream'};
+
+function sizeNames() {
+    const text = SIZE_EDGES.map((edge) => formatBytes(edge));
+    return [`below ${text[0]}`, ...text.slice(1).map((t, i) => `${text[i]} to ${t}`),
+        `${text[text.length - 1]} and more`];
+}
+
+function classify(values, edges) {
+    const of = new Uint8Array(values.length);
+    for (let i = 0; i < values.length; i++) {
+        let group = 0;
+        while (group < edges.length && values[i] >= edges[group])
+            group++;
+        of[i] = group;
+    }
+    return of;
+}
+
+function ages(blocks) {
+    const of = new Uint8Array(blocks.count);
+    for (let i = 0; i < blocks.count; i++) {
+        const age = blocks.died[i] - blocks.born[i];
+        let group = 0;
+        while (group < AGE_EDGES.length && age >= AGE_EDGES[group])
+            group++;
+        of[i] = age === Infinity ? AGE_NAMES.length - 1 : group;
+    }
+    return of;
+}
+
+/** "step / forward". @param {Object} head @param {number} phase index + 1; 0 none @returns {string} */
+export function phaseName(head, phase) {
+    const names = [];
+    for (let p = phase; p > 0 && head.phases[p - 1] && names.length < 64; p = head.phases[p - 1].parent)
+        names.unshift(head.phases[p - 1].name);
+    return names.join(' / ') || 'outside of any range';
+}
+
+function librariesOf(head, blocks) {
+    const of = new Uint16Array(blocks.count);
+    const bySite = head.sites.map((site) => site.library);
+    for (let i = 0; i < blocks.count; i++)
+        of[i] = bySite[blocks.site[i]];
+    return of;
+}
+
+function groupsBy(trace, key) {
+    const {head, loaded: {blocks}} = trace;
+    switch (key) {
+    case 'phase':
+        return {of: blocks.phase, names: [phaseName(head, 0), ...head.phases.map((_, i) => phaseName(head, i + 1))]};
+    case 'kind':
+        return {of: blocks.kind, names: head.kinds};
+    case 'library':
+        return {of: librariesOf(head, blocks), names: head.libraries};
+    case 'size':
+        return {of: classify(blocks.bytes, SIZE_EDGES), names: sizeNames()};
+    case 'age':
+        return {of: ages(blocks), names: AGE_NAMES};
+    case 'stream':
+        return {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
+    default:
+        return {of: blocks.site, names: head.sites.map((site) => site.label)};
+    }
+}
+
+function areas(blocks, of, groups, end) {
+    const area = new Float64Array(groups);
+    for (let i = 0; i < blocks.count; i++)
+        area[of[i]] += blocks.bytes[i] * (Math.min(blocks.died[i], end) - blocks.born[i] + 1);
+    return area;
+}
+
+/** The grouping of the trace's blocks by *key* (a key of GROUPINGS); trace.blocks must be loaded.
+ * Kept: the second call is free.
+ * @returns {{key: string, names: string[], of: ArrayLike<number>, order: number[],
+ *   colors: function(string): string[]}} of: group of each block; order: largest area first;
+ *   colors(theme): colour of each group */
+export function groupBlocks(trace, key) {
+    trace.groupings = trace.groupings || {};
+    if (trace.groupings[key])
+        return trace.groupings[key];
+    const {of, names} = groupsBy(trace, key);
+    const area = areas(trace.loaded.blocks, of, names.length, trace.head.duration);
+    const order = names.map((_, g) => g).filter((g) => area[g] > 0).sort((a, b) => area[b] - area[a]);
+    const themes = {};
+    const colors = (theme) => {
+        if (!themes[theme]) {
+            const distinct = order.slice(0, DISTINCT);
+            const palette = paletteFor(distinct.map((g) => names[g]), theme);
+            themes[theme] = names.map(() => neutralColor(theme));
+            distinct.forEach((g, rank) => (themes[theme][g] = palette[rank]));
+        }
+        return themes[theme];
+    };
+    return (trace.groupings[key] = {key, names, of, order, colors, area});
+}

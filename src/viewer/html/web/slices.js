@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Long work in slices of a few milliseconds, so that the page answers while it runs. Two kinds:
+ * work that must be finished (decoding, sorting) yields to the event loop; work for the screen
+ * (raster, sums per column) runs in animation frames and is dropped when it is out of date. */
+
+const SLICE_MS = 7;
+const YIELD = new MessageChannel();
+const waitingForTurn = [];
+YIELD.port1.onmessage = () => waitingForTurn.shift()();
+
+/** Lets the event loop run. @returns {Promise<void>} */
+export function turn() {
+    return new Promise((resolve) => {
+        waitingForTurn.push(resolve);
+        YIELD.port2.postMessage(0);
+    });
+}
+
+/** Calls step(from, to) for parts of 0..count, yielding every few milliseconds.
+ * @param {number} count @param {number} part most per call
+ * @param {function(number, number): void} step @returns {Promise<void>} */
+export async function inSlices(count, part, step) {
+    let until = performance.now() + SLICE_MS;
+    for (let from = 0; from < count; from += part) {
+        step(from, Math.min(count, from + part));
+        if (performance.now() > until) {
+            await turn();
+            until = performance.now() + SLICE_MS;
+        }
+    }
+}
+
+/** Runs jobs in animation frames, one after another: the latest replaces those before it. A job is a
+ * generator that yields often; what it returns goes to *done*.
+ * @returns {{start: function(Generator, function(any): void): void, stop: function(): void,
+ *            busy: function(): boolean, finish: function(): void}} */
+export function createPainter() {
+    let job = null;
+    let done = null;
+    let frame = 0;
+
+    function run(budget) {
+        const until = performance.now() + budget;
+        while (job) {
+            const {value, done: over} = job.next();
+            if (over) {
+                const call = done;
+                job = done = null;
+                call(value);
+            } else if (performance.now() > until) {
+                break;
+            }
+        }
+    }
+    function onFrame() {
+        frame = 0;
+        run(SLICE_MS);
+        if (job && !frame)
+            frame = requestAnimationFrame(onFrame);
+    }
+    return {
+        start(generator, call) {
+            job = generator;
+            done = call;
+            frame = frame || requestAnimationFrame(onFrame);
+        },
+        stop() {
+            job = done = null;
+            cancelAnimationFrame(frame);
+            frame = 0;
+        },
+        busy: () => job !== null,
+        finish: () => run(Infinity),
+    };
+}

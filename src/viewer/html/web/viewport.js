@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The time axis that all views share: what is visible (state keys from, to), its ticks, and the
+ * gestures: wheel and pinch zoom around the pointer, dragging pans, Shift and dragging chooses a
+ * span, keys do all of it. A view may add an address axis (vertical). */
+import {formatBytes, formatTime, toDecimals} from './format.js';
+
+const SPAN_MIN_NS = 100;
+const CLICK_PIXELS = 4;
+const WHEEL_SPEED = 0.0016;
+const SCROLL_PAUSE_MS = 350;
+const viewportScroll = {last: -Infinity, listening: false};
+
+/** What is visible, in ns. @returns {{from: number, to: number}} */
+export function visibleTime(trace, state) {
+    const duration = Math.max(1, trace.head.duration);
+    const from = state.get('from') ?? 0;
+    const to = state.get('to') ?? duration;
+    return to > from ? {from, to} : {from: 0, to: duration};
+}
+
+/** Shows from..to, kept inside the trace. */
+export function showTime(trace, state, from, to) {
+    const duration = Math.max(1, trace.head.duration);
+    const span = Math.min(duration, Math.max(SPAN_MIN_NS, to - from));
+    const start = Math.max(0, Math.min(duration - span, from + (to - from - span) / 2));
+    if (span >= duration)
+        state.set({from: null, to: null});
+    else
+        state.set({from: start, to: start + span});
+}
+
+/** Zooms by *factor* (< 1: closer) around the time *t*. */
+export function zoomTime(trace, state, factor, t) {
+    const {from, to} = visibleTime(trace, state);
+    const span = Math.max(SPAN_MIN_NS, (to - from) * factor);
+    const part = (t - from) / (to - from);
+    const start = t - span * part;
+    showTime(trace, state, start, start + span);
+}
+
+/** Moves what is visible by a part of its span. */
+export function panTime(trace, state, part) {
+    const {from, to} = visibleTime(trace, state);
+    const by = (to - from) * part;
+    const start = Math.max(0, Math.min(trace.head.duration - (to - from), from + by));
+    showTime(trace, state, start, start + to - from);
+}
+
+function nextStep(trace, t, direction) {
+    const steps = trace.loaded.steps;
+    if (!steps || !steps.count)
+        return null;
+    let found = null;
+    for (let i = 0; i < steps.count; i++) {
+        const start = steps.start[i];
+        if (direction < 0 ? start < t : start > t) {
+            found = start;
+            if (direction > 0)
+                break;
+        } else if (direction < 0) {
+            break;
+        }
+    }
+    return found;
+}
+
+/** Sets the cursor and brings it into view. */
+export function moveCursor(trace, state, t) {
+    const {from, to} = visibleTime(trace, state);
+    const time = Math.max(0, Math.min(trace.head.duration, t));
+    state.set({cursor: time});
+    if (time < from || time > to)
+        showTime(trace, state, time - (to - from) / 2, time + (to - from) / 2);
+}
+
+/** What a key does to the time axis. @param {KeyboardEvent} event
+ * @param {number} width of the axis in pixels @returns {boolean} whether it was one of its keys */
+export function timeKey(trace, state, event, width = 1000) {
+    if (event.ctrlKey || event.metaKey || event.altKey)
+        return false;
+    const {from, to} = visibleTime(trace, state);
+    const cursor = state.get('cursor') ?? (from + to) / 2;
+    const center = cursor >= from && cursor <= to ? cursor : (from + to) / 2;
+    const pixel = (to - from) / width;
+    const step = (direction) => {
+        const t = nextStep(trace, trace.cursorAt(state), direction);
+        if (t !== null)
+            moveCursor(trace, state, t);
+    };
+    const keys = {
+        ArrowLeft: () => event.shiftKey ? moveCursor(trace, state, center - pixel) : panTime(trace, state, -0.1),
+        ArrowRight: () => event.shiftKey ? moveCursor(trace, state, center + pixel) : panTime(trace, state, 0.1),
+        '+': () => zoomTime(trace, state, 1 / 1.5, center),
+        '=': () => zoomTime(trace, state, 1 / 1.5, center),
+        '-': () => zoomTime(trace, state, 1.5, center),
+        '0': () => state.set({from: null, to: null, placeFrom: null, placeTo: null}),
+        Home: () => showTime(trace, state, 0, to - from),
+        End: () => showTime(trace, state, trace.head.duration - (to - from), trace.head.duration),
+        '[': () => step(-1),
+        ']': () => step(1),
+    };
+    if (!Object.hasOwn(keys, event.key))
+        return false;
+    keys[event.key]();
+    return true;
+}
+
+function niceStep(span, count, base) {
+    const rough = span / Math.max(1, count);
+    const unit = base ** Math.floor(Math.log(rough) / Math.log(base));
+    const steps = base === 10 ? [1, 2, 5, 10] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+    return unit * steps.find((s) => unit * s >= rough * 0.999);
+}
+
+/** Ticks of the time axis: {at, text}; where they are closer than 0.1 ms, the texts are offsets from
+ * *origin*, which is then not null.
+ * @returns {{ticks: {at: number, text: string}[], origin: number|null}} */
+export function timeTicks(from, to, width) {
+    const step = niceStep(to - from, width / 110, 10);
+    const origin = step < 1e5 && from > 0 ? Math.floor(from / 1e6) * 1e6 : null;
+    const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / 1e9) - 1e-9)));
+    const ticks = [];
+    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+        const text = origin === null ? (step < 1e5 ? formatTime(at) : `${toDecimals(at / 1e9, decimals)} s`)
+            : `+${formatTime(at - origin)}`;
+        ticks.push({at, text});
+    }
+    return {ticks, origin};
+}
+
+/** Ticks of an axis of bytes from 0 or *from* to *to*. @returns {{at: number, text: string}[]} */
+export function byteTicks(from, to, height) {
+    const step = niceStep(Math.max(1, to - from), height / 44, 1024);
+    const ticks = [];
+    for (let at = Math.ceil(from / step) * step; at <= to; at += step)
+        ticks.push({at, text: formatBytes(at, at % 1024 === 0 && Number.isInteger(at / 1024 ** Math.floor(Math.log2(at || 1) / 10)) ? 0 : 1)});
+    return ticks;
+}
+
+function watchScrolling() {
+    if (viewportScroll.listening)
+        return;
+    viewportScroll.listening = true;
+    addEventListener('scroll', () => (viewportScroll.last = performance.now()), {passive: true, capture: true});
+}
+
+/** Zooms or pans for a wheel event over a view; false: the page scrolls. */
+function wheelOf(trace, state, axes, event) {
+    if (!event.ctrlKey && performance.now() - viewportScroll.last < SCROLL_PAUSE_MS)
+        return false;
+    const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+    const x = event.deltaX * unit;
+    const y = event.deltaY * unit;
+    const {left, width, top, height} = axes.plot();
+    const box = axes.frame.getBoundingClientRect();
+    if (event.shiftKey || Math.abs(x) > Math.abs(y)) {
+        panTime(trace, state, (x || y) / width);
+        return true;
+    }
+    const factor = Math.exp(Math.max(-0.7, Math.min(0.7, y * WHEEL_SPEED * (event.ctrlKey ? 4 : 1))));
+    if (event.altKey && axes.vertical) {
+        axes.vertical.zoom(factor, (event.clientY - box.top - top) / height);
+        return true;
+    }
+    const {from, to} = visibleTime(trace, state);
+    const part = Math.max(0, Math.min(1, (event.clientX - box.left - left) / width));
+    zoomTime(trace, state, factor, from + (to - from) * part);
+    return true;
+}
+
+/** One finger or button: pans, or with Shift chooses the span cursor..cursor2. */
+function dragTo(trace, state, axes, drag, event) {
+    const {width, height} = axes.plot();
+    if (drag.span) {
+        state.set({cursor: axes.timeAt(drag.x), cursor2: axes.timeAt(event.clientX)});
+        return;
+    }
+    const by = (drag.x - event.clientX) / width * (drag.to - drag.from);
+    const from = Math.max(0, Math.min(trace.head.duration - (drag.to - drag.from), drag.from + by));
+    if (drag.to - drag.from < trace.head.duration)
+        showTime(trace, state, from, from + drag.to - drag.from);
+    if (axes.vertical && event.pointerType !== 'touch')
+        axes.vertical.pan((event.clientY - drag.lastY) / height);
+    drag.lastY = event.clientY;
+}
+
+function pinchTo(trace, state, axes, pinch, points) {
+    const box = axes.frame.getBoundingClientRect();
+    const {left, width} = axes.plot();
+    const [a, b] = points.map((point) => (point.clientX - box.left - left) / width);
+    const distance = Math.max(0.02, Math.abs(b - a));
+    const span = pinch.span * pinch.distance / distance;
+    const from = pinch.center - span * (a + b) / 2;
+    showTime(trace, state, from, from + span);
+}
+
+/** Connects the gestures of a view.
+ * @param {Object} trace @param {Object} state
+ * @param {{frame: HTMLElement, plot: function(): {left: number, top: number, width: number, height: number},
+ *   hover: function(PointerEvent|null): void, click: function(PointerEvent): void,
+ *   key?: function(KeyboardEvent): boolean, vertical?: {zoom: function, pan: function},
+ *   grab?: function(PointerEvent): (function(PointerEvent): void)|null}} axes grab: takes a drag over
+ *   (a minimap) by returning what to call for its moves
+ * @returns {{timeAt: function(number): number, busy: function(): boolean}} timeAt: of clientX */
+export function bindTimeAxis(trace, state, axes) {
+    const {frame} = axes;
+    const points = new Map();
+    let drag = null;
+    let pinch = null;
+    let lastWheel = -Infinity;
+    watchScrolling();
+    axes.timeAt = (clientX) => {
+        const {left, width} = axes.plot();
+        const {from, to} = visibleTime(trace, state);
+        return from + (to - from) * (clientX - frame.getBoundingClientRect().left - left) / width;
+    };
+    const startPinch = () => {
+        const box = frame.getBoundingClientRect();
+        const {left, width} = axes.plot();
+        const [a, b] = [...points.values()].map((point) => (point.clientX - box.left - left) / width);
+        const {from, to} = visibleTime(trace, state);
+        pinch = {span: to - from, distance: Math.max(0.02, Math.abs(b - a)),
+            center: from + (to - from) * (a + b) / 2};
+        drag = null;
+    };
+    frame.addEventListener('pointerdown', (event) => {
+        if (event.button !== 0)
+            return;
+        frame.setPointerCapture(event.pointerId);
+        points.set(event.pointerId, event);
+        if (points.size === 2)
+            startPinch();
+        else
+            drag = {x: event.clientX, y: event.clientY, lastY: event.clientY, moved: false, span: event.shiftKey,
+                taken: axes.grab ? axes.grab(event) : null, ...visibleTime(trace, state)};
+    });
+    frame.addEventListener('pointermove', (event) => {
+        if (points.has(event.pointerId))
+            points.set(event.pointerId, event);
+        if (pinch && points.size === 2) {
+            pinchTo(trace, state, axes, pinch, [...points.values()]);
+        } else if (drag) {
+            const far = Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > CLICK_PIXELS;
+            drag.moved = drag.moved || far;
+            if (drag.taken)
+                drag.taken(event);
+            else if (drag.moved)
+                dragTo(trace, state, axes, drag, event);
+        }
+        axes.hover(drag && drag.moved && !drag.span ? null : event);
+    });
+    const release = (event) => {
+        points.delete(event.pointerId);
+        if (drag && !drag.moved && !drag.taken && event.type === 'pointerup')
+            axes.click(event);
+        drag = null;
+        pinch = points.size === 2 ? pinch : null;
+    };
+    frame.addEventListener('pointerup', release);
+    frame.addEventListener('pointercancel', release);
+    frame.addEventListener('pointerleave', () => axes.hover(null));
+    frame.addEventListener('wheel', (event) => {
+        if (wheelOf(trace, state, axes, event)) {
+            lastWheel = performance.now();
+            event.preventDefault();
+        }
+    }, {passive: false});
+    frame.addEventListener('keydown', (event) => {
+        if ((axes.key && axes.key(event)) || timeKey(trace, state, event, axes.plot().width))
+            event.preventDefault();
+    });
+    return {timeAt: axes.timeAt, busy: () => drag?.moved || pinch || performance.now() - lastWheel < 120};
+}
