@@ -6,10 +6,10 @@
     bundle_page.py WEB --html FILE [--data FILE]   writes a whole page, with the data's elements
     bundle_page.py --self-test
 
-WEB holds page.html, page.css and the ES modules; app.js is the first. The modules are joined in
-the order of their imports, without import and export lines, so a name may be declared at top level
-once in all of them. The page's content security policy has the hashes of its style and its script.
-Comments that stand on lines of their own are left out of the page.
+WEB holds page.html, page.css and the ES modules, in folders as well; app.js is the first. The
+modules are joined in the order of their imports, without import and export lines, so a name may be
+declared at top level once in all of them. The page's content security policy has the hashes of its
+style and its script. Comments that stand on lines of their own are left out of the page.
 
 Exits with 1 and one line per error: a name declared twice, an import of an unknown file or name, a
 cycle of imports, text that would end the script early, or a style or event attribute in page.html,
@@ -19,6 +19,7 @@ import argparse
 import base64
 import hashlib
 import os
+import posixpath
 import re
 import sys
 import tempfile
@@ -116,14 +117,16 @@ def load(web):
         module = modules[name] = Module(web, name)
         errors.extend(module.errors)
         for file, item, line in module.imports:
-            if not re.fullmatch(r"\./[\w.-]+\.js", file) or not os.path.exists(os.path.join(web, file)):
+            other = posixpath.normpath(posixpath.join(posixpath.dirname(name), file))
+            if not re.fullmatch(r"\.\.?/[\w./-]+\.js", file) or other.startswith("..") or \
+                    not os.path.exists(os.path.join(web, other)):
                 errors.append(f"{name}:{line}: there is no module {file}")
                 continue
             if not re.fullmatch(r"[\w$]+", item):
                 errors.append(f"{name}:{line}: {item}: an imported name cannot be changed")
                 continue
-            visit(file[2:], path + [name])
-            if file[2:] in modules and item not in modules[file[2:]].exported:
+            visit(other, path + [name])
+            if other in modules and item not in modules[other].exported:
                 errors.append(f"{name}:{line}: {file} does not export {item}")
         order.append(module)
 
@@ -219,10 +222,11 @@ GOOD = {
                  '<p class="a">\n<!-- DATA -->\n</p>\n',
     "page.css": "/* colours */\np { color: red; }\n",
     "a.css": "/* views */\nb { color: blue; }\n",
-    "app.js": "import {b} from './b.js';\nimport {\n    c, d,\n} from './c.js';\n"
+    "app.js": "import {b} from './b.js';\nimport {\n    c, d,\n} from './in/c.js';\n"
               "// alone\nfunction run() {\n    return b + c() + d; // \"ä\" ??/\n}\nrun();\n",
-    "b.js": "/* top\n * of file: import('x') */\nimport {d} from './c.js';\nexport const b = `${d} */` + 'x';\n",
-    "c.js": "export async function c() {}\nexport class d {}\n",
+    "b.js": "/* top\n * of file: import('x') */\nimport {d} from './in/c.js';\nexport const b = `${d} */` + 'x';\n",
+    "in/c.js": "import {e} from '../e.js';\nexport async function c() {}\nexport class d {}\n",
+    "e.js": "export const e = 1;\n",
 }
 BAD = (
     ({"b.js": "export const b = 1;\nfunction run() {}\n"}, "run is declared in b.js too"),
@@ -230,13 +234,13 @@ BAD = (
     ({"b.js": "const b = 1;\n"}, "./b.js does not export b"),
     ({"b.js": "import {x} from './x.js';\nexport const b = x;\n"}, "b.js:1: there is no module ./x.js"),
     ({"b.js": "import {x} from '../x.js';\nexport const b = x;\n"}, "there is no module ../x.js"),
-    ({"b.js": "import {c as e} from './c.js';\nexport const b = e;\n"}, "cannot be changed"),
+    ({"b.js": "import {c as e} from './in/c.js';\nexport const b = e;\n"}, "cannot be changed"),
     ({"b.js": "import {run} from './app.js';\nexport const b = 1;\n"}, "imports itself"),
-    ({"b.js": "import * as c from './c.js';\nexport const b = 1;\n"}, "an import must read"),
+    ({"b.js": "import * as c from './in/c.js';\nexport const b = 1;\n"}, "an import must read"),
     ({"b.js": "const b = 1;\nexport {b};\n"}, "an export must be that of a declaration"),
     ({"b.js": "export default 1;\n"}, "an export must be that of a declaration"),
     ({"b.js": "const {x, y} = {};\nexport const b = 1;\n"}, "destructuring at top level"),
-    ({"b.js": "export const b = 1;\nconst f = () => import('./c.js');\n"}, "dynamic import"),
+    ({"b.js": "export const b = 1;\nconst f = () => import('./in/c.js');\n"}, "dynamic import"),
     ({"b.js": "export const b = '</script>';\n"}, "contains </script"),
     ({"b.js": "export const b = `\n`;\n"}, "b.js:1: a template literal must end on its line"),
     ({"page.css": "</style>"}, "page.css: contains </style"),
@@ -257,7 +261,7 @@ def self_test():
             return shell(web)
     parts = page_of({})
     script = re.search(r"<script[^>]*>(.*?)</script>", parts["before"], re.S).group(1)
-    assert script == ("\n'use strict';\nasync function c() {}\nclass d {}\nconst b = `${d} */` + 'x';\n"
+    assert script == ("\n'use strict';\nconst e = 1;\nasync function c() {}\nclass d {}\nconst b = `${d} */` + 'x';\n"
                       "function run() {\n    return b + c() + d; // \"ä\" ??/\n}\nrun();\n"), script
     assert f"script-src '{hash_of(script)}'" in parts["open"], parts["open"]
     style = "\np { color: red; }\nb { color: blue; }\n"
