@@ -1,18 +1,313 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Starts the page: waits for the first element of the data, then shows it. */
+ * Starts the page: waits for the first element of the data, shows the first screen from it, and
+ * mounts the views of the tab that is open. Views share nothing but the state. */
+import {themeOf} from './colors.js';
+import {openTrace} from './data.js';
+import {mountDetail} from './panels/detail.js';
+import {button, choice, fill, make} from './dom.js';
+import {exportView} from './panels/exports.js';
+import {printable, shorten} from './format.js';
+import {GROUPINGS} from './grouping.js';
+import {makeHelp} from './panels/help.js';
+import {followLink, readLink, writeLink} from './link.js';
+import {createState} from './state.js';
+import {mountSummary} from './panels/summary.js';
+import {CURVE, TABS} from './tabs.js';
 
-/** Calls *then* with the text of element *id* as soon as the parser has read all of it. */
+const COMMAND_CHARACTERS = 90;
+const NOTICE_MS = 2500;
+
+/** Calls *then* as soon as the parser has read all of element *id*. */
 function whenRead(id, then) {
-    const element = document.getElementById(id);
-    if (element && (element.nextElementSibling || document.readyState !== 'loading'))
-        then(element.textContent);
-    else
-        requestAnimationFrame(() => whenRead(id, then));
+    const ready = () => {
+        const element = document.getElementById(id);
+        return element && (element.nextElementSibling || document.readyState !== 'loading');
+    };
+    if (ready()) {
+        then();
+        return;
+    }
+    const observer = new MutationObserver(() => {
+        if (ready()) {
+            observer.disconnect();
+            then();
+        }
+    });
+    observer.observe(document, {childList: true, subtree: true});
 }
 
-whenRead('head', (text) => {
-    const head = JSON.parse(text);
-    document.title = `${head.title} - vramscope`;
-    document.getElementById('app').textContent = head.title;
+function whenParsed() {
+    return new Promise((resolve) => {
+        if (document.readyState !== 'loading')
+            resolve();
+        else
+            document.addEventListener('DOMContentLoaded', () => resolve(), {once: true});
+    });
+}
+
+/** Values of the state that fit this trace: the fullest device, kinds where tensors have them. */
+function firstValues(head) {
+    const devices = head.report.devices;
+    const heaviest = devices.reduce((best, row, i) =>
+        (row.peak_allocated.bytes > devices[best].peak_allocated.bytes ? i : best), 0);
+    const failed = head.oom && head.oom.failure
+        ? devices.findIndex((row) => row.device === head.oom.failure.device) : -1;
+    return {device: failed >= 0 ? failed : heaviest, color: head.levels.framework ? 'kind' : 'site'};
+}
+
+/** A small message at the bottom of the page, read by screen readers. */
+function makeNotice() {
+    const element = make('div.notice', {role: 'status', 'aria-live': 'polite'});
+    let timer = 0;
+    element.show = (text) => {
+        fill(element, text);
+        element.classList.add('shown');
+        clearTimeout(timer);
+        timer = setTimeout(() => element.classList.remove('shown'), NOTICE_MS);
+    };
+    return element;
+}
+
+/** The page of one trace, or two. */
+class Page {
+    constructor(root, trace) {
+        this.root = root;
+        this.traces = [trace, null];
+        this.first = firstValues(trace.head);
+        this.state = createState({...this.first, ...readLink(location.hash)});
+        this.mounted = [];
+        this.notice = makeNotice();
+        this.help = makeHelp();
+        this.build(trace.head);
+        followLink(this.state, this.first);
+        this.state.subscribe(['tab', 'trace'], () => this.show());
+        this.state.subscribe(['theme'], () => this.paint());
+        this.state.subscribe(['device', 'trace'], () => this.fillWhich());
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.repaint());
+        document.addEventListener('keydown', (event) => this.key(event));
+        this.paint();
+        this.show();
+    }
+
+    /** The trace that the views show, and the other one. */
+    shown() {
+        const [a, b] = this.traces;
+        return this.state.get('trace') === 'b' && b ? [b, a] : [a, b];
+    }
+
+    build(head) {
+        this.tabs = make('div.tabs', {role: 'tablist', 'aria-label': 'Views'});
+        this.menu = make('div.menu-items');
+        const menu = make('details.menu', {}, make('summary', {}, 'Export'), this.menu);
+        document.addEventListener('click', (event) => {
+            if (!menu.contains(event.target) || event.target.closest('.menu-items button'))
+                menu.open = false;
+        });
+        this.which = make('span.which');
+        this.theme = button('Theme', () => this.nextTheme(), {class: 'quiet'});
+        this.panel = make('main.panel', {id: 'panel', role: 'tabpanel', tabindex: -1});
+        this.detail = make('aside.detail', {'aria-label': 'Selected', hidden: true});
+        const command = head.command || head.program;
+        fill(this.root, make('header.topbar', {},
+            make('span.brand', {}, 'vramscope'),
+            make('span.program', {title: command}, make('strong', {}, shorten(head.title, 60)), ' ',
+                make('span.muted', {}, shorten(command, COMMAND_CHARACTERS))),
+            this.which,
+            make('span.bar-tools', {}, button('Copy link', () => this.copyLink(), {class: 'quiet'}), menu, this.theme,
+                button('Keys', () => this.help.showModal(), {class: 'quiet', 'aria-keyshortcuts': '?'}))),
+        make('nav', {'aria-label': 'Views'}, this.tabs),
+        make('div.body', {}, this.panel, this.detail), this.notice, this.help);
+        this.fillWhich();
+        document.title = `${printable(head.title)} - vramscope`;
+    }
+
+    /** Tells the page that a second trace is there. */
+    addOther(trace) {
+        this.traces[1] = trace;
+        this.fillWhich();
+        this.show();
+    }
+
+    /** Choice of the device where there are several, and of the trace where there are two. */
+    fillWhich() {
+        const {devices} = this.traces[0].head;
+        const names = this.traces.map((t, i) => t && [i ? 'b' : 'a', `${i ? 'B' : 'A'}: ${shorten(t.head.title, 24)}`]);
+        fill(this.which, devices.length > 1 ? choice('Device', devices.map((d, i) =>
+            [String(i), `${d.index}: ${shorten(d.name, 32)}`]), String(this.state.get('device')),
+        (value) => this.state.set({device: Number(value)})) : null,
+        this.traces[1] ? choice('Trace', names, this.state.get('trace'), (value) => this.state.set({trace: value})) : null);
+    }
+
+    visibleTabs() {
+        return TABS.filter((tab) => !tab.both || this.traces[1]);
+    }
+
+    show() {
+        const tabs = this.visibleTabs();
+        const tab = tabs.find(({id}) => id === this.state.get('tab')) || tabs[0];
+        const focused = this.tabs.contains(document.activeElement);
+        fill(this.tabs, tabs.map(({id, label}, i) => make('button', {type: 'button', role: 'tab', id: `tab-${id}`,
+            'aria-selected': String(id === tab.id), 'aria-controls': 'panel', tabindex: id === tab.id ? 0 : -1,
+            'aria-keyshortcuts': String(i + 1), on: {click: () => this.state.set({tab: id})}}, label)));
+        this.panel.setAttribute('aria-labelledby', `tab-${tab.id}`);
+        if (focused)
+            this.tabs.querySelector('[aria-selected=true]').focus();
+        this.close();
+        const [trace, other] = tab.both ? this.traces : this.shown();
+        this.panel.className = `panel panel-${tab.id}`;
+        this.panel.scrollTop = 0;
+        if (tab.id === 'overview')
+            this.openOverview(trace, other);
+        else
+            this.openTab(tab, trace, other);
+        const detail = mountDetail(this.detail, {trace, state: this.state});
+        this.mounted.push({api: detail});
+        this.fillMenu();
+    }
+
+    close() {
+        for (const {api} of this.mounted)
+            api.destroy();
+        this.mounted = [];
+        this.panel.replaceChildren();
+    }
+
+    mount(part, element, trace, other) {
+        const api = part.mount(element, {trace, other, state: this.state});
+        this.mounted.push({name: part.name, title: part.title || part.name, api});
+    }
+
+    openOverview(trace, other) {
+        const summary = make('div.summary');
+        const curve = make('div.curve-area');
+        this.panel.append(summary);
+        const api = mountSummary(summary, {trace, state: this.state, curve});
+        this.mount(CURVE, curve, trace, other);
+        this.mounted.push({name: 'summary', title: 'Figures', api});
+    }
+
+    openTab(tab, trace, other) {
+        const tools = this.makeTools(tab);
+        if (tools.length)
+            this.panel.append(make('div.toolbar.tab-tools', {}, tools));
+        for (const part of tab.parts) {
+            const area = make(`div.view-area.view-${part.size}.view-is-${part.name}`);
+            this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label},
+                part.heading ? make('h2', {}, part.title) : null, area));
+            this.mount(part, area, trace, other);
+        }
+    }
+
+    makeTools(tab) {
+        const tools = [];
+        if (tab.tools.includes('color')) {
+            const select = choice('Group by', Object.entries(GROUPINGS), this.state.get('color'),
+                (value) => this.state.set({color: value}));
+            tools.push(select);
+            this.mounted.push({api: {destroy: this.state.subscribe(['color'], () => {
+                select.querySelector('select').value = this.state.get('color');
+            })}});
+        }
+        return tools;
+    }
+
+    fillMenu() {
+        const [trace] = this.shown();
+        const views = this.mounted.filter(({api}) => api.rows);
+        fill(this.menu, views.map(({name, title, api}) => make('div.menu-row', {}, make('span', {}, title),
+            [['svg', api.svg], ['png', api.svg], ['csv', api.rows]].filter(([, able]) => able).map(([format]) =>
+                button(format.toUpperCase(), () => this.save(api, `${trace.head.title}-${name}`, format),
+                    {'aria-label': `${title} as ${format.toUpperCase()}`})))));
+    }
+
+    async save(api, name, format) {
+        try {
+            await exportView(api, name, format);
+        } catch (error) {
+            this.notice.show(`The file was not saved: ${error.message}`);
+        }
+    }
+
+    async copyLink() {
+        const link = location.href.replace(/#.*$/, '') + writeLink(this.state, this.first);
+        try {
+            await navigator.clipboard.writeText(link);
+            this.notice.show('Link copied: it opens this view');
+        } catch {
+            history.replaceState(null, '', writeLink(this.state, this.first));
+            this.notice.show('The browser does not allow copying: take the link from the address bar');
+        }
+    }
+
+    nextTheme() {
+        const themes = ['auto', 'light', 'dark'];
+        this.state.set({theme: themes[(themes.indexOf(this.state.get('theme')) + 1) % themes.length]});
+    }
+
+    paint() {
+        document.documentElement.dataset.theme = themeOf(this.state);
+        const names = {auto: 'system', light: 'light', dark: 'dark'};
+        fill(this.theme, `Theme: ${names[this.state.get('theme')]}`);
+    }
+
+    /** The system changed its theme: views that follow the state must hear of it. */
+    repaint() {
+        if (this.state.get('theme') !== 'auto')
+            return;
+        this.paint();
+        this.show();
+    }
+
+    key(event) {
+        const typing = event.target.closest('input, select, textarea, dialog');
+        if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== 'Escape'))
+            return;
+        const tabs = this.visibleTabs();
+        const inTabs = this.tabs.contains(event.target);
+        const now = tabs.findIndex(({id}) => id === (this.state.get('tab')));
+        if (/^[1-9]$/.test(event.key) && tabs[event.key - 1])
+            this.state.set({tab: tabs[event.key - 1].id});
+        else if (inTabs && (event.key === 'ArrowLeft' || event.key === 'ArrowRight'))
+            this.state.set({tab: tabs[(now + (event.key === 'ArrowLeft' ? tabs.length - 1 : 1)) % tabs.length].id});
+        else if (event.key === '?')
+            this.help.showModal();
+        else if (event.key === 't')
+            this.nextTheme();
+        else if (event.key === '/')
+            this.search();
+        else if (event.key === 'Escape' && this.state.get('selected'))
+            this.state.set({selected: null});
+        else
+            return;
+        event.preventDefault();
+    }
+
+    /** The search of this tab, or that of the flame graph. */
+    search() {
+        const field = this.panel.querySelector('[data-search]');
+        if (field) {
+            field.focus();
+        } else {
+            this.state.set({tab: 'flame'});
+            setTimeout(() => this.panel.querySelector('[data-search]')?.focus(), 0);
+        }
+    }
+}
+
+function fail(error) {
+    fill(document.getElementById('app'), make('p.broken', {},
+        `The page cannot be shown: ${error.message}. Make it again with: vramscope view TRACE`));
+    throw error;
+}
+
+whenRead('head', async () => {
+    try {
+        const page = new Page(document.getElementById('app'), openTrace(document));
+        await whenParsed();
+        if (document.getElementById('b.head'))
+            page.addOther(openTrace(document, 'b.'));
+    } catch (error) {
+        fail(error);
+    }
 });

@@ -21,6 +21,10 @@ const LINK_KEYS = {
     color: oneOf('site', 'phase', 'kind', 'library', 'size', 'age', 'stream'),
     metric: oneOf('bytes', 'count'),
     inverted: {read: (text) => text === 'true' ? true : undefined, write: String},
+    zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},
+    align: oneOf('clock', 'length'),
+    rows: oneOf('groups', 'blocks'),
+    sort: {read: (text) => /^[a-z]{1,20}[+-]$/.test(text) ? text : undefined, write: String},
     search: {read: (text) => text.slice(0, 1000), write: String},
     selected: {
         read(text) {

@@ -17,6 +17,10 @@ export const STATE_DEFAULTS = Object.freeze({
     trace: 'a', // a, b, both
     metric: 'bytes', // bytes, count
     inverted: false,
+    zoom: '', // the function that fills the flame graph, as row numbers from the root: '0.2.1'
+    rows: 'groups', // of the table: groups, blocks
+    sort: 'bytes-', // of the table: a column and its direction
+    align: 'clock', // curves of two traces: clock, length
     selected: null, // {block: index}, {site: index}
     playing: false,
     theme: 'auto', // auto, light, dark

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes elements. Text only ever goes in as text nodes, with control characters as escapes: a name
+ * from a trace can never become markup. */
+import {printable} from './format.js';
+
+/** @param {string} tag may have classes: "p.note.small"
+ * @param {Object} [attributes] "on" has listeners, null and false leave an attribute out
+ * @param {...(Node|string|null|Array)} children
+ * @returns {HTMLElement} */
+export function make(tag, attributes = {}, ...children) {
+    const [name, ...classes] = tag.split('.');
+    const element = document.createElement(name);
+    if (classes.length)
+        element.className = classes.join(' ');
+    for (const [key, value] of Object.entries(attributes)) {
+        if (key === 'on') {
+            for (const [event, listener] of Object.entries(value))
+                element.addEventListener(event, listener);
+        } else if (value !== null && value !== false && value !== undefined) {
+            element.setAttribute(key, value === true ? '' : printable(value));
+        }
+    }
+    add(element, children);
+    return element;
+}
+
+/** Adds children, texts as text nodes; null is left out. @param {Node} element @param {Array} children */
+export function add(element, children) {
+    for (const child of children.flat(3)) {
+        if (child !== null && child !== undefined && child !== false)
+            element.append(typeof child === 'object' ? child : printable(child));
+    }
+    return element;
+}
+
+/** Replaces all children. @param {Element} element @param {...any} children */
+export function fill(element, ...children) {
+    element.replaceChildren();
+    return add(element, children);
+}
+
+/** A button. @param {string} text @param {function(Event): void} call @param {Object} [attributes] */
+export function button(text, call, attributes = {}) {
+    return make('button', {type: 'button', ...attributes, on: {click: call}}, text);
+}
+
+/** A labelled select. @param {string} label @param {[string, string][]} choices value and text
+ * @param {string} value @param {function(string): void} call */
+export function choice(label, choices, value, call) {
+    const select = make('select', {on: {change: (event) => call(event.target.value)}},
+        choices.map(([key, text]) => make('option', {value: key, selected: key === value}, text)));
+    return make('label.choice', {}, make('span', {}, label), select);
+}
+
+/** A group of buttons of which one is pressed.
+ * @returns {HTMLElement & {show: function(string): void}} */
+export function toggles(label, choices, value, call) {
+    const buttons = choices.map(([key, text]) => button(text, () => call(key), {'data-key': key}));
+    const group = make('div.toggles', {role: 'group', 'aria-label': label}, buttons);
+    group.show = (now) => buttons.forEach((b) => b.setAttribute('aria-pressed', String(b.dataset.key === now)));
+    group.show(value);
+    return group;
+}
+
+const SVG_SPACE = 'http://www.w3.org/2000/svg';
+
+/** An SVG element. @param {string} tag @param {Object} attributes @param {...(Node|string)} children */
+export function makeSvg(tag, attributes, ...children) {
+    const element = document.createElementNS(SVG_SPACE, tag);
+    for (const [key, value] of Object.entries(attributes))
+        element.setAttribute(key, printable(value));
+    return add(element, children);
+}
+
+/** The text of an SVG document. @param {SVGElement} svg @returns {string} */
+export function serializeSvg(svg) {
+    svg.setAttribute('xmlns', SVG_SPACE);
+    return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(svg)}\n`;
+}

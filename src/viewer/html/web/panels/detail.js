@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The panel beside the views: everything known about the block or the call site that is selected,
+ * with names in full. Escape or the button closes it. */
+import {button, fill, make} from '../dom.js';
+import {describeBlock, frameText, stackOf} from '../describe.js';
+import {formatBytes, formatNumber} from '../format.js';
+import {sumBySite} from './frames.js';
+import {blocksInView} from './moment.js';
+
+function describeSite(trace, site, state) {
+    const sum = sumBySite(trace.loaded.blocks, blocksInView(trace, state).rows).get(site);
+    const row = trace.head.sites[site];
+    return {
+        title: row ? row.label : 'unknown call site',
+        facts: [
+            ['live here', sum ? `${formatBytes(sum.bytes)} in ${formatNumber(sum.blocks, 'block')}` : 'nothing'],
+            ['library', (row && trace.head.libraries[row.library]) || 'unknown'],
+        ],
+        stack: stackOf(trace, site).map(frameText),
+    };
+}
+
+/** @param {Element} element @param {{trace: Object, state: Object}} page
+ * @returns {{destroy: function(): void}} */
+export function mountDetail(element, {trace, state}) {
+    async function draw() {
+        const selected = state.get('selected');
+        element.hidden = !selected;
+        if (!selected)
+            return;
+        await Promise.all([trace.blocks, trace.segments, trace.steps]);
+        if (state.get('selected') !== selected || !trace.loaded.blocks)
+            return;
+        const isBlock = selected.block !== undefined;
+        if (isBlock && selected.block >= trace.loaded.blocks.count) {
+            fill(element, make('p', {}, 'The link names a block that this page does not have.'));
+            return;
+        }
+        const {title, facts, stack} = isBlock ? describeBlock(trace, selected.block) : describeSite(trace, selected.site, state);
+        fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
+            button('Close', () => state.set({selected: null}), {class: 'quiet'})),
+        make('p.site', {}, title),
+        make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
+        make('h3', {}, 'Call stack, innermost first'),
+        stack.length ? make('ol.stack', {tabindex: 0, 'aria-label': 'Call stack'}, stack.map((frame) => make('li', {}, frame)))
+            : make('p.muted', {}, 'no stack was recorded'));
+    }
+    const stop = state.subscribe(['selected', 'cursor', 'cursor2'], draw);
+    draw();
+    return {destroy: stop};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What differs between two traces, as data: the figures of their reports, the groups of blocks live
+ * at their peaks, their phases. Groups and phases are matched by name. */
+import {figuresOf, wholeOf} from './verdict.js';
+import {groupBlocks} from '../grouping.js';
+import {peakTime} from './moment.js';
+
+/** [{label, a, b}]: bytes, or counts where *count*; null where a trace does not have the figure. */
+export function comparedFigures(a, b, device) {
+    const of = (trace) => trace.head.report.devices[device];
+    const [x, y] = [of(a), of(b)];
+    if (!x || !y)
+        return [];
+    const free = (d) => (d.device_memory.highest_use ? d.device_memory.highest_use.free_bytes : null);
+    const tensors = (d) => (d.framework ? d.framework.peak_allocated_bytes : null);
+    const steps = ({head}) => (head.report.steps.done ? head.report.steps.total_ns / head.report.steps.done : null);
+    const rows = [
+        {label: 'Peak allocated', a: x.peak_allocated.bytes, b: y.peak_allocated.bytes},
+        {label: 'Peak reserved', a: x.peak_reserved.bytes, b: y.peak_reserved.bytes},
+        {label: 'PyTorch tensors, peak', a: tensors(x), b: tensors(y)},
+        {label: 'Lowest free memory seen', a: free(x), b: free(y), moreIsBetter: true},
+        {label: 'Device memory', a: wholeOf(x), b: wholeOf(y), moreIsBetter: true},
+        {label: 'Allocations failed', a: a.head.report.failure_count, b: b.head.report.failure_count, unit: 'count'},
+        {label: 'Mean step', a: steps(a), b: steps(b), unit: 'time'},
+    ];
+    return rows.filter((row) => row.a !== null || row.b !== null);
+}
+
+function groupsAtPeak(trace, device, key) {
+    const grouping = groupBlocks(trace, key);
+    const {blocks} = trace.loaded;
+    const sums = new Map();
+    for (const row of trace.liveAt(peakTime(trace.head, device), device)) {
+        const name = grouping.names[grouping.of[row]];
+        const sum = sums.get(name) || {bytes: 0, blocks: 0};
+        sum.bytes += blocks.bytes[row];
+        sum.blocks++;
+        sums.set(name, sum);
+    }
+    return sums;
+}
+
+/** Groups live at the peaks, the largest change first: {name, a, b, blocksA, blocksB, status}. */
+export function comparedGroups(a, b, device, key) {
+    const [before, after] = [groupsAtPeak(a, device, key), groupsAtPeak(b, device, key)];
+    const none = {bytes: 0, blocks: 0};
+    const rows = [...new Set([...before.keys(), ...after.keys()])].map((name) => {
+        const [x, y] = [before.get(name) || none, after.get(name) || none];
+        const status = !before.has(name) ? 'new' : !after.has(name) ? 'gone'
+            : y.bytes > x.bytes ? 'grown' : y.bytes < x.bytes ? 'shrunk' : 'same';
+        return {name, a: x.bytes, b: y.bytes, blocksA: x.blocks, blocksB: y.blocks, status};
+    });
+    return rows.sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a) || y.b - x.b || (x.name < y.name ? -1 : 1));
+}
+
+/** Phases by path: {path, depth, timeA, timeB, peakA, peakB}; null where a trace lacks one. */
+export function comparedPhases(a, b, device) {
+    const of = (trace) => new Map(trace.head.report.phases.map((phase) => {
+        const peak = phase.peak_allocated.find((row) => row.device === trace.head.report.devices[device].device);
+        return [phase.path, {depth: phase.depth, time: phase.time_ns, peak: peak ? peak.bytes : null}];
+    }));
+    const [x, y] = [of(a), of(b)];
+    return [...new Set([...x.keys(), ...y.keys()])].map((path) => {
+        const [p, q] = [x.get(path), y.get(path)];
+        return {path, depth: (p || q).depth, timeA: p ? p.time : null, timeB: q ? q.time : null,
+            peakA: p ? p.peak : null, peakB: q ? q.peak : null};
+    });
+}
+
+/** The peak figure of the first screen, for the heading of a trace. */
+export function peakWords(trace, device) {
+    const peak = figuresOf(trace.head, device).find((figure) => figure.key === 'peak');
+    return peak ? `peak ${peak.value}` : 'no GPU memory';
+}

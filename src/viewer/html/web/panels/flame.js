@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Flame graph of the blocks in view: width is bytes or blocks, the root is on top. A click or Enter
+ * zooms, Escape goes back, arrow keys move between functions, a search marks what it finds.
+ * Functions narrower than a pixel are counted in a line below, never left out in silence. */
+import {flameColor, inkFor, neutralColor, themeOf} from '../colors.js';
+import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
+import {formatBytes, formatNumber, formatPercent, printable} from '../format.js';
+import {buildFrames, frameAt, frameLabel, pathOf, searchFrames, sumBySite} from './frames.js';
+import {blocksInView} from './moment.js';
+
+const FLAME_ROW = 22;
+const FLAME_FONT = '12px system-ui, sans-serif';
+const FLAME_CHARACTER = 6.4; // mean width
+const FLAME_DIM = 0.35; // of functions that a search does not find
+const FLAME_MARK = {light: '#b3128f', dark: '#ff8ce0'};
+const flameValue = (node, metric) => (metric === 'count' ? node.blocks : node.bytes);
+
+/** Rectangles of the functions below *zoomed*, and its ancestors across the whole width.
+ * @returns {{boxes: {node, x, width}[], narrow: number, depth: number}} x and width from 0 to 1 */
+function layOut(zoomed, metric, least) {
+    const boxes = [];
+    let narrow = 0;
+    let depth = 0;
+    for (let node = zoomed.parent; node; node = node.parent)
+        boxes.unshift({node, x: 0, width: 1});
+    const todo = [{node: zoomed, x: 0, width: 1}];
+    while (todo.length) {
+        const box = todo.pop();
+        boxes.push(box);
+        depth = Math.max(depth, box.node.depth + 1);
+        const whole = flameValue(box.node, metric);
+        let {x} = box;
+        const list = metric === 'count' ? [...box.node.children].sort((a, b) => b.blocks - a.blocks) : box.node.children;
+        for (const node of list) {
+            const width = whole ? box.width * flameValue(node, metric) / whole : 0;
+            if (width < least)
+                narrow++;
+            else
+                todo.push({node, x, width});
+            x += width;
+        }
+    }
+    return {boxes, narrow, depth};
+}
+
+function fitted(text, width) {
+    const room = Math.floor((width - 8) / FLAME_CHARACTER);
+    if (room < 3)
+        return '';
+    return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+}
+
+function flameDescription(node, root, metric) {
+    const share = formatPercent(flameValue(node, metric), flameValue(root, metric));
+    return `${formatBytes(node.bytes)} in ${formatNumber(node.blocks, 'block')}, ${share} of the ` +
+        (metric === 'count' ? 'blocks' : 'bytes');
+}
+
+function matchWords(hits, root, metric) {
+    if (!hits)
+        return '';
+    const share = formatPercent(flameValue(hits, metric), flameValue(root, metric));
+    return hits.found.size ? `${share} matched, ${formatBytes(hits.bytes)}` : 'nothing matches';
+}
+
+/** Draws the boxes on a canvas of *width* pixels. */
+function drawFlame(canvas, view, theme) {
+    const {boxes, depth, found, focus, width} = view;
+    const scale = devicePixelRatio || 1;
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(depth * FLAME_ROW * scale);
+    canvas.style.height = `${depth * FLAME_ROW}px`;
+    const draw = canvas.getContext('2d');
+    draw.scale(scale, scale);
+    draw.font = FLAME_FONT;
+    draw.textBaseline = 'middle';
+    for (const {node, x, width: part} of boxes) {
+        const left = x * width;
+        const wide = Math.max(1, part * width - 1);
+        const top = node.depth * FLAME_ROW;
+        const color = node.parent ? flameColor(node.name, theme) : neutralColor(theme);
+        const marked = found && found.has(node);
+        draw.globalAlpha = found && !marked ? FLAME_DIM : 1;
+        draw.fillStyle = marked ? FLAME_MARK[theme] : color;
+        draw.fillRect(left, top, wide, FLAME_ROW - 1);
+        const text = fitted(printable(frameLabel(node)), wide);
+        if (text) {
+            draw.fillStyle = found && !marked ? view.ink : inkFor(marked ? FLAME_MARK[theme] : color);
+            draw.globalAlpha = found && !marked ? 0.7 : 1;
+            draw.fillText(text, left + 4, top + FLAME_ROW / 2);
+        }
+    }
+    draw.globalAlpha = 1;
+    const shown = boxes.find((box) => box.node === focus);
+    if (shown) {
+        draw.strokeStyle = view.focusColor;
+        draw.lineWidth = 2;
+        draw.strokeRect(shown.x * width + 1, focus.depth * FLAME_ROW + 1, Math.max(2, shown.width * width - 3), FLAME_ROW - 3);
+    }
+}
+
+function flameSvg(view, theme, title) {
+    const {boxes, depth, width, found} = view;
+    const svg = makeSvg('svg', {width, height: depth * FLAME_ROW + 24, viewBox: `0 0 ${width} ${depth * FLAME_ROW + 24}`,
+        'font-family': 'system-ui, sans-serif', 'font-size': 12});
+    svg.append(makeSvg('title', {}, title), makeSvg('text', {x: 4, y: 16, fill: view.ink}, title));
+    for (const {node, x, width: part} of boxes) {
+        const wide = Math.max(1, part * width - 1);
+        const marked = found && found.has(node);
+        const color = marked ? FLAME_MARK[theme] : node.parent ? flameColor(node.name, theme) : neutralColor(theme);
+        const top = 24 + node.depth * FLAME_ROW;
+        const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${formatBytes(node.bytes)}`),
+            makeSvg('rect', {x: (x * width).toFixed(2), y: top, width: wide.toFixed(2), height: FLAME_ROW - 1, fill: color,
+                'fill-opacity': found && !marked ? FLAME_DIM : 1}));
+        const text = fitted(frameLabel(node), wide);
+        if (text)
+            group.append(makeSvg('text', {x: (x * width + 4).toFixed(2), y: top + 15,
+                fill: found && !marked ? view.ink : inkFor(color)}, text));
+        svg.append(group);
+    }
+    return serializeSvg(svg);
+}
+
+function moveFocus(view, key) {
+    const {focus, boxes} = view;
+    const drawn = (node) => node && boxes.some((box) => box.node === node);
+    const siblings = focus.parent ? focus.parent.children.filter(drawn) : [focus];
+    const at = siblings.indexOf(focus);
+    const next = {
+        ArrowUp: focus.parent, ArrowDown: focus.children.find(drawn),
+        ArrowLeft: siblings[at - 1], ArrowRight: siblings[at + 1],
+    }[key];
+    return drawn(next) ? next : focus;
+}
+
+/** @param {Element} element @param {{trace: Object, state: Object}} page
+ * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
+export function mountFlame(element, {trace, state}) {
+    const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
+    const metric = toggles('Width', [['bytes', 'Bytes'], ['count', 'Blocks']], state.get('metric'),
+        (value) => state.set({metric: value}));
+    const inverted = button('Inverted', () => state.set({inverted: !state.get('inverted'), zoom: ''}),
+        {'aria-pressed': 'false', title: 'Start from the functions that allocate'});
+    const search = make('input', {type: 'search', placeholder: 'Search functions and files', 'aria-label': 'Search functions and files',
+        'data-search': true, on: {input: () => state.set({search: search.value})}});
+    const matched = make('span.view-words', {'aria-live': 'polite'});
+    const reset = button('Zoom out', () => state.set({zoom: ''}), {class: 'quiet'});
+    const canvas = make('canvas.flame', {tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph',
+        'aria-label': 'Flame graph. Arrow keys move between functions, Enter zooms, Escape zooms out. The table has the same values.'});
+    const tip = make('div.tip', {role: 'status'});
+    const note = make('p.muted.small');
+    fill(element, make('div.toolbar', {}, metric, inverted, search, matched, reset), words,
+        make('div.flame-area', {}, canvas, tip), note);
+
+    const view = {root: null, boxes: [], depth: 1, found: null, focus: null, width: 0, ink: '', focusColor: ''};
+    let stopped = false;
+    let moment = null;
+
+    function draw() {
+        if (!view.root || stopped)
+            return;
+        const theme = themeOf(state);
+        const style = getComputedStyle(document.documentElement);
+        view.width = Math.max(120, canvas.parentElement.clientWidth);
+        view.ink = style.getPropertyValue('--ink').trim();
+        view.focusColor = style.getPropertyValue('--ink').trim();
+        const zoomed = frameAt(view.root, state.get('zoom'));
+        Object.assign(view, layOut(zoomed, state.get('metric'), 0.7 / view.width));
+        const hits = state.get('search') ? searchFrames(view.root, state.get('search')) : null;
+        view.found = hits && hits.found;
+        fill(matched, matchWords(hits, view.root, state.get('metric')));
+        fill(note, view.narrow ? `${formatNumber(view.narrow, 'function')} narrower than a pixel ` +
+            `${view.narrow === 1 ? 'is' : 'are'} not drawn: zoom in to see them.` : '');
+        reset.hidden = zoomed === view.root;
+        metric.show(state.get('metric'));
+        inverted.setAttribute('aria-pressed', String(state.get('inverted')));
+        if (search.value !== state.get('search'))
+            search.value = state.get('search');
+        drawFlame(canvas, view, theme);
+    }
+    function rebuild() {
+        if (stopped || !trace.loaded.blocks)
+            return;
+        moment = blocksInView(trace, state);
+        fill(words, `${moment.words}.`);
+        view.root = buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows), state.get('inverted'));
+        view.focus = null;
+        draw();
+    }
+    function boxAt(event) {
+        const area = canvas.getBoundingClientRect();
+        const x = (event.clientX - area.left) / area.width;
+        const depth = Math.floor((event.clientY - area.top) / FLAME_ROW);
+        return view.boxes.find((box) => box.node.depth === depth && x >= box.x && x < box.x + box.width);
+    }
+    function describe(node, x, y) {
+        tip.hidden = !node;
+        if (!node)
+            return;
+        fill(tip, make('strong', {}, node.name), make('span.muted', {}, node.file ? `${node.file}:${node.line}` : ''),
+            make('span', {}, flameDescription(node, view.root, state.get('metric'))));
+        const room = canvas.parentElement.clientWidth - tip.offsetWidth;
+        tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
+        tip.style.top = `${y + 18}px`;
+    }
+    function zoomTo(node) {
+        view.focus = node;
+        state.set({zoom: pathOf(node), selected: node.children.length || !node.sites.length ? state.get('selected')
+            : {site: node.sites[0]}});
+    }
+    tip.hidden = true;
+    canvas.addEventListener('pointermove', (event) => {
+        const box = boxAt(event);
+        const area = canvas.getBoundingClientRect();
+        describe(box && box.node, event.clientX - area.left, event.clientY - area.top);
+        canvas.style.cursor = box ? 'pointer' : 'default';
+    });
+    canvas.addEventListener('pointerleave', () => describe(null));
+    canvas.addEventListener('click', (event) => {
+        const box = boxAt(event);
+        if (box)
+            zoomTo(box.node);
+    });
+    canvas.addEventListener('keydown', (event) => {
+        if (!view.root)
+            return;
+        if (event.key.startsWith('Arrow')) {
+            view.focus = view.focus ? moveFocus(view, event.key) : frameAt(view.root, state.get('zoom'));
+        } else if (event.key === 'Enter' || event.key === ' ') {
+            zoomTo(view.focus || view.root);
+        } else if ((event.key === 'Escape' || event.key === 'Backspace') && state.get('zoom')) {
+            view.focus = frameAt(view.root, state.get('zoom'));
+            state.set({zoom: pathOf(view.focus.parent || view.root)});
+        } else {
+            return;
+        }
+        event.preventDefault();
+        event.stopPropagation();
+        draw();
+        const box = view.boxes.find(({node}) => node === view.focus);
+        if (box)
+            describe(view.focus, box.x * view.width, view.focus.depth * FLAME_ROW);
+    });
+    const size = new ResizeObserver(draw);
+    size.observe(canvas.parentElement);
+    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'inverted'], rebuild),
+        state.subscribe(['metric', 'search', 'zoom', 'theme'], draw)];
+    trace.blocks.then(rebuild, (error) => add(fill(words), [error.message]));
+    return {
+        svg: () => flameSvg(view, themeOf(state), moment ? moment.words : ''),
+        rows() {
+            const rows = [['depth', 'function', 'file', 'line', 'bytes', 'blocks', 'stack']];
+            const zoomed = view.root && frameAt(view.root, state.get('zoom'));
+            const todo = zoomed ? [[zoomed, '']] : [];
+            while (todo.length) {
+                const [node, above] = todo.pop();
+                const stack = above ? `${above};${node.name}` : node.name;
+                rows.push([node.depth, node.name, node.file, node.line, node.bytes, node.blocks, stack]);
+                for (const child of [...node.children].reverse())
+                    todo.push([child, stack]);
+            }
+            return rows;
+        },
+        destroy() {
+            stopped = true;
+            size.disconnect();
+            stops.forEach((stop) => stop());
+            element.replaceChildren();
+        },
+    };
+}

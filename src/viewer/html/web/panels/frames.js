@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Functions and the memory they hold: a tree of call stacks with bytes and blocks, from the root
+ * down or, inverted, from the allocating function up. Made for one set of blocks; drawn by flame.js. */
+
+const UNKNOWN_STACK = '(no stack recorded)';
+
+function tableOf(head) {
+    const {stacks, frames, files} = head;
+    return {
+        parent: (row) => stacks[row - 1][0],
+        key: (row) => `${stacks[row - 1][1]} ${stacks[row - 1][2]} ${stacks[row - 1][3]}`,
+        frame(row) {
+            const [, frame, file, line] = stacks[row - 1];
+            return {name: frames[frame], file: file ? files[file - 1] : '', line};
+        },
+    };
+}
+
+function newFrame(name, file, line, parent) {
+    return {name, file, line, parent, depth: parent ? parent.depth + 1 : 0, bytes: 0, blocks: 0, keys: new Map(),
+        children: [], sites: []};
+}
+
+function childOf(node, key, frame) {
+    let child = node.keys.get(key);
+    if (!child) {
+        child = newFrame(frame.name, frame.file, frame.line, node);
+        node.keys.set(key, child);
+        node.children.push(child);
+    }
+    return child;
+}
+
+/** Bytes and blocks of each call site among *rows* of the blocks.
+ * @returns {Map<number, {bytes: number, blocks: number}>} */
+export function sumBySite(blocks, rows) {
+    const sums = new Map();
+    for (const row of rows) {
+        const site = blocks.site[row];
+        const sum = sums.get(site);
+        if (sum) {
+            sum.bytes += blocks.bytes[row];
+            sum.blocks++;
+        } else {
+            sums.set(site, {bytes: blocks.bytes[row], blocks: 1});
+        }
+    }
+    return sums;
+}
+
+/** The tree; children are ordered by bytes, so that a path of row numbers names a function.
+ * @param {Object} head @param {Map<number, {bytes, blocks}>} sums by call site
+ * @param {boolean} inverted @returns {Object} the root */
+export function buildFrames(head, sums, inverted) {
+    const table = tableOf(head);
+    const root = newFrame('all', '', 0, null);
+    for (const [site, sum] of sums) {
+        const path = [];
+        for (let row = head.sites[site] ? head.sites[site].stack : 0; row > 0 && path.length < 512;
+            row = table.parent(row))
+            path.push(row);
+        if (!inverted)
+            path.reverse();
+        let node = root;
+        root.bytes += sum.bytes;
+        root.blocks += sum.blocks;
+        const without = !path.length && {name: head.sites[site] ? head.sites[site].label : UNKNOWN_STACK, file: '', line: 0};
+        for (const row of path.length ? path : [0]) {
+            node = row ? childOf(node, table.key(row), table.frame(row)) : childOf(node, `site ${site}`, without);
+            node.bytes += sum.bytes;
+            node.blocks += sum.blocks;
+        }
+        node.sites.push(site);
+    }
+    orderFrames(root);
+    return root;
+}
+
+function orderFrames(root) {
+    const todo = [root];
+    while (todo.length) {
+        const node = todo.pop();
+        node.keys = null;
+        node.children.sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+        node.children.forEach((child, i) => {
+            child.index = i;
+            todo.push(child);
+        });
+    }
+}
+
+/** "0.2.1": the row numbers from the root. @param {Object} node @returns {string} */
+export function pathOf(node) {
+    const path = [];
+    for (; node.parent; node = node.parent)
+        path.unshift(node.index);
+    return path.join('.');
+}
+
+/** The function of a path, or the root. */
+export function frameAt(root, path) {
+    let node = root;
+    for (const index of path ? path.split('.') : []) {
+        if (!node.children[index])
+            return root;
+        node = node.children[index];
+    }
+    return node;
+}
+
+/** "forward (model.py:12)". */
+export function frameLabel(node) {
+    const base = node.file.slice(node.file.lastIndexOf('/') + 1);
+    return base ? `${node.name} (${base}${node.line ? `:${node.line}` : ''})` : node.name;
+}
+
+/** What of a tree contains *text*: the frames, and the bytes and blocks below the outermost ones.
+ * @returns {{found: Set<Object>, bytes: number, blocks: number}} */
+export function searchFrames(root, text) {
+    const wanted = text.toLowerCase();
+    const found = new Set();
+    let bytes = 0;
+    let blocks = 0;
+    const todo = [[root, false]];
+    while (todo.length) {
+        const [node, inside] = todo.pop();
+        const hit = node !== root && `${node.name} ${node.file}:${node.line}`.toLowerCase().includes(wanted);
+        if (hit)
+            found.add(node);
+        if (hit && !inside) {
+            bytes += node.bytes;
+            blocks += node.blocks;
+        }
+        for (const child of node.children)
+            todo.push([child, inside || hit]);
+    }
+    return {found, bytes, blocks};
+}

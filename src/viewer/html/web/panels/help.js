@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of keys, in a dialog. */
+import {button, make} from '../dom.js';
+
+const KEYS = [
+    ['Everywhere', [
+        ['1 … 7', 'the views, in the order of their tabs'], ['/', 'search'], ['?', 'this list'],
+        ['t', 'light, dark or the theme of the system'], ['Escape', 'close the panel, zoom out'],
+    ]],
+    ['Views over time', [
+        ['← →', 'pan'], ['+ −', 'zoom'], ['Home End', 'the whole trace'], ['[ ]', 'to the step before or after'],
+        ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan; on the overview, choose a span'],
+        ['click', 'set the cursor'], ['Shift and click', 'set the second cursor'],
+    ]],
+    ['Flame graph', [
+        ['arrows', 'move between functions'], ['Enter', 'zoom in'], ['Escape', 'zoom out'],
+    ]],
+    ['Table', [
+        ['↑ ↓ Page Home End', 'move between rows'], ['Enter', 'select: all that is known about the row'],
+    ]],
+];
+
+/** A dialog with the keys; call showModal() on it. @returns {HTMLDialogElement} */
+export function makeHelp() {
+    const dialog = make('dialog.help', {'aria-labelledby': 'help-title'});
+    dialog.append(make('div.detail-head', {}, make('h2', {id: 'help-title'}, 'Keys'),
+        button('Close', () => dialog.close(), {class: 'quiet'})),
+    make('div.help-groups', {}, KEYS.map(([title, rows]) => make('section', {}, make('h3', {}, title),
+        make('dl.keys', {}, rows.map(([keys, text]) => [make('dt', {}, make('kbd', {}, keys)), make('dd', {}, text)]))))));
+    dialog.addEventListener('click', (event) => {
+        if (event.target === dialog)
+            dialog.close();
+    });
+    return dialog;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The blocks in view as a table: one row per group (call site, phase, kind, ...) or per block;
+ * sorted by any column, filtered by text. Only the rows on the screen are elements, so that a
+ * million blocks scroll. Up, Down, Page Up, Page Down, Home and End move, Enter selects. */
+import {themeOf} from '../colors.js';
+import {fill, make, toggles} from '../dom.js';
+import {formatBytes, formatCount, formatNumber, formatPercent, formatTime} from '../format.js';
+import {GROUPINGS, groupBlocks, phaseName} from '../grouping.js';
+import {blocksInView} from './moment.js';
+
+const TABLE_ROW = 28;
+const TABLE_EXTRA = 6; // rows outside of the screen that are made as well
+
+/** Columns: key, heading, value of a row (for sorting and CSV), text of the value. */
+const GROUP_COLUMNS = [
+    {key: 'name', title: '', value: (row) => row.name, text: (row) => row.name, wide: true},
+    {key: 'bytes', title: 'Bytes', value: (row) => row.bytes, text: (row) => formatBytes(row.bytes)},
+    {key: 'share', title: 'Share', value: (row) => row.bytes, text: (row, all) => formatPercent(row.bytes, all.bytes)},
+    {key: 'blocks', title: 'Blocks', value: (row) => row.blocks, text: (row) => formatCount(row.blocks)},
+    {key: 'largest', title: 'Largest', value: (row) => row.largest, text: (row) => formatBytes(row.largest)},
+    {key: 'age', title: 'Mean age', value: (row) => row.ages / row.blocks,
+        text: (row) => formatTime(row.ages / row.blocks)},
+];
+const BLOCK_COLUMNS = [
+    {key: 'name', title: 'Call site', value: (row) => row.name, text: (row) => row.name, wide: true},
+    {key: 'bytes', title: 'Bytes', value: (row) => row.bytes, text: (row) => formatBytes(row.bytes)},
+    {key: 'born', title: 'Allocated', value: (row) => row.born, text: (row) => formatTime(row.born)},
+    {key: 'lived', title: 'Lifetime', value: (row) => row.died - row.born,
+        text: (row) => (row.died === Infinity ? 'live at the end' : formatTime(row.died - row.born))},
+    {key: 'kind', title: 'Kind', value: (row) => row.kind, text: (row) => row.kind},
+    {key: 'phase', title: 'Phase', value: (row) => row.phase, text: (row) => row.phase},
+];
+
+/** One row per group of *rows* of the blocks. */
+function groupRows(trace, rows, key, at) {
+    const {blocks} = trace.loaded;
+    const grouping = groupBlocks(trace, key);
+    const groups = new Map();
+    for (const row of rows) {
+        const index = grouping.of[row];
+        let group = groups.get(index);
+        if (!group)
+            groups.set(index, group = {index, name: grouping.names[index], bytes: 0, blocks: 0, largest: 0, ages: 0});
+        const bytes = blocks.bytes[row];
+        group.bytes += bytes;
+        group.blocks++;
+        group.largest = Math.max(group.largest, bytes);
+        group.ages += Math.max(0, at - blocks.born[row]);
+    }
+    return [...groups.values()];
+}
+
+function blockRows(trace, rows) {
+    const {head, loaded: {blocks}} = trace;
+    return Array.from(rows, (row) => ({
+        block: row, name: head.sites[blocks.site[row]].label, bytes: blocks.bytes[row], born: blocks.born[row],
+        died: blocks.died[row], kind: head.kinds[blocks.kind[row]], phase: phaseName(head, blocks.phase[row]),
+    }));
+}
+
+/** Rows that contain *search*, ordered as *sort* says ("bytes-"). */
+export function arrangeRows(rows, columns, search, sort) {
+    const wanted = search.toLowerCase();
+    const list = wanted ? rows.filter((row) => columns.some((c) =>
+        typeof c.value(row) === 'string' && c.value(row).toLowerCase().includes(wanted))) : rows.slice();
+    const column = columns.find((c) => c.key === sort.slice(0, -1)) || columns[1];
+    const sign = sort.endsWith('+') ? 1 : -1;
+    return list.sort((a, b) => {
+        const x = column.value(a);
+        const y = column.value(b);
+        return (x < y ? -sign : x > y ? sign : 0) || b.bytes - a.bytes;
+    });
+}
+
+/** @param {Element} element @param {{trace: Object, state: Object}} page */
+export function mountTable(element, {trace, state}) {
+    const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
+    const kinds = toggles('Rows', [['groups', 'Groups'], ['blocks', 'Single blocks']], state.get('rows'),
+        (rows) => state.set({rows}));
+    const search = make('input', {type: 'search', placeholder: 'Filter', 'aria-label': 'Filter rows', 'data-search': true,
+        on: {input: () => state.set({search: search.value})}});
+    const head = make('div.grid-head', {role: 'row'});
+    const space = make('div.grid-space', {role: 'presentation'});
+    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Rows'}, space);
+    const grid = make('div.grid', {role: 'table', 'aria-label': 'Blocks in view'}, make('div', {role: 'rowgroup'}, head), body);
+    fill(element, make('div.toolbar', {}, kinds, search), words, grid);
+
+    let all = {rows: [], bytes: 0};
+    let rows = [];
+    let list = [];
+    let active = 0;
+    let stopped = false;
+    const columns = () => (state.get('rows') === 'blocks' ? BLOCK_COLUMNS : GROUP_COLUMNS);
+
+    function drawHead() {
+        const sort = state.get('sort');
+        fill(head, columns().map((column) => {
+            const on = sort.slice(0, -1) === column.key;
+            const rising = sort.endsWith('+');
+            const title = column.title || GROUPINGS[state.get('color')].replace(/^./, (c) => c.toUpperCase());
+            const sorting = make('button', {type: 'button', on: {click: () =>
+                state.set({sort: column.key + (on ? (rising ? '-' : '+') : column.wide ? '+' : '-')})}},
+            title, make('span', {'aria-hidden': 'true'}, on ? (rising ? ' ▲' : ' ▼') : ''));
+            return make(`div.cell${column.wide ? '.wide' : ''}`, {role: 'columnheader',
+                'aria-sort': on ? (rising ? 'ascending' : 'descending') : 'none'}, sorting);
+        }));
+        grid.className = `grid grid-${state.get('rows')}`;
+    }
+    function makeRow(row, index, colors) {
+        const cells = columns().map((column) => {
+            const key = column.wide && colors && row.index !== undefined ? make('span.key', {'aria-hidden': 'true'}) : null;
+            if (key)
+                key.style.background = colors[row.index];
+            const text = column.text(row, all);
+            return make(`div.cell${column.wide ? '.wide' : ''}`, {role: 'cell', title: column.wide ? text : null}, key, text);
+        });
+        const line = make(`div.grid-row${index === active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
+            on: {click: () => pick(index)}}, cells);
+        line.style.top = `${index * TABLE_ROW}px`;
+        return line;
+    }
+    function drawRows() {
+        if (stopped)
+            return;
+        const first = Math.max(0, Math.floor(body.scrollTop / TABLE_ROW) - TABLE_EXTRA);
+        const count = Math.ceil(body.clientHeight / TABLE_ROW) + 2 * TABLE_EXTRA;
+        const colors = state.get('rows') === 'groups' && trace.loaded.blocks
+            ? groupBlocks(trace, state.get('color')).colors(themeOf(state)) : null;
+        space.style.height = `${list.length * TABLE_ROW}px`;
+        fill(space, list.slice(first, first + count).map((row, i) => makeRow(row, first + i, colors)));
+        grid.setAttribute('aria-rowcount', String(list.length + 1));
+    }
+    function arrange() {
+        if (stopped)
+            return;
+        list = arrangeRows(rows, columns(), state.get('search'), state.get('sort'));
+        active = Math.min(active, Math.max(0, list.length - 1));
+        if (search.value !== state.get('search'))
+            search.value = state.get('search');
+        const shown = list.length === rows.length ? '' : ` ${formatNumber(list.length, 'row')} of ` +
+            `${formatCount(rows.length)} match, ${formatBytes(list.reduce((sum, row) => sum + row.bytes, 0))}.`;
+        fill(words, `${all.words}.${shown}`);
+        kinds.show(state.get('rows'));
+        drawHead();
+        drawRows();
+    }
+    function rebuild() {
+        if (stopped || !trace.loaded.blocks)
+            return;
+        all = blocksInView(trace, state);
+        rows = state.get('rows') === 'blocks' ? blockRows(trace, all.rows)
+            : groupRows(trace, all.rows, state.get('color'), all.at);
+        arrange();
+    }
+    function pick(index) {
+        const row = list[index];
+        active = index;
+        drawRows();
+        if (row && row.block !== undefined)
+            state.set({selected: {block: row.block}});
+        else if (row && state.get('color') === 'site')
+            state.set({selected: {site: row.index}});
+    }
+    body.addEventListener('keydown', (event) => {
+        const page = Math.max(1, Math.floor(body.clientHeight / TABLE_ROW) - 1);
+        const step = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity}[event.key];
+        if (event.key === 'Enter') {
+            pick(active);
+        } else if (step) {
+            active = Math.max(0, Math.min(list.length - 1, active + step));
+            const top = active * TABLE_ROW;
+            if (top < body.scrollTop)
+                body.scrollTop = top;
+            else if (top + TABLE_ROW > body.scrollTop + body.clientHeight)
+                body.scrollTop = top + TABLE_ROW - body.clientHeight;
+            drawRows();
+        } else {
+            return;
+        }
+        event.preventDefault();
+        event.stopPropagation();
+    });
+    body.addEventListener('scroll', () => requestAnimationFrame(drawRows), {passive: true});
+    const size = new ResizeObserver(drawRows);
+    size.observe(body);
+    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'rows', 'color'], rebuild),
+        state.subscribe(['search', 'sort'], arrange), state.subscribe(['theme'], drawRows)];
+    drawHead();
+    trace.blocks.then(rebuild, (error) => fill(words, error.message));
+    return {
+        svg: null,
+        rows: () => [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
+            ...list.map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
+        destroy() {
+            stopped = true;
+            size.disconnect();
+            stops.forEach((stop) => stop());
+            element.replaceChildren();
+        },
+    };
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The views of the page by tab, in order. A part is a view with its heading; its size is strip (a
+ * low one, above the view that follows its cursor), tall, fill (the rest of the screen) or page. A
+ * tab's tools are the controls that its views follow. Adding a view is a row here. */
+import {mountCompare} from './panels/compare.js';
+import {mountFlame} from './panels/flame.js';
+import {mountTable} from './panels/table.js';
+import {mountTimeline} from './timeline.js';
+
+/** The curves beside the answer of the first screen. */
+export const CURVE = {name: 'timeline', title: 'Memory over time', mount: mountTimeline, size: 'fill'};
+const CURVE_STRIP = {...CURVE, size: 'strip'};
+
+/** id, label, tools and parts {name, title, mount, size} of each tab; overview is app.js's own. */
+export const TABS = [
+    {id: 'overview', label: 'Overview', tools: [], parts: []},
+    {id: 'timeline', label: 'Timeline', tools: [], parts: [
+        {...CURVE, size: 'tall'},
+    ]},
+    {id: 'flame', label: 'Flame graph', tools: [], parts: [
+        CURVE_STRIP, {name: 'flame', title: 'Flame graph', mount: mountFlame, size: 'fill'},
+    ]},
+    {id: 'table', label: 'Table', tools: ['color'], parts: [
+        CURVE_STRIP, {name: 'table', title: 'Table', mount: mountTable, size: 'fill'},
+    ]},
+    {id: 'compare', label: 'Compare', tools: ['color'], both: true, parts: [
+        {name: 'compare', title: 'Compare', mount: mountCompare, size: 'page'},
+    ]},
+];
