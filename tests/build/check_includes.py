@@ -118,15 +118,9 @@ ROOMS = {
     "simulator/runtime": ("base simulator/driver", ""),
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
-<<<<<<< HEAD
-                     "analysis/report analysis/plan analysis/oom viewer/common viewer/report",
-                     "command.h name_match.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h simulated.h "
-                     "symbol_tool.h trace_part.h "
-=======
                      "analysis/report analysis/plan analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h simulated.h symbol_tool.h "
-                     "trace_part.h "
->>>>>>> 7955a71 (view: a trace as one HTML page)
+                     "command.h name_match.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
+                     "simulated.h symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h"),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
                    "viewer/report tools/common", "view_trace.h view_open.h"),
