@@ -112,6 +112,7 @@ RECORDS = {
         "framework_birth", "time:step epoch:step site:H device:D thread:H mark:H place:place")),
     18: ("births", True, _layout("birth", "thread:H mark:H place:place")),
     19: ("backing", True, _layout("backing", "site")),
+    20: ("mappings", True, _layout("mapping", "addr:step size memory device:D")),
 }
 
 
@@ -264,6 +265,12 @@ class _State:
         if not segment["size"] or segment["device"] >= self.devices or \
                 (before and before[-1]["addr"] >= segment["addr"]):
             raise Damage("has segments out of order")
+
+    def mappings_(self, mapping):
+        before = self.found["mappings"]
+        if not mapping["size"] or mapping["device"] >= self.devices or \
+                (before and before[-1]["addr"] >= mapping["addr"]):
+            raise Damage("has mappings out of order")
 
     def framework_live_(self, item):
         if not item["addr"]:

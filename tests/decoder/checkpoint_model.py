@@ -208,7 +208,7 @@ class Model:
                     before["requested"] < failure["requested"]:
                 return
             if not found:
-                failure.update({name: before[name] for name in "context stream api error".split()})
+                failure.update({name: before[name] for name in "context stream api error family".split()})
             found = True
             failure["attempts"] += before["attempts"]
             self.failures.remove(before)

@@ -272,6 +272,16 @@ static void put_segments(FILE *out, const struct vs_segments *set)
     }
 }
 
+static void put_mappings(FILE *out, const struct vs_mappings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_mapping *m = &set->items[i];
+        fputs("mappings", out);
+        NUMBERS(m->addr, m->size, m->memory, m->device);
+        putc('\n', out);
+    }
+}
+
 static void put_failures(FILE *out, const struct vs_replay *replay, bool user_level)
 {
     for (size_t i = 0; i < replay->failure_count; i++) {
@@ -411,6 +421,7 @@ static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
         putc('\n', out);
     }
     put_user(out, m);
+    put_mappings(out, &replay->mappings);
     return err;
 }
 

@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 176, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1656, "fields of a replay, of its window none");
+_Static_assert(sizeof(struct vs_replay) == 1680, "fields of a replay, of its window none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -346,6 +346,15 @@ void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segme
     vs_state_u32(r, &segment->device, VS_HOST_INDEX);
     vs_state_bool(r, &segment->mapped);
     vs_state_bool(r, &segment->view);
+}
+
+void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_mapping *mapping,
+                               uint64_t *last)
+{
+    vs_state_step(r, &mapping->addr, last);
+    vs_state_u64(r, &mapping->size);
+    vs_state_u64(r, &mapping->memory);
+    vs_state_u32(r, &mapping->device, VS_HOST_INDEX);
 }
 
 void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,

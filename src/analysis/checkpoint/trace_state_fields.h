@@ -17,7 +17,8 @@ enum vs_trace_state_tag {
     VS_TRACE_STATE_KERNELS, VS_TRACE_STATE_ACTIVITY, VS_TRACE_STATE_EVENTS,
     /* of the user's level, which earlier versions did not keep */
     VS_TRACE_STATE_USER, VS_TRACE_STATE_FRAMEWORK_SITES, VS_TRACE_STATE_FRAMEWORK_BIRTHS,
-    VS_TRACE_STATE_BIRTHS, VS_TRACE_STATE_BACKING
+    VS_TRACE_STATE_BIRTHS, VS_TRACE_STATE_BACKING,
+    VS_TRACE_STATE_MAPPINGS
 };
 
 /* Base of the next allocation's differences; zero at the start of a record. */
@@ -48,6 +49,9 @@ void vs_trace_state_io_framework_birth(struct vs_state_record *r, struct vs_live
                                        const struct vs_phases *phases);
 /* *last*: the address of the record's previous segment, zero at its start. */
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
+                               uint64_t *last);
+/* *last*: likewise. */
+void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_mapping *mapping,
                                uint64_t *last);
 void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
                                const struct vs_phases *phases);

@@ -271,6 +271,23 @@ static enum vs_err adopt_blocks(struct vs_replay *replay)
     return err;
 }
 
+static enum vs_err load_mappings(struct vs_state_record *r, struct vs_replay *replay)
+{
+    struct vs_mappings *set = &replay->mappings;
+    uint64_t last = 0;
+    while (!r->bad && r->next < r->end) {
+        struct vs_mapping mapping = {0};
+        vs_trace_state_io_mapping(r, &mapping, &last);
+        if (r->bad || !mapping.size || mapping.device >= replay->account_count ||
+            (set->count && mapping.addr <= set->items[set->count - 1].addr))
+            return VS_ERR_CORRUPT;
+        enum vs_err err = vs_mappings_add(set, &mapping);
+        if (err)
+            return err;
+    }
+    return VS_OK;
+}
+
 static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_segments *set = &replay->segments;
@@ -357,6 +374,7 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state 
     case VS_TRACE_STATE_FRAMEWORK_BIRTHS: return load_framework_births(r, m);
     case VS_TRACE_STATE_BIRTHS: return load_births(r, m);
     case VS_TRACE_STATE_BACKING: return load_backing(r, m->replay);
+    case VS_TRACE_STATE_MAPPINGS: return load_mappings(r, m->replay);
     }
     return VS_OK; /* written by a newer version */
 }

@@ -213,6 +213,13 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
         if ((i + 1) % BATCH == 0 || i + 1 == replay->segments.count)
             vs_state_end(r, VS_TRACE_STATE_SEGMENTS);
     }
+    for (size_t i = 0; i < replay->mappings.count; i++) {
+        if (i % BATCH == 0)
+            last = 0;
+        vs_trace_state_io_mapping(r, &replay->mappings.items[i], &last);
+        if ((i + 1) % BATCH == 0 || i + 1 == replay->mappings.count)
+            vs_state_end(r, VS_TRACE_STATE_MAPPINGS);
+    }
     for (size_t i = 0; i < replay->failure_count; i++) {
         vs_trace_state_io_failure(r, &replay->failures[i], &replay->phases);
         vs_state_end(r, VS_TRACE_STATE_FAILURE);

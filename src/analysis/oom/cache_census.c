@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The segments of a framework are the device memory that holds its blocks. Of its
+ * See the header. The segments of a framework are the device memory that holds its blocks, also
+ * where it is mapped (expandable segments). Of its
  * streams and pools nothing is known, but it never asks the device while a usable piece is large
  * enough, and it frees unused segments before it reports a failure. */
 #include "analysis/oom/cache_census.h"
@@ -45,8 +46,8 @@ static enum vs_err put(struct census_list *list, const struct census_extent *one
     return err;
 }
 
-/* The live blocks of the allocator's level; of a framework also its segments. */
-static enum vs_err gather_blocks(struct census *c, const struct vs_replay *replay)
+/* The live blocks of the allocator's level. */
+static enum vs_err gather_blocks(struct census *c)
 {
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < c->history->block_count; i++) {
@@ -57,15 +58,27 @@ static enum vs_err gather_blocks(struct census *c, const struct vs_replay *repla
             continue;
         if (site->framework == c->out->framework)
             err = put(&c->blocks, &one);
-        else if (c->out->framework && !vs_user_has_site(replay, &replay->sites.items[block->site]))
-            err = put(&c->segments, &one);
     }
+    return err;
+}
+
+static enum vs_err gather_user_segments(struct census *c, const struct vs_replay *replay)
+{
+    struct vs_user_segment *list;
+    size_t count;
+    enum vs_err err = vs_user_segments(replay, c->account, &list, &count);
+    if (err)
+        return err;
+    for (size_t i = 0; !err && i < count; i++)
+        err = put(&c->segments,
+                  &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+    free(list);
     return err;
 }
 
 static enum vs_err gather_segments(struct census *c, const struct vs_replay *replay)
 {
-    enum vs_err err = VS_OK;
+    enum vs_err err = c->out->framework ? gather_user_segments(c, replay) : VS_OK;
     for (size_t i = 0; !err && !c->out->framework && i < replay->segments.count; i++) {
         const struct vs_replay_segment *s = &replay->segments.items[i];
         struct census_extent one = {s->addr, s->size, s->stream, 0};
@@ -163,7 +176,7 @@ enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_hist
     c.withheld = calloc(history->site_count + 1, sizeof *c.withheld);
     enum vs_err err = c.beside && c.withheld ? VS_OK : VS_ERR_NOMEM;
     if (!err)
-        err = gather_blocks(&c, replay);
+        err = gather_blocks(&c);
     if (!err)
         err = gather_segments(&c, replay);
     if (!err)

@@ -35,6 +35,7 @@ void vs_replay_close(struct vs_replay *replay)
     vs_live_table_free(&replay->device_live);
     vs_live_table_free(&replay->framework_live);
     vs_segments_free(&replay->segments);
+    vs_mappings_free(&replay->mappings);
     vs_sites_free(&replay->sites);
     vs_phases_free(&replay->phases);
     free(replay);
@@ -306,6 +307,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_segment_free: return vs_replay_segment(replay, event);
     case VS_EVENT_segment_map: return vs_replay_map(replay, event);
     case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
+    case VS_EVENT_vmm_map:
+    case VS_EVENT_vmm_unmap: return vs_replay_mapped(replay, event);
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return vs_replay_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);

@@ -17,6 +17,7 @@
 #include "analysis/naming/user_line.h"
 #include "analysis/state/device_usage.h"
 #include "analysis/state/live_memory.h"
+#include "analysis/state/mapping_index.h"
 #include "analysis/state/phases.h"
 #include "analysis/state/replay_totals.h"
 #include "analysis/state/segment_index.h"
@@ -150,6 +151,7 @@ struct vs_replay {
     struct vs_live_table framework_live; /* blocks of a framework's own allocator */
     struct vs_line_mark mark; /* the user's line in force, for threads without Python frames */
     struct vs_segments segments;
+    struct vs_mappings mappings;
     struct vs_sites sites;
     struct vs_phases phases;
     struct vs_failure *failures;

@@ -76,11 +76,13 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
     return vs_sites_touch(&replay->sites, site_index);
 }
 
-/* The first block of a segment has its address: that memory of the device holds tensors, whatever
- * its stack. */
+/* The first block of a segment has its address, and blocks lie in mapped memory: that memory of the
+ * device holds tensors, whatever its stack. */
 static enum vs_err find_backing(struct vs_replay *replay, uint64_t addr, unsigned index)
 {
     const struct vs_live *segment = vs_live_table_find(&replay->device_live, addr);
+    if (!segment)
+        segment = vs_replay_memory_at(replay, addr);
     if (segment && segment->device == index && !replay->sites.items[segment->site].backing)
         return vs_user_holds_tensors(replay, &replay->sites.items[segment->site]);
     return vs_user_split(replay, index);

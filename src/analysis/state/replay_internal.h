@@ -38,7 +38,12 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
 enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_replay_lose_segments: likewise for segments. */
+/* vs_replay_mapped (replay_mapping.c): apply a vmm_map or vmm_unmap. VS_ERR_NOMEM.
+ * vs_replay_memory_at: the physical memory that is mapped at *addr*, or NULL. */
+enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
+const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64_t addr);
+
+/* vs_replay_lose_segments: as vs_replay_lose_live, for segments. */
 void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device);
 
 /* vs_replay_failure (replay_failure.c): apply a refused allocation, of the device or of a

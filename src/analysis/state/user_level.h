@@ -47,6 +47,19 @@ uint64_t vs_user_phase_peak(const struct vs_replay *replay, const struct vs_phas
 uint64_t vs_user_phase_allocs(const struct vs_replay *replay, const struct vs_phase *phase,
                               uint64_t *bytes);
 
+/* A segment of a framework's allocator: device memory, or an address range without gaps where memory
+ * is mapped. */
+struct vs_user_segment {
+    uint64_t addr, size;
+    uint32_t site; /* that allocated it, or the first part of it */
+    bool mapped;
+};
+
+/* vs_user_segments: those of *account*, by address; the caller frees *out*. VS_ERR_NOMEM. Cost: the
+ * live set. */
+enum vs_err vs_user_segments(const struct vs_replay *replay, unsigned account,
+                             struct vs_user_segment **out, size_t *count) VS_MUST_CHECK;
+
 /* vs_user_failure_site: the site at which *failure*'s request was made, if it allocated before; or
  * NULL. Valid until the next event. */
 const struct vs_site *vs_user_failure_site(const struct vs_replay *replay,

@@ -955,6 +955,45 @@ static void memory_outside_the_framework_is_named(void **state)
     done(&b, oom);
 }
 
+/* Expandable segments: one block in each handle of 20 MiB stays, so that none can be unmapped. */
+static void parts_of_expandable_segments_are_fragmentation(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_weights(&b);
+    for (unsigned i = 0; i < 20; i++) {
+        vs_builder_alloc(&b, 0, VS_FAMILY_VMM, VS_ADDR_MEMORY + i + 1, 20 * MIB, 20 * MIB);
+        vs_builder_event(&b, (struct vs_event){
+            .kind = VS_EVENT_vmm_map,
+            .vmm_map = {.addr = A(20 * i), .size = 20 * MIB, .memory = i + 1}});
+        for (unsigned k = 0; k < 4; k++)
+            vs_builder_event(&b, (struct vs_event){
+                .kind = VS_EVENT_framework_alloc,
+                .framework_alloc = {.addr = A(20 * i + 5 * k), .size = 5 * MIB,
+                                    .stack = k ? site_activation(&b) : site_leak(&b)}});
+    }
+    for (unsigned i = 0; i < 20; i++)
+        for (unsigned k = 1; k < 4; k++)
+            vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                                                   .framework_free = {.addr = A(20 * i + 5 * k)}});
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = 48 * MIB, .total_bytes = CAPACITY}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
+                                           .framework_oom = {.requested = 100 * MIB}});
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "fragmentation");
+    assert_true(oom->free_known); /* read before the failure, which has no figures of its own */
+    assert_int_equal(oom->free_bytes, 48 * MIB);
+    assert_int_equal(oom->missing, 52 * MIB);
+    assert_int_equal(oom->cache.segments, 1);
+    assert_int_equal(oom->cache.scattered, 300 * MIB);
+    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    done(&b, oom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -995,6 +1034,7 @@ int main(void)
         cmocka_unit_test(a_program_that_goes_on_and_ends_well_is_not_accused),
         cmocka_unit_test(memory_outside_the_framework_is_named),
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
+        cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
         cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),

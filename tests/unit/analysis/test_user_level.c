@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -318,6 +319,40 @@ static void refused_handles_of_a_block_that_fits_at_last_are_no_failure(void **s
     finish();
 }
 
+static void map_handle(uint64_t addr, unsigned number)
+{
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_vmm_map,
+                                           .vmm_map = {.addr = addr, .size = 20 * MIB, .memory = number}});
+}
+
+/* Without stacks, too: a tensor lies in what is mapped. */
+static void mapped_memory_with_tensors_is_a_segment_without_gaps(void **state)
+{
+    (void)state;
+    begin();
+    create_handles(STACK(1, "@/home/u/program"), 1, 4);
+    map_handle(SEGMENT, 1);
+    map_handle(SEGMENT + 20 * MIB, 2);
+    map_handle(SEGMENT + 60 * MIB, 3);
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_vmm_unmap,
+                                           .vmm_unmap = {.addr = SEGMENT + 60 * MIB}});
+    map_handle(SEGMENT + 80 * MIB, 4);
+    tensor(SEGMENT + 15 * MIB, 10 * MIB, 0);
+    create_handles(STACK(1, "@/usr/lib/libother.so"), 9, 1); /* not of the framework */
+    map_handle(UINT64_C(1) << 40, 9);
+    end();
+    struct vs_user_segment *list;
+    size_t count;
+    assert_int_equal(vs_user_segments(replay, 0, &list, &count), VS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(list[0].addr, SEGMENT);
+    assert_int_equal(list[0].size, 40 * MIB);
+    assert_int_equal(list[1].addr, SEGMENT + 80 * MIB);
+    free(list);
+    assert_int_equal(vs_user_sums(replay, 0).allocated, 30 * MIB); /* the tensor, and handle 9 */
+    finish();
+}
+
 static void a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from(void **state)
 {
     (void)state;
@@ -533,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_request_that_pytorch_repeats_with_success_is_no_failure),
         cmocka_unit_test(refused_handles_and_the_frameworks_failure_are_one),
         cmocka_unit_test(refused_handles_of_a_block_that_fits_at_last_are_no_failure),
+        cmocka_unit_test(mapped_memory_with_tensors_is_a_segment_without_gaps),
         cmocka_unit_test(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from),
         cmocka_unit_test(a_failure_that_was_answered_is_not_part_of_the_next),
         cmocka_unit_test(a_site_is_named_by_the_users_functions),
