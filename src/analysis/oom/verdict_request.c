@@ -96,5 +96,5 @@ static void explain_refused(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_refused = {
-    "refused", "refused: enough memory was free on the device, and the request was refused", NULL,
+    "refused", "refused: the request was refused although enough memory was free", NULL,
     is_refused, NULL, NULL, false, explain_refused, NULL};
