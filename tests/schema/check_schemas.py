@@ -7,7 +7,7 @@
 docs/schema/NAME.schema.json describes the JSON of a verb; tests/schema/commands.txt has the commands
 whose output it must describe: "NAME VERB ARGUMENTS", with $GOLDEN for the folder of golden traces,
 $TRAIN_LM for the program, $PROGRAMS for the folder of the scenarios, $NAME.vst for the traces
-recorded below, $NAME.txt for the lines of a scenario, and $cut.vst for a trace that is cut off. A
+of recorded_traces.py, $NAME.txt for the lines of a scenario, and $cut.vst for a trace that is cut off. A
 member that the schema does not describe is a problem here, although schemas let readers accept more.
 Each schema must also refuse a document without one of its members, the schema of oom must list every
 verdict, and a manual must name each schema.
@@ -22,40 +22,14 @@ import sys
 import tempfile
 import warnings
 
+import recorded_traces
+
 try:
     warnings.simplefilter("ignore", DeprecationWarning)
     import jsonschema
 except ImportError:
     print("skipped: no python3-jsonschema")
     sys.exit(77)
-
-# Traces of real programs: the name, options of `vramscope run`, arguments of train_lm.
-RECORDED = (
-    ("plain", "--simulate t4-16g", "--steps 6"),
-    ("larger", "--simulate t4-16g", "--steps 6 --batch 24"),
-    ("leak", "--simulate t4-16g,capacity=500MiB", "--steps 30 --leak 8MiB"),
-    ("observed", "--simulate t4-16g --allocator=observe", "--steps 6"),
-    ("sampled", "--simulate t4-16g --sample 4 --min-size 4KiB", "--steps 6"),
-)
-
-# Traces of failures: the name, options of `vramscope run`, the program, its lines (scenario.c), and
-# how often the lines are repeated.
-DEVICE = "--simulate t4-16g,capacity=400MiB,context=100MiB"
-FAILURES = (
-    ("tensors", DEVICE + " --allocator=observe", "scenario_tensors",
-     "push step;a make_activation tensor 9000000 -1;a append_history tensor 20000000 -1;pop", 30),
-    ("limited", DEVICE + " --limit=200MiB --allocator=observe", "scenario_plain",
-     "a load_weights device 30000000 -1", 30),
-    ("host", DEVICE + ",fail=host:3+", "scenario_plain", "a fill_queue host 30000000 -1", 30),
-    ("refused", DEVICE + ",fail=device:4 --allocator=observe", "scenario_plain",
-     "a load_weights device 10000000 -1", 30),
-    ("recovered", DEVICE, "scenario_plain",
-     "t probe_memory device 900000000 1;a load_weights device 30000000 -1;exit 0", 1),
-    ("others", DEVICE + ",others=200MiB", "scenario_plain", "a load_weights device 30000000 -1", 30),
-    ("spike", DEVICE, "scenario_plain",
-     "push step;a stage_batch device 1000000 1;f 1;pop;" * 8 + "a build_index device 800000000 2", 1),
-)
-
 
 def strict(schema):
     """The same schema, which also refuses members that it does not describe."""
@@ -91,24 +65,6 @@ def no_duplicates(pairs):
         if keys.count(key) > 1:
             raise ValueError(f"the member {key} is there twice")
     return dict(pairs)
-
-
-def record(command, train_lm, programs, folder):
-    runs = [(name, options, [train_lm, *arguments.split()]) for name, options, arguments in RECORDED]
-    for name, options, program, lines, times in FAILURES:
-        script = os.path.join(folder, name + ".txt")
-        with open(script, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines.split(";") * times) + "\n")
-        runs.append((name, options, [os.path.join(programs, program), script]))
-    for name, options, program in runs:
-        path = os.path.join(folder, name + ".vst")
-        subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", *program],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
-        if not os.path.exists(path):
-            sys.exit(f"{name}: no trace was recorded")
-    with open(os.path.join(folder, "plain.vst"), "rb") as whole:
-        with open(os.path.join(folder, "cut.vst"), "wb") as cut:
-            cut.write(whole.read(os.path.getsize(whole.name) // 2))
 
 
 def innermost(error):
@@ -202,7 +158,7 @@ def main():
         except jsonschema.SchemaError as why:
             problems.append(f"{name}: not a schema: {why.message}")
     with tempfile.TemporaryDirectory() as folder:
-        record(command, train_lm, programs, folder)
+        recorded_traces.record(command, train_lm, programs, folder)
         variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
                      ("$PROGRAMS", programs), ("$", folder + "/"))
         with open(os.path.join(root, "tests", "schema", "commands.txt"), encoding="utf-8") as file:

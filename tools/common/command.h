@@ -29,8 +29,8 @@ struct vs_command {
 #include "tools/common/verb_table.h"
 #undef VS_VERB
 
-/* vs_tool_print: prints one line on standard output; control characters, which may occur in file
- * names, become '?'. */
+/* vs_tool_print: prints one line on standard output; a long one is broken after the first ": ", and
+ * where it has to be. Control characters, which may occur in file names, become '?'. */
 void vs_tool_print(const char *format, ...) VS_PRINTF(1, 2);
 
 /* vs_tool_condition: reads all of the trace at *path* to find how it ends; *why* has

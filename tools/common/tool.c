@@ -30,7 +30,16 @@ void vs_tool_print(const char *format, ...)
     va_start(args, format);
     make_line(line, format, args);
     va_end(args);
-    puts(line);
+    struct vs_style style;
+    vs_style_init(&style, stdout);
+    char *rest = strstr(line, ": ");
+    if (!rest || vs_text_width(line) <= style.width) {
+        puts(line);
+        return;
+    }
+    *rest = 0; /* "PATH:", and what is said about it on further lines */
+    printf("%s:\n", line);
+    vs_text_wrapped(&style, "  ", rest + 2);
 }
 
 static void complain(const char *who, const char *format, va_list args, const char *more)

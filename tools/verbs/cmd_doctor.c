@@ -22,6 +22,7 @@
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
 #include "tools/run/reach.h"
+#include "viewer/common/text_style.h"
 
 static const char usage[] =
     "usage: vramscope doctor [--json]\n"
@@ -260,12 +261,17 @@ static void look_at_permissions(struct findings *f)
 static void print_text(const struct findings *f)
 {
     static const char *const words[] = {"ok", "note", "missing"};
-    for (unsigned i = 0; i < f->count; i++)
-        printf("  %-8s %-16s %s\n", words[f->list[i].verdict], f->list[i].name, f->list[i].text);
+    struct vs_style style;
+    char lead[64];
+    vs_style_init(&style, stdout);
+    for (unsigned i = 0; i < f->count; i++) {
+        snprintf(lead, sizeof lead, "  %-8s %-16s ", words[f->list[i].verdict], f->list[i].name);
+        vs_text_wrapped(&style, lead, f->list[i].text);
+    }
     if (f->preload && f->real)
         puts("Programs can be recorded on the GPU: vramscope run -- PROGRAM");
     else if (f->preload && f->simulated)
-        puts("No GPU. Programs can be recorded on the simulated GPU: "
+        puts("No GPU. Programs can be recorded on the simulated GPU:\n  "
              "vramscope run --simulate h100-80g -- PROGRAM");
     else
         puts("Nothing can be recorded here; traces recorded elsewhere can be read.");

@@ -78,13 +78,13 @@ static double over(uint64_t bytes, uint64_t bound)
 static void print_stream(const struct vs_plan_summary_stream *s)
 {
     char text[32];
-    printf("  stream %" PRIx64 ": %" PRIu64 " requests", s->stream, s->requests);
+    printf("  stream %" PRIx64 ": %" PRIu64 " requests, %s at the peak\n", s->stream, s->requests,
+           size_text(text, s->peak_bytes));
     if (s->period)
-        printf(", the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times",
+        printf("    the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times\n",
                s->prologue, s->period, s->repeats);
     else
-        printf(", planned as one sequence: nothing repeats");
-    printf("; %s\n", size_text(text, s->peak_bytes));
+        printf("    planned as one sequence: nothing repeats\n");
 }
 
 static void print_needs(const struct vs_plan_result *plan)
@@ -113,18 +113,18 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     if (s->unplanned_streams)
         printf("  %" PRIu64 " more streams are not planned\n", s->unplanned_streams);
     if (plan->unmatched)
-        printf("  %" PRIu64 " frees match no planned allocation (other kinds of memory, or lost events)\n",
+        printf("  %" PRIu64 " frees of memory that is not planned, or whose allocation is not in the trace\n",
                plan->unmatched);
     printf("live at the peak   %14s   the minimum for any allocator\n", size_text(text, s->live_bytes));
     if (!s->too_long)
         printf("planned            %14s   %.2f %% above the minimum\n",
                size_text(text, s->planned_bytes), over(s->planned_bytes, s->live_bytes));
     if (s->too_long)
-        puts("                                    nothing repeats, and too many blocks are in use together "
-             "to plan\n                                    them as one sequence: left to the policy");
+        puts("  nothing repeats, and too many blocks are in use together to plan them as one\n"
+             "  sequence: the policy places them");
     else if (s->no_gain)
-        printf("                                    no better than %s without a plan: "
-               "left to the policy\n", vs_policies[vs_policy_plannable()]->name);
+        printf("  no better than %s without a plan: the policy places them\n",
+               vs_policies[vs_policy_plannable()]->name);
     puts("reserved without a plan, by policy");
     print_needs(plan);
     vs_tool_print("plan: %s (%zu bytes)", output, plan->size);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "viewer/common/text_style.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -273,15 +274,61 @@ static size_t word_bytes(const char *text)
     return length;
 }
 
-void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
+/* Columns of *lead*, in which colours have no width. */
+static size_t lead_columns(const char *lead)
 {
-    size_t indent = vs_text_width(lead), column;
-    for (const char *p = lead; (p = strchr(p, '\x1b')) != NULL;) { /* colours have no width */
+    size_t columns = vs_text_width(lead);
+    for (const char *p = lead; (p = strchr(p, '\x1b')) != NULL;) {
         size_t length = strcspn(p, "m") + 1;
-        indent -= length;
+        columns -= length;
         p += length;
     }
-    column = indent;
+    return columns;
+}
+
+char *vs_text_lead(char *lead, const struct vs_style *style, const char *word)
+{
+    snprintf(lead, 64, "  %s%s%s  ", vs_paint(style, VS_WARN), word, vs_unpaint(style));
+    return lead;
+}
+
+void vs_text_path(const struct vs_style *style, const char *lead, const char *path, const char *rest)
+{
+    size_t indent = lead_columns(lead);
+    fputs(lead, style->out);
+    vs_text_put(style->out, path);
+    if (indent + vs_text_width(path) + 1 + vs_text_width(rest) > style->width)
+        fprintf(style->out, "\n%*s%s\n", (int)indent, "", rest);
+    else
+        fprintf(style->out, " %s\n", rest);
+}
+
+void vs_text_command(const struct vs_style *style, const char *lead, const char *verb,
+                     const char *path, const char *options)
+{
+    size_t indent = lead_columns(lead), columns = indent + strlen(verb) + 1 + vs_text_width(path);
+    bool parts = columns + (*options != 0) + strlen(options) > style->width;
+    char gap[64] = " ";
+    if (parts)
+        snprintf(gap, sizeof gap, " \\\n%*s", (int)(indent < 40 ? indent + 4 : 44), "");
+    fprintf(style->out, "%s%s%s", lead, verb, columns > style->width ? gap : " ");
+    vs_text_shell(style->out, path);
+    fprintf(style->out, "%s%s\n", *options ? gap : "", options);
+}
+
+void vs_text_lines(const struct vs_style *style, const char *lead, const char *format, ...)
+{
+    char text[VS_TEXT_LINES_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    vs_text_wrapped(style, lead, text);
+}
+
+void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
+{
+    size_t indent = lead_columns(lead), column = indent;
     fprintf(style->out, "%s", lead);
     while (*text) {
         size_t length = word_bytes(text), columns = columns_of(text, length);

@@ -64,6 +64,24 @@ size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_
  * lines are indented as far as *lead* is wide. Control characters become '?'. */
 void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text);
 
+/* vs_text_lines: vs_text_wrapped of a formatted text, of at most VS_TEXT_LINES_MAX - 1 bytes. */
+#define VS_TEXT_LINES_MAX 1024
+void vs_text_lines(const struct vs_style *style, const char *lead, const char *format, ...)
+    VS_PRINTF(3, 4);
+
+/* vs_text_lead: "  warning  ", with *word* coloured as a warning, in *lead* (64 bytes). Returns
+ * lead. */
+char *vs_text_lead(char *lead, const struct vs_style *style, const char *word);
+
+/* vs_text_path: prints *lead*, *path* as one word and, on the same line if there is room, *rest*. */
+void vs_text_path(const struct vs_style *style, const char *lead, const char *path,
+                  const char *rest);
+
+/* vs_text_command: prints *lead* and the command "*verb* PATH *options*" for a shell, continued on
+ * further lines with a backslash if it is wider than the style. */
+void vs_text_command(const struct vs_style *style, const char *lead, const char *verb,
+                     const char *path, const char *options);
+
 /* vs_text_shell: prints *word* so that a shell reads it as one word: unchanged if it has no special
  * characters, else in single quotes. */
 void vs_text_shell(FILE *out, const char *word);

@@ -155,7 +155,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
 
 static void say(const struct vs_style *style, const char *text)
 {
-    fprintf(style->out, "    %s\n", text);
+    vs_text_wrapped(style, "    ", text);
 }
 
 /* The part of the unexplained memory that the device attributes to this process. */
@@ -249,11 +249,11 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     vs_time_format(b, last->time_ns);
     vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
     if (columns == 2)
-        fprintf(style->out, "    read at %s%s%s and at %s (%s before %s)\n", a,
-                *peak->place ? ", " : "", peak->place, b, c, end);
+        vs_text_lines(style, "    ", "read at %s%s%s, and at %s, %s before %s", a,
+                      *peak->place ? ", " : "", peak->place, b, c, end);
     else
-        fprintf(style->out, "    read at %s%s%s (the last reading, %s before %s)\n", a,
-                *peak->place ? ", " : "", peak->place, c, end);
+        vs_text_lines(style, "    ", "last read at %s%s%s, %s before %s", a,
+                      *peak->place ? ", " : "", peak->place, c, end);
     print_table(style, at, columns);
     print_processes(style, peak);
     print_reasons(style, peak);

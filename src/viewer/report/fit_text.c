@@ -38,7 +38,7 @@ static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
     const char *and = *failure->place && *failure->where ? ", " : "";
     const char *comma = *failure->place || *failure->where ? ", " : "";
     if (failure->missing)
-        snprintf(out, CELL_MAX, "%s%s%s%s%s short", failure->place, and, failure->where, comma,
+        snprintf(out, CELL_MAX, "%s%s%s%sshort by %s", failure->place, and, failure->where, comma,
                  size_text(size, failure->missing));
     else
         snprintf(out, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where, comma,
@@ -78,6 +78,7 @@ static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
 struct fit_row {
     char cells[COLUMNS][CELL_MAX];
     enum vs_fit_answer answer;
+    bool failed; /* the remark is about the first failure */
 };
 
 static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const struct vs_fit_set *set)
@@ -98,6 +99,15 @@ static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const st
         size_text(row->cells[HEADROOM], vs_fit_headroom(run));
     }
     remark(row->cells[REMARK], run);
+    row->failed = run->answer == VS_FIT_NO && !*run->why;
+}
+
+/* The last column of a table that would be too wide, below its row. */
+static void print_remark(const struct fit_row *row, const struct vs_style *style)
+{
+    struct vs_style narrow = *style;
+    narrow.width = LINE_COLUMNS;
+    vs_text_lines(&narrow, "    ", "%s%s", row->failed ? "first failure: " : "", row->cells[REMARK]);
 }
 
 static void print_row(const struct fit_row *row, const size_t widths[COLUMNS],
@@ -143,8 +153,16 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
         for (int c = 0; c < COLUMNS; c++)
             if (vs_text_width(rows[i].cells[c]) > widths[c])
                 widths[c] = vs_text_width(rows[i].cells[c]);
-    for (size_t i = 0; i <= set->count; i++)
+    size_t columns = widths[GPU];
+    for (int c = VALUE; c < COLUMNS; c++)
+        columns += widths[c] ? 2 + widths[c] : 0;
+    bool below = columns > LINE_COLUMNS;
+    widths[REMARK] = below ? 0 : widths[REMARK];
+    for (size_t i = 0; i <= set->count; i++) {
         print_row(&rows[i], widths, style, i == 0);
+        if (below && i && *rows[i].cells[REMARK])
+            print_remark(&rows[i], style);
+    }
     free(rows);
 }
 

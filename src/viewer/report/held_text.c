@@ -29,29 +29,20 @@ char *vs_held_moment(char *out, const struct vs_report *report)
 static void put_filter(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_held_filter *filter = &report->wish.filter;
-    char size[VS_SIZE_TEXT_MAX];
-    const char *comma = "";
-    fprintf(style->out, "  only     ");
-    if (filter->phase) {
-        fprintf(style->out, "allocated in ");
-        vs_text_put(style->out, filter->phase);
-        comma = ", ";
-    }
+    char size[VS_SIZE_TEXT_MAX], steps[64] = "", blocks[64] = "";
+    const char *phase = filter->phase, *site = filter->site_text;
     if (filter->steps && filter->step_from == filter->step_to)
-        fprintf(style->out, "%sin step %llu", comma, (unsigned long long)filter->step_from);
+        snprintf(steps, sizeof steps, "%sin step %llu", phase ? ", " : "allocated ",
+                 (unsigned long long)filter->step_from);
     else if (filter->steps)
-        fprintf(style->out, "%sin steps %llu to %llu", comma,
-                (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
-    comma = filter->steps ? ", " : comma;
-    if (filter->site_text) {
-        fprintf(style->out, "%sat a call site with ", comma);
-        vs_text_put(style->out, filter->site_text);
-        comma = ", ";
-    }
+        snprintf(steps, sizeof steps, "%sin steps %llu to %llu", phase ? ", " : "allocated ",
+                 (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
     if (filter->min_bytes)
-        fprintf(style->out, "%sblocks of at least %s", comma,
-                vs_size_format(size, filter->min_bytes));
-    fputc('\n', style->out);
+        snprintf(blocks, sizeof blocks, "%sblocks of at least %s",
+                 phase || *steps || site ? ", " : "", vs_size_format(size, filter->min_bytes));
+    vs_text_lines(style, "  only     ", "%s%s%s%s%s%s%s", phase ? "allocated in " : "",
+                  phase ? phase : "", steps, site && (phase || *steps) ? ", " : "",
+                  site ? "at a call site that matches " : "", site ? site : "", blocks);
 }
 
 /* "live at the peak: 8.3 MiB of 10.0 MiB in 116 of 145 blocks" */

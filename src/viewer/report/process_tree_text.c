@@ -14,6 +14,7 @@
 
 #define LABEL_MAX 256
 #define DEPTH_SHOWN 12u
+#define PROGRAM_SHOWN 24u /* columns of a program's name */
 #define SHARES_SHOWN 6u
 
 static const char *const relations[] = {
@@ -53,7 +54,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
     for (uint32_t i = member; i != VS_TREE_NONE && depth < DEPTH_SHOWN; i = members[i].parent)
         line[depth++] = i;
     size_t n = 0;
-    char program[4 * 60 + 4];
+    char program[4 * PROGRAM_SHOWN + 4];
     out[0] = '\0';
     for (unsigned i = depth; i-- > 0;) {
         if (members[line[i]].parent == VS_TREE_NONE)
@@ -63,7 +64,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
                               i ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ "));
     }
     snprintf(out + n, LABEL_MAX - n, "%s%s (%" PRIu64 ")", relations[m->link],
-             vs_text_clip(program, m->program, 60), m->pid);
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
 }
 
 static void add_row(struct rows *rows, uint32_t member)
@@ -131,13 +132,44 @@ static void put_padded(FILE *out, const char *text, int width)
     fprintf(out, "%s%*s", text, width - (int)vs_text_width(text), "");
 }
 
+/* Bytes of the folder that all traces are in, with its slash; 0: they are in several. */
+static size_t common_folder(const struct vs_tree *tree)
+{
+    const char *first = tree->count ? tree->members[0].path : "", *slash = strrchr(first, '/');
+    size_t length = slash ? (size_t)(slash - first) + 1 : 0;
+    for (size_t i = 1; i < tree->count; i++) {
+        const char *path = tree->members[i].path;
+        if (strncmp(path, first, length) != 0 || strchr(path + length, '/'))
+            return 0;
+    }
+    return length;
+}
+
+/* The trace in the last column, or where that is too narrow on a line of its own. */
+static void put_trace(const struct vs_style *style, const char *name, int width, int columns)
+{
+    bool fits = columns + 2 + (int)vs_text_width(name) <= (int)style->width;
+    if (fits)
+        fprintf(style->out, "  ");
+    else
+        fprintf(style->out, "\n  %*s", width > 4 ? 4 : width, "");
+    vs_text_put(style->out, name);
+    fputc('\n', style->out);
+}
+
 static void put_rows(const struct rows *rows, const struct vs_style *style)
 {
     FILE *out = style->out;
     int width = 7, end = 3;
+    size_t folder = common_folder(rows->tree);
     for (size_t i = 0; i < rows->count; i++) {
         width = wider((size_t)width, rows->items[i].label);
         end = wider((size_t)end, rows->items[i].ending);
+    }
+    if (folder) {
+        fprintf(out, "  traces in ");
+        vs_text_put_part(out, rows->tree->members[0].path, folder);
+        fputs("\n\n", out);
     }
     fprintf(out, "%s", vs_paint(style, VS_DIM));
     fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated", "reserved", end, "end");
@@ -151,9 +183,7 @@ static void put_rows(const struct rows *rows, const struct vs_style *style)
         fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
                 vs_size_format(reserved, m->peak_reserved));
         put_padded(out, row->ending, end);
-        fprintf(out, "  ");
-        vs_text_put(out, m->path);
-        fputc('\n', out);
+        put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
     }
 }
 
@@ -171,8 +201,10 @@ static int by_bytes(const void *a, const void *b)
 }
 
 static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu,
-                       struct process_tree_text_share *shares, FILE *out)
+                       struct process_tree_text_share *shares, const struct vs_style *style)
 {
+    char text[1024] = "";
+    size_t n = 0;
     size_t count = 0;
     for (uint32_t i = 0; i < tree->count; i++) {
         if (gpu->shares[i])
@@ -182,23 +214,27 @@ static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu
     for (size_t i = 0; i < count && i < SHARES_SHOWN; i++) {
         char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4];
         const struct vs_tree_member *m = &tree->members[shares[i].member];
-        fprintf(out, "%s%s %s (%" PRIu64 ")", i ? ", " : "", vs_size_format(size, shares[i].bytes),
-                vs_text_clip(program, m->program, 60), m->pid);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s (%" PRIu64 ")", i ? ", " : "",
+                              vs_size_format(size, shares[i].bytes),
+                              vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
     }
     if (count > SHARES_SHOWN)
-        fprintf(out, ", and %zu more", count - SHARES_SHOWN);
+        snprintf(text + n, sizeof text - n, ", and %zu more", count - SHARES_SHOWN);
+    if (count)
+        vs_text_wrapped(style, "    ", text);
 }
 
 /* Peaks of several processes together, if some are known only as sums. */
 static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
 {
+    char lead[64];
     size_t partial = 0;
     for (size_t i = 0; i < tree->count; i++)
         partial += tree->members[i].partial;
     if (partial)
-        fprintf(style->out, "  %spartial%s  %zu of these traces %s sampled or limited: figures per process are "
-                "exact, the combined ones approximate\n",
-                vs_paint(style, VS_WARN), vs_unpaint(style), partial, partial == 1 ? "is" : "are");
+        vs_text_lines(style, vs_text_lead(lead, style, "partial"),
+                      "%zu of these traces %s sampled or limited: figures per process are exact, the "
+                      "combined ones approximate", partial, partial == 1 ? "is" : "are");
 }
 
 static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
@@ -217,12 +253,14 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
             fputc(' ', out);
             vs_text_put(out, gpu->uuid);
         }
-        fprintf(out, ": peak %s allocated, %.3f s after the start (%u process%s)\n    ",
-                vs_size_format(allocated, gpu->peak_allocated), (double)gpu->peak_allocated_ns / 1e9,
-                gpu->users, gpu->users == 1 ? "" : "es");
-        put_shares(tree, gpu, shares, out);
-        fprintf(out, "\n    peak %s reserved, %.3f s after the start\n",
-                vs_size_format(reserved, gpu->peak_reserved), (double)gpu->peak_reserved_ns / 1e9);
+        fprintf(out, " (%u process%s)\n", gpu->users, gpu->users == 1 ? "" : "es");
+        vs_text_lines(style, "    ", "peak %s allocated, %.3f s after the start",
+                      vs_size_format(allocated, gpu->peak_allocated),
+                      (double)gpu->peak_allocated_ns / 1e9);
+        put_shares(tree, gpu, shares, style);
+        vs_text_lines(style, "    ", "peak %s reserved, %.3f s after the start",
+                      vs_size_format(reserved, gpu->peak_reserved),
+                      (double)gpu->peak_reserved_ns / 1e9);
     }
     free(shares);
     return true;

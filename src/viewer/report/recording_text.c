@@ -36,13 +36,15 @@ bool vs_recording_sums_old(const struct vs_report *report)
 }
 
 /* A peak between two sums has an exact time only if it was the highest value of both. */
-static void exactness(FILE *out, const struct vs_report *report, bool window, const char *what)
+static const char *exactness(const struct vs_report *report, bool window)
 {
     bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;
-    fprintf(out, window ? "; %s are exact, peaks only from the first totals in this span on"
-                        : "; peaks and %s are exact", what);
     if (cut && !vs_recording_sums_old(report))
-        fputs(" up to where the trace ends", out);
+        return window ? "totals are exact, peaks only from the first totals in this span to where the "
+                        "trace ends"
+                      : "peaks and totals are exact up to where the trace ends";
+    return window ? "totals are exact, peaks only from the first totals in this span on"
+                  : "peaks and totals are exact";
 }
 
 char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
@@ -67,13 +69,13 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
     const struct vs_recording_state *state = &report->recording;
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], missing[VS_RECORDING_TEXT_MAX];
     vs_recording_limit_text(missing, state);
-    fprintf(style->out, "  %slimited%s  to %s:%s%s", vs_paint(style, VS_WARN), vs_unpaint(style),
-            vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing);
-    exactness(style->out, report, window, "totals");
-    if (vs_recording_sums_old(report))
-        fprintf(style->out, " up to the last totals, at %s; later changes are missing",
-                vs_time_format(time, report->totals_ns));
-    fputc('\n', style->out);
+    char lead[64];
+    bool old = vs_recording_sums_old(report);
+    vs_text_lines(style, vs_text_lead(lead, style, "limited"), "to %s:%s%s; %s%s%s%s",
+                  vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing,
+                  exactness(report, window), old ? " up to the last totals, at " : "",
+                  old ? vs_time_format(time, report->totals_ns) : "",
+                  old ? "; later changes are missing" : "");
 }
 
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
@@ -82,11 +84,10 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
     char text[VS_RECORDING_TEXT_MAX];
     bool window = report->part.window && !report->part.moment;
     if (state->min_size || state->sample > 1) {
-        fprintf(style->out, "  %ssampled%s  %s", vs_paint(style, VS_WARN), vs_unpaint(style),
-                vs_recording_partial_text(text, state));
-        exactness(style->out, report, window, "totals");
-        fprintf(style->out, "%s\n",
-                state->sample > 1 ? ", figures by call site are estimates" : "");
+        char lead[64];
+        vs_text_lines(style, vs_text_lead(lead, style, "sampled"), "%s; %s%s",
+                      vs_recording_partial_text(text, state), exactness(report, window),
+                      state->sample > 1 ? ", figures by call site are estimates" : "");
     }
     if (state->stage)
         limit_line(report, style, window);
@@ -138,11 +139,10 @@ bool vs_recording_cut_text(char *out, const struct vs_report *report)
 
 void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style)
 {
-    char text[VS_RECORDING_TEXT_MAX];
+    char text[VS_RECORDING_TEXT_MAX], lead[64];
     if (report->condition == VS_TRACE_COMPLETE && report->end_reason == VS_END_STOPPED &&
         vs_recording_cut_text(text, report))
-        fprintf(style->out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
-                text);
+        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
 }
 
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
@@ -150,9 +150,9 @@ void vs_recording_kernels_line(const struct vs_report *report, const struct vs_s
     char time[VS_SIZE_TEXT_MAX];
     bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
     if (report->kernels_until_ns)
-        fprintf(style->out, "  kernels  recorded up to %s: later kernels and copies %s\n",
-                vs_time_format(time, report->kernels_until_ns),
-                runs ? "are not delivered yet" : "were not delivered before the end");
+        vs_text_lines(style, "  kernels  ", "recorded up to %s: later kernels and copies %s",
+                      vs_time_format(time, report->kernels_until_ns),
+                      runs ? "are not delivered yet" : "were not delivered before the end");
 }
 
 char *vs_recording_sites_note(char *out, const struct vs_report *report,

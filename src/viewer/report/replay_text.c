@@ -12,6 +12,7 @@
 #include "base/vs_size.h"
 
 #define SETTING_COLUMN 34
+#define COLUMNS_MAX 80
 #define EXACT 0.0005 /* agreement that is called equal */
 
 /* Three digits after the point from 1 GiB on: rows are compared. */
@@ -62,13 +63,12 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     fprintf(out, "%-*s %12s   no allocator needs less\n", SETTING_COLUMN,
             "requests in use at their peak", size_text(size, recorded->live_peak));
     if (recorded->other_peak)
-        fprintf(out, "%-*s %12s   at most, as recorded in every row\n", SETTING_COLUMN,
+        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
                 "other memory of the program", size_text(size, recorded->other_peak));
     if (recorded->outside_peak)
-        fprintf(out, "%-*s %12s   at most, %s\n", SETTING_COLUMN,
-                recorded->others_peak ? "contexts and other processes" : "CUDA contexts",
-                size_text(size, recorded->outside_peak),
-                recorded->other_peak ? "likewise" : "as recorded in every row");
+        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
+                recorded->others_peak ? "CUDA contexts, other processes" : "CUDA contexts",
+                size_text(size, recorded->outside_peak));
 }
 
 /* --- rows --- */
@@ -122,6 +122,24 @@ static void print_failure(const struct vs_replay_row *row, bool same, const stru
         print_line(row, style->out);
 }
 
+/* A setting on lines of its own, broken after commas. */
+static void print_long(const char *name, FILE *out)
+{
+    size_t column = 0;
+    while (*name) {
+        size_t length = strcspn(name, ",");
+        length += name[length] == ',';
+        if (column && column + length > COLUMNS_MAX) {
+            fputs("\n  ", out);
+            column = 2;
+        }
+        vs_text_put_part(out, name, length);
+        column += length;
+        name += length;
+    }
+    fputc('\n', out);
+}
+
 static void print_row(const struct vs_replay_view *view, const struct vs_replay_row *row,
                       const char *name, const struct vs_style *style)
 {
@@ -132,20 +150,21 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
     char size[VS_SIZE_TEXT_MAX], text[160];
     FILE *out = style->out;
     if (strlen(name) > SETTING_COLUMN) {
-        vs_text_put(out, name);
-        fputc('\n', out);
+        print_long(name, out);
         name = "";
     }
     outcome_text(text, row);
     vs_text_put(out, name);
     fprintf(out, "%*s", SETTING_COLUMN + 1 - (int)strlen(name), "");
     if (o->err)
-        fprintf(out, "%12s %7s %8s  ", "-", "-", "-");
+        fprintf(out, view->find ? "%12s %7s" : "%12s %7s %8s  ", "-", "-", "-");
     else
-        fprintf(out, "%12s %5.1f %% %8" PRIu64 "  ", size_text(size, o->reserved_peak),
-                100 * vs_whatif_fragmentation(o), o->retries);
+        fprintf(out, "%12s %5.1f %%", size_text(size, o->reserved_peak),
+                100 * vs_whatif_fragmentation(o));
+    if (!o->err && !view->find)
+        fprintf(out, " %8" PRIu64 "  ", o->retries);
     if (view->find && row->least_capacity)
-        fprintf(out, "%12s %s\n", size_text(size, row->least_capacity),
+        fprintf(out, " %11s  %s\n", size_text(size, row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
     else
         fprintf(out, "%s%s%s\n",
@@ -172,9 +191,9 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
 {
     FILE *out = style->out;
     char name[256];
-    fprintf(out, "\n%s%-*s %12s %7s %8s  %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN,
-            "setting", "reserved", "frag.", "retries",
-            view->find ? "     least on" : "outcome", vs_unpaint(style));
+    fprintf(out, "\n%s%-*s %12s %7s %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN, "setting",
+            "reserved", "frag.", view->find ? "   capacity  GPU" : " retries  outcome",
+            vs_unpaint(style));
     for (size_t i = 0; i < view->count; i++) {
         const struct vs_replay_row *row = &view->rows[i];
         if (i && !same_device(row, row - 1))
@@ -184,10 +203,12 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
                  row->setting);
         print_row(view, row, name, style);
     }
-    fputs("\nreserved: at its peak. frag.: share of it that was not in use then. retries:\n"
-          "requests for which the whole cache was released.", out);
-    fputs(view->find ? " least: the smallest device on\nwhich the setting gets through, contexts "
-                       "included; on: the smallest GPU.\n" : "\n", out);
+    fputc('\n', out);
+    vs_text_lines(style, "", "reserved: peak of the memory held from the device. frag.: share of it that "
+                  "was not in use then. %s",
+                  view->find ? "capacity: the smallest device on which the program gets through, "
+                               "contexts included; GPU: the smallest of the known ones."
+                             : "retries: requests for which the whole cache was released.");
 }
 
 /* --- what the figures rest on --- */

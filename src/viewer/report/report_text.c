@@ -20,6 +20,7 @@
 #define CHURN_SHOWN 3
 #define CHURN_CALLS_MIN 100 /* fewer, and less than one a step, are not worth a buffer */
 #define ENDING_MAX 96
+#define PROGRAM_COLUMNS 24
 
 static void killed_text(char *out, uint64_t number)
 {
@@ -98,21 +99,22 @@ static void scope(const struct vs_report *report, const struct vs_style *style)
 static void trace_line(const struct vs_report *report, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    char rest[192];
     const struct vs_report_part *part = &report->part;
-    fprintf(style->out, "  trace    ");
-    vs_text_put(style->out, report->path);
-    fprintf(style->out, " (%s, ", vs_size_format(size, report->trace_bytes));
+    vs_size_format(size, report->trace_bytes);
     if (part->moment)
-        fprintf(style->out, "after event %s)\n", vs_count_format(a, part->last_event));
+        snprintf(rest, sizeof rest, "(%s, after event %s)", size,
+                 vs_count_format(a, part->last_event));
     else if (part->window && !part->events)
-        fprintf(style->out, "no events in this span; the next is event %s)\n",
-                vs_count_format(a, part->first_event));
+        snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size,
+                 vs_count_format(a, part->first_event));
     else if (part->window)
-        fprintf(style->out, "events %s to %s, %s in all)\n",
-                vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
-                vs_count_format(c, part->events));
+        snprintf(rest, sizeof rest, "(%s, events %s to %s, %s in all)", size,
+                 vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
+                 vs_count_format(c, part->events));
     else
-        fprintf(style->out, "%s events)\n", vs_count_format(a, report->events));
+        snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_format(a, report->events));
+    vs_text_path(style, "  trace    ", report->path, rest);
     if (part->moment)
         fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
     else if (part->window)
@@ -137,32 +139,32 @@ static void dropped_lines(const struct vs_report *report, const struct vs_style 
         const struct vs_report_pair *d = &report->dropped[i];
         if (vs_recording_left_out(&report->recording, d->name))
             continue;
-        fprintf(style->out, "  %swarning%s  not recorded: %s ", vs_paint(style, VS_WARN),
-                vs_unpaint(style), d->value);
-        vs_text_put(style->out, vs_recording_what(d->name));
-        fprintf(style->out, "; the figures below are too low by these\n");
+        char lead[64];
+        vs_text_lines(style, vs_text_lead(lead, style, "warning"),
+                      "not recorded: %s %s; the figures below are too low by these", d->value,
+                      vs_recording_what(d->name));
     }
 }
 
 static void warning(const struct vs_style *style, const char *text)
 {
-    fprintf(style->out, "  %swarning%s  ", vs_paint(style, VS_WARN), vs_unpaint(style));
-    vs_text_put(style->out, text);
-    fputc('\n', style->out);
+    char lead[64];
+    vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
 }
 
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
+    char clipped[1024];
     fputs(vs_paint(style, VS_BOLD), out);
-    vs_text_put(out, *report->program ? report->program : "(unknown program)");
+    vs_text_put(out, vs_text_clip(clipped, *report->program ? report->program : "(unknown program)",
+                                  PROGRAM_COLUMNS));
     fprintf(out, "%s  pid %llu  ", vs_unpaint(style), (unsigned long long)report->pid);
     scope(report, style);
     if (*report->policy)
         fprintf(out, "  policy ");
     vs_text_put(out, report->policy);
     fputc('\n', out);
-    char clipped[1024];
     if (*report->cmdline)
         fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
     trace_line(report, style);
@@ -173,22 +175,21 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     vs_recording_kernels_line(report, style);
     dropped_lines(report, style);
     for (size_t i = 0; i < report->note_count; i++) {
-        fprintf(out, "  note     ");
-        vs_text_put(out, report->notes[i].text);
-        fputc('\n', out);
+        vs_text_wrapped(style, "  note     ", report->notes[i].text);
     }
 }
 
 static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,
                       uint64_t total, uint64_t time_ns, const char *place, bool bold)
 {
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], share[16] = "";
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], share[16] = "", lead[128];
     if (total)
         vs_text_percent(share, bytes, total);
-    fprintf(style->out, "  %-17s %s%12s%s  %7s  at %s%s%s\n", label,
-            bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
-            bold ? vs_unpaint(style) : "", share, vs_time_format(time, time_ns), *place ? ", " : "",
-            place);
+    snprintf(lead, sizeof lead, "  %-17s %s%12s%s  %7s  ", label,
+             bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
+             bold ? vs_unpaint(style) : "", share);
+    vs_text_lines(style, lead, "at %s%s%s", vs_time_format(time, time_ns), *place ? ", " : "",
+                  place);
 }
 
 static void fragmentation_lines(const struct vs_report_device *device,
@@ -214,9 +215,12 @@ static void graph_line(const struct vs_report_device *device, const struct vs_st
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->graph_reserved_peak)
         return;
-    fprintf(style->out, "  %-17s up to %s reserved by the driver (%s in use), %s at the end\n",
-            "CUDA graphs", vs_size_format(a, device->graph_reserved_peak),
-            vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
+    char lead[64];
+    snprintf(lead, sizeof lead, "  %-17s ", "CUDA graphs");
+    vs_text_lines(style, lead, "reserved by the driver: peak %s (%s in use), %s at the end",
+                  vs_size_format(a, device->graph_reserved_peak),
+                  vs_size_format(b, device->graph_used_peak),
+                  vs_size_format(c, device->graph_reserved));
 }
 
 /* Current bytes, for the state at a point in time. */
@@ -287,13 +291,14 @@ static void leak_lines(const struct vs_report *report, const struct vs_report_de
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (device->at_end.total_bytes && !report->part.moment) {
         bool same = shown_before(&device->at_peak, &device->at_end, style);
-        fprintf(style->out, "  %slive %s%s: %s%s", vs_paint(style, VS_BOLD), when,
-                vs_unpaint(style), vs_size_format(a, device->at_end.total_bytes),
-                same ? ", at call sites listed above" : "");
-        if (device->lost_bytes && device->level == VS_LEVEL_DEVICE)
-            fprintf(style->out, ", %s of it freed only when its context was destroyed",
-                    vs_size_format(b, device->lost_bytes));
-        fprintf(style->out, "\n");
+        bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
+        char lead[64];
+        snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
+                 vs_unpaint(style));
+        vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_format(a, device->at_end.total_bytes),
+                      same ? ", at call sites listed above" : "", lost ? ", " : "",
+                      lost ? vs_size_format(b, device->lost_bytes) : "",
+                      lost ? " of it freed only when its context was destroyed" : "");
         if (!same)
             vs_text_sites(style, &device->at_end);
     }
@@ -336,13 +341,17 @@ static void framework_lines(const struct vs_report_device *device, const struct 
     char time[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->has_framework)
         return;
-    fprintf(style->out, "  %-17s peak %s in %s allocation%s", "PyTorch tensors",
-            vs_size_format(a, device->framework_peak_allocated),
-            vs_count_format(c, device->framework_allocs), device->framework_allocs == 1 ? "" : "s");
-    if (device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event)
-        fprintf(style->out, ", at %s%s%s", vs_time_format(time, device->peak_user.time_ns),
-                *device->peak_user.place ? ", " : "", device->peak_user.place);
-    fprintf(style->out, "\n  %-17s reserved %s at its peak\n", "",
+    char lead[64];
+    bool dated = device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event;
+    snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
+    vs_text_lines(style, lead, "peak %s in %s allocation%s%s%s%s%s",
+                  vs_size_format(a, device->framework_peak_allocated),
+                  vs_count_format(c, device->framework_allocs),
+                  device->framework_allocs == 1 ? "" : "s", dated ? ", at " : "",
+                  dated ? vs_time_format(time, device->peak_user.time_ns) : "",
+                  dated && *device->peak_user.place ? ", " : "",
+                  dated ? device->peak_user.place : "");
+    fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
             vs_size_format(b, device->framework_peak_reserved));
 }
 
@@ -528,9 +537,8 @@ static void footing(const struct vs_report *report, const struct vs_style *style
 {
     FILE *out = style->out;
     if (report->symbols_note && *report->symbols_note) {
-        fprintf(out, "\nnames: ");
-        vs_text_put(out, report->symbols_note);
         fputc('\n', out);
+        vs_text_wrapped(style, "names: ", report->symbols_note);
     }
     if (!report->failure_total && !report->device_count)
         return;
@@ -538,9 +546,11 @@ static void footing(const struct vs_report *report, const struct vs_style *style
     for (size_t i = 0; i < report->group_count; i++)
         lasting |= !report->groups[i].recovered;
     bool oom = lasting && !vs_recording_partial(&report->recording);
-    fprintf(out, "\nnext: vramscope %s ", oom ? "oom" : "export");
-    vs_text_shell(out, report->path);
-    fputs(oom ? "\n" : " -f chrome -o timeline.json\n      (open it in ui.perfetto.dev)\n", out);
+    fputc('\n', out);
+    vs_text_command(style, "next: ", oom ? "vramscope oom" : "vramscope export", report->path,
+                    oom ? "" : "-f chrome -o timeline.json");
+    if (!oom)
+        fputs("      (open it in ui.perfetto.dev)\n", out);
 }
 
 /* Only the lists that were asked for. */

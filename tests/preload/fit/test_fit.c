@@ -48,7 +48,7 @@ static void a_failure_has_its_step_and_is_short_by_so_much(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL "-- $P steps 1024", 1); /* the 10th piece of step 3 */
-    assert_prints(out, "step 3 / backward, grow (fit_victim.c:29), 16.0 MiB short");
+    assert_prints(out, "step 3 / backward, grow (fit_victim.c:29), short by 16.0 MiB");
     assert_prints(out, "failure: 64.0 MiB requested, 48.0 MiB of 1.00 GiB free; memory was held by\n   576.0 MiB  grow");
     assert_fits(FIT SMALL "-- $P steps 512", 0);
     assert_prints(out, "peak at step 4 / backward\n   512.0 MiB  grow (fit_victim.c:29)");
@@ -71,7 +71,7 @@ static void the_line_is_the_users_own(void **state)
                 "    return empty(mib)\n"
                 "sys.exit(train(1024) != 0)\n"
                 "E\n" FIT SMALL LARGE "-- python3 train.py", 1);
-    assert_prints(out, "  train.py:5, 528.0 MiB short\n");
+    assert_prints(out, "    first failure: train.py:5, short by 528.0 MiB\n");
     assert_prints(out, "memory was held by\n   128.0 MiB  empty(128) (train.py:4)");
     assert_prints(out, "peak on rtx4090-24g,capacity=2GiB\n    1.00 GiB  return empty(mib) (train.py:5)\n");
 }

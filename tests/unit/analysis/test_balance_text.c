@@ -42,7 +42,7 @@ static void expect(const struct vs_balance *peak, const struct vs_balance *last,
 {
     char *got = NULL;
     size_t bytes;
-    struct vs_style style = {.out = open_memstream(&got, &bytes), .width = 110, .sites = 5};
+    struct vs_style style = {.out = open_memstream(&got, &bytes), .width = 120, .sites = 5};
     assert_non_null(style.out);
     vs_balance_text(&style, peak, last, UINT64_C(2000000000), "the end");
     fclose(style.out);
@@ -56,7 +56,7 @@ static void every_part_has_its_row_and_they_add_up(void **state)
     struct vs_balance peak = full();
     expect(&peak, &peak,
            "  device memory in use                            highest use\n"
-           "    read at 1.500 s, step 3 (the last reading, 500.00 ms before the end)\n"
+           "    last read at 1.500 s, step 3, 500.00 ms before the end\n"
            "    device                                            7.0 GiB\n"
            "    array                                             3.0 MiB\n"
            "    cached but unused                               512.0 MiB\n"
@@ -90,7 +90,7 @@ static void two_moments_stand_side_by_side(void **state)
     last.free = last.total - last.used;
     expect(&peak, &last,
            "  device memory in use                            highest use   last reading\n"
-           "    read at 1.500 s, step 3 and at 1.900 s (100.00 ms before the end)\n"
+           "    read at 1.500 s, step 3, and at 1.900 s, 100.00 ms before the end\n"
            "    device                                            7.0 GiB            0 B\n"
            "    array                                             3.0 MiB            0 B\n"
            "    cached but unused                               512.0 MiB            0 B\n"
@@ -126,7 +126,7 @@ static void what_is_not_known_is_said(void **state)
     b.free = b.total - b.used;
     expect(&b, &b,
            "  device memory in use                            highest use\n"
-           "    read at 0 ns (the last reading, 2.000 s before the end)\n"
+           "    last read at 0 ns, 2.000 s before the end\n"
            "    async                                             1.0 MiB\n"
            "    CUDA contexts (2, not all sizes known)          100.0 MiB\n"
            "    managed, at most (residency unknown)             64.0 MiB\n"
@@ -155,7 +155,7 @@ static void rounding_of_recorded_allocations_alone_is_said(void **state)
     b.free = b.total - b.used;
     expect(&b, &b,
            "  device memory in use                            highest use\n"
-           "    read at 0 ns (the last reading, 2.000 s before the end)\n"
+           "    last read at 0 ns, 2.000 s before the end\n"
            "    device                                           90.0 MiB\n"
            "    rounding to the driver's 2 MiB pages             30.0 MiB\n"
            "    unexplained                                     -20.0 MiB\n"

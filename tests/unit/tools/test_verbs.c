@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,9 +68,22 @@ static size_t lines_in(const char *text)
     return lines;
 }
 
+/* Whether *part* is in *text*, also where its words are on several lines. */
+static bool contains(const char *text, const char *part)
+{
+    char folded[65536];
+    size_t n = 0;
+    for (const char *p = text; *p && n + 1 < sizeof folded; n++) {
+        folded[n] = *p == '\n' && p[1] == ' ' ? ' ' : *p;
+        p += *p == '\n' && p[1] == ' ' ? 1 + strspn(p + 1, " ") : 1;
+    }
+    folded[n] = 0;
+    return strstr(text, part) || strstr(folded, part);
+}
+
 static void assert_contains(const char *text, const char *part)
 {
-    if (!strstr(text, part))
+    if (!contains(text, part))
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
@@ -884,7 +898,7 @@ static void plan_prints_what_the_policies_need(void **state)
     assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
     run(&o, b.dir, "plan trace.vst");
     assert_contains(o.out, "compact                  14.0 MiB   11.24 % above the minimum");
-    assert_contains(o.out, "no better than compact without a plan: left to the policy");
+    assert_contains(o.out, "no better than compact without a plan: the policy places them");
     remove_file(&b, "trace.vsplan");
     vs_builder_remove(&b);
 }
@@ -978,7 +992,7 @@ static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
         assert_int_equal(o.code, limited == 1 ? 0 : 2);
         run(&o, b.dir, "report trace.vst");
         assert_contains(o.out, limited == 1 ? "left out 7 readings of free memory" : "too low by these");
-        assert_int_equal(strstr(o.out, "too low by these") != NULL, limited != 1);
+        assert_int_equal(contains(o.out, "too low by these"), limited != 1);
         vs_builder_remove(&b);
     }
 }

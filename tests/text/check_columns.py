@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No line of text that a verb prints is longer than 80 columns.
+
+    check_columns.py COMMAND ROOT TRAIN_LM PROGRAMS   exit 1 and a line per problem
+
+Runs the commands of tests/text/commands.txt (as in tests/schema/commands.txt, with $FOLDER for the
+folder of the traces) on traces in a folder whose name has a usual length, and reads the golden texts.
+A line may be longer for one long word, a path or a command line's file, with at most LABEL other
+characters. Errors, which are one line each, may be longer as well.
+"""
+import glob
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "schema"))
+import recorded_traces  # noqa: E402
+
+COLUMNS = 80
+LABEL = 30
+FOLDER = "experiments/language-model/runs/2026-11-22-width-1024"
+
+
+def too_long(line):
+    if len(line) <= COLUMNS:
+        return False
+    path = max(line.split(), key=len)
+    return "/" not in path or len(line) - len(path) > LABEL
+
+
+def problems_of(name, text):
+    return [f"{name}: {len(line)} columns: {line}" for line in text.splitlines() if too_long(line)]
+
+
+def run_lines(text):
+    """The summary of `vramscope run`, without the program's own lines."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("vramscope", "train_lm: ")))
+
+
+def check_command(command, line, variables):
+    arguments = shlex.split(line)
+    for variable, value in variables:
+        arguments = [word.replace(variable, value) for word in arguments]
+    done = subprocess.run([command, *arguments], capture_output=True, timeout=120, check=False)
+    text = done.stdout.decode(errors="replace")
+    if arguments[0] == "run":
+        text = run_lines(done.stderr.decode(errors="replace"))
+    if not text.strip():
+        return [f"{line}: exit {done.returncode}, nothing printed: {done.stderr.decode(errors='replace')[:300]}"]
+    return problems_of(line, text)
+
+
+def main():
+    command, root, train_lm, programs = sys.argv[1:5]
+    problems, count = [], 0
+    for folder in ("tests/golden/text", "tests/scenarios/golden"):
+        for path in sorted(glob.glob(os.path.join(root, folder, "*.txt"))):
+            with open(path, encoding="utf-8") as file:
+                problems += problems_of(os.path.basename(path), file.read())
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = os.path.join(scratch, FOLDER)
+        os.makedirs(folder)
+        recorded_traces.record(command, train_lm, programs, folder)
+        variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
+                     ("$FOLDER", folder), ("$PROGRAMS", programs), ("$", folder + "/"))
+        with open(os.path.join(HERE, "commands.txt"), encoding="utf-8") as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    count += 1
+                    problems += check_command(command, line.strip(), variables)
+    for problem in problems:
+        print(problem)
+    print(f"{count} commands, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
