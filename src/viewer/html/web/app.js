@@ -14,6 +14,7 @@ import {followLink, readLink, writeLink} from './link.js';
 import {createState} from './state.js';
 import {mountSummary} from './panels/summary.js';
 import {CURVE, TABS} from './tabs.js';
+import {timeKey} from './viewport.js';
 
 const COMMAND_CHARACTERS = 90;
 const NOTICE_MS = 2500;
@@ -88,6 +89,10 @@ class Page {
         document.addEventListener('keydown', (event) => this.key(event));
         this.paint();
         this.show();
+        // for those who measure: blocks are decoded, and drawn by the view that is open
+        trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
+            document.documentElement.dataset.blocks = 'ready';
+        })), () => {});
     }
 
     /** The trace that the views show, and the other one. */
@@ -106,7 +111,7 @@ class Page {
         });
         this.which = make('span.which');
         this.theme = button('Theme', () => this.nextTheme(), {class: 'quiet'});
-        this.panel = make('main.panel', {id: 'panel', role: 'tabpanel', tabindex: -1});
+        this.panel = make('div.panel', {id: 'panel', role: 'tabpanel', tabindex: -1});
         this.detail = make('aside.detail', {'aria-label': 'Selected', hidden: true});
         const command = head.command || head.program;
         fill(this.root, make('header.topbar', {},
@@ -117,7 +122,7 @@ class Page {
             make('span.bar-tools', {}, button('Copy link', () => this.copyLink(), {class: 'quiet'}), menu, this.theme,
                 button('Keys', () => this.help.showModal(), {class: 'quiet', 'aria-keyshortcuts': '?'}))),
         make('nav', {'aria-label': 'Views'}, this.tabs),
-        make('div.body', {}, this.panel, this.detail), this.notice, this.help);
+        make('div.body', {}, make('main', {}, this.panel), this.detail), this.notice, this.help);
         this.fillWhich();
         document.title = `${printable(head.title)} - vramscope`;
     }
@@ -150,6 +155,7 @@ class Page {
         fill(this.tabs, tabs.map(({id, label}, i) => make('button', {type: 'button', role: 'tab', id: `tab-${id}`,
             'aria-selected': String(id === tab.id), 'aria-controls': 'panel', tabindex: id === tab.id ? 0 : -1,
             'aria-keyshortcuts': String(i + 1), on: {click: () => this.state.set({tab: id})}}, label)));
+        this.tabs.querySelector('[aria-selected=true]').scrollIntoView({block: 'nearest', inline: 'nearest'});
         this.panel.setAttribute('aria-labelledby', `tab-${tab.id}`);
         if (focused)
             this.tabs.querySelector('[aria-selected=true]').focus();
@@ -189,9 +195,11 @@ class Page {
 
     openTab(tab, trace, other) {
         const tools = this.makeTools(tab);
-        if (tools.length)
-            this.panel.append(make('div.toolbar.tab-tools', {}, tools));
+        const below = tab.parts.find((part) => part.size !== 'strip');
+        this.panel.append(make('h1.unseen', {}, `${trace.head.title}: ${tab.label}`));
         for (const part of tab.parts) {
+            if (part === below && tools.length)
+                this.panel.append(make('div.toolbar', {}, tools));
             const area = make(`div.view-area.view-${part.size}.view-is-${part.name}`);
             this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label},
                 part.heading ? make('h2', {}, part.title) : null, area));
@@ -278,7 +286,7 @@ class Page {
             this.search();
         else if (event.key === 'Escape' && this.state.get('selected'))
             this.state.set({selected: null});
-        else
+        else if (inTabs || event.defaultPrevented || !timeKey(this.shown()[0], this.state, event))
             return;
         event.preventDefault();
     }

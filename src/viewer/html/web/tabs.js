@@ -21,10 +21,10 @@ export const TABS = [
     {id: 'flame', label: 'Flame graph', tools: [], parts: [
         CURVE_STRIP, {name: 'flame', title: 'Flame graph', mount: mountFlame, size: 'fill'},
     ]},
-    {id: 'table', label: 'Table', tools: ['color'], parts: [
+    {id: 'table', label: 'Table', tools: [], parts: [
         CURVE_STRIP, {name: 'table', title: 'Table', mount: mountTable, size: 'fill'},
     ]},
-    {id: 'compare', label: 'Compare', tools: ['color'], both: true, parts: [
+    {id: 'compare', label: 'Compare', tools: [], both: true, parts: [
         {name: 'compare', title: 'Compare', mount: mountCompare, size: 'page'},
     ]},
 ];

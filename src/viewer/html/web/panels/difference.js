@@ -2,7 +2,8 @@
  *
  * What differs between two traces, as data: the figures of their reports, the groups of blocks live
  * at their peaks, their phases. Groups and phases are matched by name. */
-import {figuresOf, wholeOf} from './verdict.js';
+import {formatBytes, formatBytesApart} from '../format.js';
+import {wholeOf} from './verdict.js';
 import {groupBlocks} from '../grouping.js';
 import {peakTime} from './moment.js';
 
@@ -68,8 +69,14 @@ export function comparedPhases(a, b, device) {
     });
 }
 
-/** The peak figure of the first screen, for the heading of a trace. */
-export function peakWords(trace, device) {
-    const peak = figuresOf(trace.head, device).find((figure) => figure.key === 'peak');
-    return peak ? `peak ${peak.value}` : 'no GPU memory';
+/** "B peaks 3.5 GiB lower than A: 90.0 MiB instead of 3.6 GiB". */
+export function differenceSentence(a, b, device) {
+    const [x, y] = [a, b].map((trace) => trace.head.report.devices[device]);
+    if (!x || !y)
+        return 'The traces have no device in common';
+    const [from, to] = [x.peak_allocated.bytes, y.peak_allocated.bytes];
+    if (from === to)
+        return `Both peak at ${formatBytes(from)}`;
+    const [before, after] = formatBytesApart(from, to);
+    return `B peaks ${formatBytes(Math.abs(to - from))} ${to > from ? 'higher' : 'lower'} than A: ${after} instead of ${before}`;
 }

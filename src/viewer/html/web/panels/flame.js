@@ -7,7 +7,7 @@ import {flameColor, inkFor, neutralColor, themeOf} from '../colors.js';
 import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
 import {formatBytes, formatNumber, formatPercent, printable} from '../format.js';
 import {buildFrames, frameAt, frameLabel, pathOf, searchFrames, sumBySite} from './frames.js';
-import {blocksInView} from './moment.js';
+import {blocksInView, showMoment} from './moment.js';
 
 const FLAME_ROW = 22;
 const FLAME_FONT = '12px system-ui, sans-serif';
@@ -183,7 +183,7 @@ export function mountFlame(element, {trace, state}) {
         if (stopped || !trace.loaded.blocks)
             return;
         moment = blocksInView(trace, state);
-        fill(words, `${moment.words}.`);
+        showMoment(words, moment, state);
         view.root = buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows), state.get('inverted'));
         view.focus = null;
         draw();

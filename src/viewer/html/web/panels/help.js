@@ -10,8 +10,8 @@ const KEYS = [
     ]],
     ['Views over time', [
         ['← →', 'pan'], ['+ −', 'zoom'], ['Home End', 'the whole trace'], ['[ ]', 'to the step before or after'],
-        ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan; on the overview, choose a span'],
-        ['click', 'set the cursor'], ['Shift and click', 'set the second cursor'],
+        ['Shift ← →', 'move the cursor'], ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan'],
+        ['click', 'set the cursor'], ['Shift drag', 'choose a span: what was allocated in it'],
     ]],
     ['Flame graph', [
         ['arrows', 'move between functions'], ['Enter', 'zoom in'], ['Escape', 'zoom out'],

@@ -2,6 +2,7 @@
  *
  * Which blocks the flame graph and the table are about: those live at the cursor (without one, at
  * the failure or the peak), or those allocated between the two cursors and still live at the second. */
+import {button, fill, make} from '../dom.js';
 import {formatBytes, formatNumber, formatTime} from '../format.js';
 
 /** The time of the peak of a device, as the report has it. */
@@ -32,4 +33,13 @@ export function blocksInView(trace, state) {
         ? `Allocated between ${formatTime(from)} and ${formatTime(to)} and still live then`
         : `Live at ${formatTime(at)}${mark}`;
     return {rows, bytes, span, at: to, words: `${words}: ${formatBytes(bytes)} in ${formatNumber(rows.length, 'block')}`};
+}
+
+/** Fills the line above a view: what it is about, and how to choose another time.
+ * @param {Element} element @param {{words: string}} moment @param {Object} state @param {string} [more] */
+export function showMoment(element, moment, state, more = '') {
+    const chosen = state.get('cursor') !== null || state.get('cursor2') !== null;
+    fill(element, make('span', {}, `${moment.words}.${more}`), chosen
+        ? button('Clear the cursor', () => state.set({cursor: null, cursor2: null}), {class: 'quiet'})
+        : make('span.muted', {}, 'Click the curve for another time; drag with Shift for what was allocated in a span.'));
 }

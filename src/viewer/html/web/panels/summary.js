@@ -83,7 +83,7 @@ function answerCard(verdict, device, state) {
     const remedyItem = (remedy) => make('li', {}, remedy.text, ' ',
         remedy.grounds ? make(`span.tag${remedy.grounds === 'replayed' ? '.tag-good' : ''}`, {}, remedy.grounds) : null);
     const because = [...verdict.reasons, ...(verdict.short ? [verdict.short] : [])];
-    return make(`section.card.answer.tone-${verdict.tone}`, {'aria-labelledby': 'verdict'},
+    return make(`section.card.answer.tone-${verdict.tone}`, {id: 'answer', 'aria-labelledby': 'verdict'},
         make('p.status', {}, make('span.dot', {'aria-hidden': 'true'}), verdict.status,
             verdict.cause ? make('span.tag', {}, verdict.cause) : null),
         make('h1', {id: 'verdict'}, verdict.sentence, verdict.and ? make('span.and', {}, ` ${verdict.and}`) : null),

@@ -4,10 +4,10 @@
  * sorted by any column, filtered by text. Only the rows on the screen are elements, so that a
  * million blocks scroll. Up, Down, Page Up, Page Down, Home and End move, Enter selects. */
 import {themeOf} from '../colors.js';
-import {fill, make, toggles} from '../dom.js';
+import {choice, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatCount, formatNumber, formatPercent, formatTime} from '../format.js';
 import {GROUPINGS, groupBlocks, phaseName} from '../grouping.js';
-import {blocksInView} from './moment.js';
+import {blocksInView, showMoment} from './moment.js';
 
 const TABLE_ROW = 28;
 const TABLE_EXTRA = 6; // rows outside of the screen that are made as well
@@ -78,13 +78,14 @@ export function mountTable(element, {trace, state}) {
     const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
     const kinds = toggles('Rows', [['groups', 'Groups'], ['blocks', 'Single blocks']], state.get('rows'),
         (rows) => state.set({rows}));
+    const grouping = choice('by', Object.entries(GROUPINGS), state.get('color'), (color) => state.set({color}));
     const search = make('input', {type: 'search', placeholder: 'Filter', 'aria-label': 'Filter rows', 'data-search': true,
         on: {input: () => state.set({search: search.value})}});
     const head = make('div.grid-head', {role: 'row'});
     const space = make('div.grid-space', {role: 'presentation'});
     const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Rows'}, space);
     const grid = make('div.grid', {role: 'table', 'aria-label': 'Blocks in view'}, make('div', {role: 'rowgroup'}, head), body);
-    fill(element, make('div.toolbar', {}, kinds, search), words, grid);
+    fill(element, make('div.toolbar', {}, kinds, grouping, search), words, grid);
 
     let all = {rows: [], bytes: 0};
     let rows = [];
@@ -140,8 +141,10 @@ export function mountTable(element, {trace, state}) {
             search.value = state.get('search');
         const shown = list.length === rows.length ? '' : ` ${formatNumber(list.length, 'row')} of ` +
             `${formatCount(rows.length)} match, ${formatBytes(list.reduce((sum, row) => sum + row.bytes, 0))}.`;
-        fill(words, `${all.words}.${shown}`);
+        showMoment(words, all, state, shown);
         kinds.show(state.get('rows'));
+        grouping.hidden = state.get('rows') === 'blocks';
+        grouping.querySelector('select').value = state.get('color');
         drawHead();
         drawRows();
     }
