@@ -16,6 +16,7 @@
 struct vs_json {
     FILE *out;
     bool pretty; /* one member per line, two spaces a level */
+    bool brief;  /* of a report: call sites without their frames */
     unsigned depth;
     bool used[VS_JSON_DEPTH_MAX]; /* the level has a member already */
 };

@@ -149,13 +149,13 @@ static void write_window(struct vs_json *json, const struct vs_page_data *data,
 static void write_report(struct vs_json *json, const struct vs_page_source *source)
 {
     vs_json_member(json, "report");
-    vs_report_json(source->report, json->out);
+    vs_report_json_brief(source->report, json->out);
     if (!source->oom) {
         vs_json_string(json, "oom", NULL);
         return;
     }
     vs_json_member(json, "oom");
-    vs_oom_json(source->oom, source->report, json->out);
+    vs_oom_json_brief(source->oom, source->report, json->out);
 }
 
 static void write_texts(struct vs_json *json, const char *key, const struct vs_page_texts *texts)
@@ -178,6 +178,7 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         vs_json_uint(json, NULL, node->frame);
         vs_json_uint(json, NULL, node->file);
         vs_json_uint(json, NULL, node->line);
+        vs_json_uint(json, NULL, node->user);
         vs_json_end_array(json);
     }
     vs_json_end_array(json);

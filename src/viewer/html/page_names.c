@@ -98,7 +98,8 @@ static enum vs_err add_stack(struct vs_page_names *names, const struct vs_report
     enum vs_err err = VS_OK;
     for (size_t i = site->frame_count; !err && i-- > 0;) {
         const struct vs_report_frame *frame = &site->frames[i];
-        struct vs_page_node node = {.parent = at, .line = frame->line};
+        struct vs_page_node node = {.parent = at, .line = frame->line,
+                                    .user = !frame->library && !site->line};
         const char *file = frame->file ? frame->file : frame->module;
         err = number_of(names, &names->frames, frame->function, &node.frame);
         if (!err && file && *file) {

@@ -306,47 +306,56 @@ static void evidence(struct vs_json *json, const char *key, const struct vs_oom 
     vs_json_end_array(json);
 }
 
-void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
+static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const struct vs_report *report)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.oom/2");
-    vs_json_string(&json, "trace", report->path);
-    vs_json_string(&json, "program", report->program);
-    vs_json_uint(&json, "failure_count", report->failure_total);
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "schema", "vramscope.oom/2");
+    vs_json_string(json, "trace", report->path);
+    vs_json_string(json, "program", report->program);
+    vs_json_uint(json, "failure_count", report->failure_total);
     if (!oom) {
-        vs_json_string(&json, "verdict", NULL);
-        vs_json_end_object(&json);
+        vs_json_string(json, "verdict", NULL);
+        vs_json_end_object(json);
         return;
     }
-    vs_json_uint(&json, "failure_number", oom->number);
-    vs_json_uint(&json, "identical_failures", oom->repeated);
-    vs_report_json_failure(&json, "failure", &oom->failure);
-    vs_json_string(&json, "verdict", oom->verdict->name);
-    vs_json_string(&json, "second", oom->second ? oom->second->name : NULL);
-    vs_json_string(&json, "refused_because", oom->refusal ? oom->refusal->name : NULL);
-    vs_json_string(&json, "verdict_text", oom->verdict->words);
-    vs_json_string(&json, "second_text", oom->second ? oom->second->words : NULL);
-    vs_json_string(&json, "line", oom->line && *oom->line ? oom->line : NULL);
+    vs_json_uint(json, "failure_number", oom->number);
+    vs_json_uint(json, "identical_failures", oom->repeated);
+    vs_report_json_failure(json, "failure", &oom->failure);
+    vs_json_string(json, "verdict", oom->verdict->name);
+    vs_json_string(json, "second", oom->second ? oom->second->name : NULL);
+    vs_json_string(json, "refused_because", oom->refusal ? oom->refusal->name : NULL);
+    vs_json_string(json, "verdict_text", oom->verdict->words);
+    vs_json_string(json, "second_text", oom->second ? oom->second->words : NULL);
+    vs_json_string(json, "line", oom->line && *oom->line ? oom->line : NULL);
     struct vs_report_sites guilty = {.items = oom->guilty, .count = 1, .weight = 1,
                                      .total_bytes = oom->guilty->bytes};
-    vs_report_json_sites(&json, "guilty", &guilty);
-    causes(&json, oom);
-    evidence(&json, "evidence", oom, false);
-    evidence(&json, "evidence_against", oom, true);
-    figures(&json, oom);
-    vs_report_json_sites(&json, "sites_live", &oom->sites);
-    vs_report_json_sites(&json, "sites_growing", &oom->growing);
-    vs_json_begin_array(&json, "remedies");
+    vs_report_json_sites(json, "guilty", &guilty);
+    causes(json, oom);
+    evidence(json, "evidence", oom, false);
+    evidence(json, "evidence_against", oom, true);
+    figures(json, oom);
+    vs_report_json_sites(json, "sites_live", &oom->sites);
+    vs_report_json_sites(json, "sites_growing", &oom->growing);
+    vs_json_begin_array(json, "remedies");
     for (size_t i = 0; i < oom->remedy_count; i++) {
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "kind", oom->remedies[i].kind);
-        vs_json_bool(&json, "fits", oom->remedies[i].fits);
-        vs_json_bool(&json, "replayed", oom->remedies[i].replayed);
-        vs_json_uint(&json, "bytes", oom->remedies[i].bytes);
-        vs_json_string(&json, "text", oom->remedies[i].text);
-        vs_json_end_object(&json);
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "kind", oom->remedies[i].kind);
+        vs_json_bool(json, "fits", oom->remedies[i].fits);
+        vs_json_bool(json, "replayed", oom->remedies[i].replayed);
+        vs_json_uint(json, "bytes", oom->remedies[i].bytes);
+        vs_json_string(json, "text", oom->remedies[i].text);
+        vs_json_end_object(json);
     }
-    vs_json_end_array(&json);
-    vs_json_end_object(&json);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
+{
+    whole_oom(&(struct vs_json){.out = out, .pretty = true}, oom, report);
+}
+
+void vs_oom_json_brief(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
+{
+    whole_oom(&(struct vs_json){.out = out, .brief = true}, oom, report);
 }

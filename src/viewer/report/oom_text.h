@@ -17,5 +17,7 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
 
 /* vs_oom_json: the same as JSON. *oom* NULL: no allocation failed. */
 void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
+/* vs_oom_json_brief: the same without white space and without the frames of call sites. */
+void vs_oom_json_brief(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
 
 #endif

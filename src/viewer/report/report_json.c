@@ -50,7 +50,7 @@ static void write_frames(struct vs_json *json, const struct vs_report_site *site
     vs_json_bool(json, "folds", site->folds);
     vs_json_uint(json, "wrapper_frames", site->wrappers);
     vs_json_begin_array(json, "frames");
-    for (size_t i = 0; i < site->frame_count; i++) {
+    for (size_t i = 0; i < site->frame_count && !json->brief; i++) {
         const struct vs_report_frame *frame = &site->frames[i];
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "function", frame->function);
@@ -473,42 +473,51 @@ static void host_json(struct vs_json *json, const struct vs_report_host *host)
     vs_json_end_object(json);
 }
 
-void vs_report_json(const struct vs_report *report, FILE *out)
+static void whole_report(struct vs_json *json, const struct vs_report *report)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.report/1");
-    process_json(&json, report);
-    vs_recording_json(&json, report);
-    vs_json_begin_array(&json, "devices");
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "schema", "vramscope.report/1");
+    process_json(json, report);
+    vs_recording_json(json, report);
+    vs_json_begin_array(json, "devices");
     for (size_t i = 0; i < report->device_count; i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
-            device_json(&json, &report->devices[i]);
-    vs_json_end_array(&json);
-    host_json(&json, &report->host_memory);
-    phases_json(&json, report);
-    vs_json_uint(&json, "failure_count", report->failure_total);
-    errors_json(&json, &report->refusals);
-    vs_json_begin_array(&json, "failures");
+            device_json(json, &report->devices[i]);
+    vs_json_end_array(json);
+    host_json(json, &report->host_memory);
+    phases_json(json, report);
+    vs_json_uint(json, "failure_count", report->failure_total);
+    errors_json(json, &report->refusals);
+    vs_json_begin_array(json, "failures");
     for (size_t i = 0; i < report->failure_count; i++)
-        vs_report_json_failure(&json, NULL, &report->failures[i]);
-    vs_json_end_array(&json);
-    groups_json(&json, report);
-    vs_json_begin_array(&json, "notes");
+        vs_report_json_failure(json, NULL, &report->failures[i]);
+    vs_json_end_array(json);
+    groups_json(json, report);
+    vs_json_begin_array(json, "notes");
     for (size_t i = 0; i < report->note_count; i++) {
-        vs_json_begin_object(&json, NULL);
-        vs_json_uint(&json, "severity", report->notes[i].severity);
-        vs_json_string(&json, "text", report->notes[i].text);
-        vs_json_end_object(&json);
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "severity", report->notes[i].severity);
+        vs_json_string(json, "text", report->notes[i].text);
+        vs_json_end_object(json);
     }
-    vs_json_end_array(&json);
-    vs_json_begin_array(&json, "dropped");
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "dropped");
     for (size_t i = 0; i < report->dropped_count; i++) {
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "what", report->dropped[i].name);
-        vs_json_uint(&json, "count", strtoull(report->dropped[i].value, NULL, 10));
-        vs_json_end_object(&json);
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "what", report->dropped[i].name);
+        vs_json_uint(json, "count", strtoull(report->dropped[i].value, NULL, 10));
+        vs_json_end_object(json);
     }
-    vs_json_end_array(&json);
-    vs_json_end_object(&json);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+void vs_report_json(const struct vs_report *report, FILE *out)
+{
+    whole_report(&(struct vs_json){.out = out, .pretty = true}, report);
+}
+
+void vs_report_json_brief(const struct vs_report *report, FILE *out)
+{
+    whole_report(&(struct vs_json){.out = out, .brief = true}, report);
 }

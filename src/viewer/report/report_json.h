@@ -13,6 +13,8 @@
 
 /* vs_report_json: writes *report* to *out*. Write errors show in ferror(out). */
 void vs_report_json(const struct vs_report *report, FILE *out);
+/* vs_report_json_brief: the same without white space and without the frames of call sites. */
+void vs_report_json_brief(const struct vs_report *report, FILE *out);
 
 /* Parts shared with the post-mortem's JSON. */
 void vs_report_json_sites(struct vs_json *json, const char *key,
