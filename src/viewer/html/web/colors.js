@@ -52,13 +52,12 @@ export function neutralColor(theme) {
     return NEUTRAL[theme] || NEUTRAL.light;
 }
 
-/** A warm colour of a function in the flame graph, by its name alone.
+/** A warm colour of a function in the flame graph, by its name alone; its ink is the theme's.
  * @param {string} name @param {string} theme @returns {string} */
 export function flameColor(name, theme) {
     const hash = colorHash(name);
-    const hue = 18 + hash % 30;
-    const light = (theme === 'dark' ? 40 : 70) + (hash >>> 8) % 9;
-    return hslToHex(hue, theme === 'dark' ? 52 : 82, light);
+    const hue = 14 + hash % 34;
+    return theme === 'dark' ? hslToHex(hue, 48, 27 + (hash >>> 8) % 8) : hslToHex(hue, 84, 72 + (hash >>> 8) % 9);
 }
 
 function hslToHex(hue, saturation, lightness) {

@@ -62,6 +62,17 @@ function librariesOf(head, blocks) {
     return of;
 }
 
+/** Call sites that read the same are one group, that of the first of them, as in the report. */
+function sitesByLabel(head, blocks) {
+    const first = new Map();
+    const group = Uint32Array.from(head.sites, ({label}, site) => {
+        if (!first.has(label))
+            first.set(label, site);
+        return first.get(label);
+    });
+    return {of: blocks.site.map((site) => group[site]), names: head.sites.map((site) => site.label)};
+}
+
 function groupsBy(trace, key) {
     const {head, loaded: {blocks}} = trace;
     switch (key) {
@@ -78,7 +89,7 @@ function groupsBy(trace, key) {
     case 'stream':
         return {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
     default:
-        return {of: blocks.site, names: head.sites.map((site) => site.label)};
+        return sitesByLabel(head, blocks);
     }
 }
 

@@ -12,6 +12,7 @@ const LINK_NUMBER = {
     read: (text) => text !== '' && isNumber(Number(text)) ? Number(text) : undefined,
     write: String,
 };
+const LINK_SWITCH = {read: (text) => text === 'true' ? true : undefined, write: String};
 const LINK_KEYS = {
     tab: {read: (text) => /^[a-z]{1,20}$/.test(text) ? text : undefined, write: String},
     trace: oneOf('a', 'b', 'both'),
@@ -20,7 +21,7 @@ const LINK_KEYS = {
     placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER,
     color: oneOf('site', 'phase', 'kind', 'library', 'size', 'age', 'stream'),
     metric: oneOf('bytes', 'count'),
-    inverted: {read: (text) => text === 'true' ? true : undefined, write: String},
+    inverted: LINK_SWITCH, libraries: LINK_SWITCH,
     zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},
     align: oneOf('clock', 'length'),
     rows: oneOf('groups', 'blocks'),

@@ -17,6 +17,7 @@ export const STATE_DEFAULTS = Object.freeze({
     trace: 'a', // a, b, both
     metric: 'bytes', // bytes, count
     inverted: false,
+    libraries: false, // functions of libraries in the flame graph
     zoom: '', // the function that fills the flame graph, as row numbers from the root: '0.2.1'
     rows: 'groups', // of the table: groups, blocks
     sort: 'bytes-', // of the table: a column and its direction

@@ -3,15 +3,15 @@
  * Flame graph of the blocks in view: width is bytes or blocks, the root is on top. A click or Enter
  * zooms, Escape goes back, arrow keys move between functions, a search marks what it finds.
  * Functions narrower than a pixel are counted in a line below, never left out in silence. */
-import {flameColor, inkFor, neutralColor, themeOf} from '../colors.js';
+import {flameColor, inkFor, themeOf} from '../colors.js';
 import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
 import {formatBytes, formatNumber, formatPercent, printable} from '../format.js';
-import {buildFrames, frameAt, frameLabel, pathOf, searchFrames, sumBySite} from './frames.js';
+import {buildFrames, frameAt, frameLabel, hasLibraries, pathOf, searchFrames, sumBySite} from './frames.js';
 import {blocksInView, showMoment} from './moment.js';
 
 const FLAME_ROW = 22;
 const FLAME_FONT = '12px system-ui, sans-serif';
-const FLAME_CHARACTER = 6.4; // mean width
+const FLAME_ALL = {light: '#cfd4de', dark: '#3a4150'}; // the root
 const FLAME_DIM = 0.35; // of functions that a search does not find
 const FLAME_MARK = {light: '#b3128f', dark: '#ff8ce0'};
 const flameValue = (node, metric) => (metric === 'count' ? node.blocks : node.bytes);
@@ -44,12 +44,26 @@ function layOut(zoomed, metric, least) {
     return {boxes, narrow, depth};
 }
 
+const flameWidths = new Map();
+const flameMeasure = document.createElement('canvas').getContext('2d');
+
+/** *text* without what does not fit into *width* pixels. */
 function fitted(text, width) {
-    const room = Math.floor((width - 8) / FLAME_CHARACTER);
-    if (room < 3)
+    const room = width - 8;
+    if (room < 20)
         return '';
-    return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+    if (!flameWidths.has(text)) {
+        flameMeasure.font = FLAME_FONT;
+        flameWidths.set(text, flameMeasure.measureText(text).width);
+    }
+    const whole = flameWidths.get(text);
+    if (whole <= room)
+        return text;
+    const characters = Math.floor(text.length * (room - 10) / whole * 0.96);
+    return characters < 2 ? '' : `${text.slice(0, characters)}…`;
 }
+
+const boxColor = (node, theme) => (node.parent ? flameColor(node.name, theme) : FLAME_ALL[theme]);
 
 function flameDescription(node, root, metric) {
     const share = formatPercent(flameValue(node, metric), flameValue(root, metric));
@@ -79,7 +93,7 @@ function drawFlame(canvas, view, theme) {
         const left = x * width;
         const wide = Math.max(1, part * width - 1);
         const top = node.depth * FLAME_ROW;
-        const color = node.parent ? flameColor(node.name, theme) : neutralColor(theme);
+        const color = boxColor(node, theme);
         const marked = found && found.has(node);
         draw.globalAlpha = found && !marked ? FLAME_DIM : 1;
         draw.fillStyle = marked ? FLAME_MARK[theme] : color;
@@ -108,7 +122,7 @@ function flameSvg(view, theme, title) {
     for (const {node, x, width: part} of boxes) {
         const wide = Math.max(1, part * width - 1);
         const marked = found && found.has(node);
-        const color = marked ? FLAME_MARK[theme] : node.parent ? flameColor(node.name, theme) : neutralColor(theme);
+        const color = marked ? FLAME_MARK[theme] : boxColor(node, theme);
         const top = 24 + node.depth * FLAME_ROW;
         const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${formatBytes(node.bytes)}`),
             makeSvg('rect', {x: (x * width).toFixed(2), y: top, width: wide.toFixed(2), height: FLAME_ROW - 1, fill: color,
@@ -142,6 +156,9 @@ export function mountFlame(element, {trace, state}) {
         (value) => state.set({metric: value}));
     const inverted = button('Inverted', () => state.set({inverted: !state.get('inverted'), zoom: ''}),
         {'aria-pressed': 'false', title: 'Start from the functions that allocate'});
+    const libraries = button('Libraries', () => state.set({libraries: !state.get('libraries'), zoom: ''}),
+        {'aria-pressed': 'false', title: 'Show the functions of libraries as well'});
+    libraries.hidden = !hasLibraries(trace.head);
     const search = make('input', {type: 'search', placeholder: 'Search functions and files', 'aria-label': 'Search functions and files',
         'data-search': true, on: {input: () => state.set({search: search.value})}});
     const matched = make('span.view-words', {'aria-live': 'polite'});
@@ -150,7 +167,7 @@ export function mountFlame(element, {trace, state}) {
         'aria-label': 'Flame graph. Arrow keys move between functions, Enter zooms, Escape zooms out. The table has the same values.'});
     const tip = make('div.tip', {role: 'status'});
     const note = make('p.muted.small');
-    fill(element, make('div.toolbar', {}, metric, inverted, search, matched, reset), words,
+    fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words,
         make('div.flame-area', {}, canvas, tip), note);
 
     const view = {root: null, boxes: [], depth: 1, found: null, focus: null, width: 0, ink: '', focusColor: ''};
@@ -175,6 +192,7 @@ export function mountFlame(element, {trace, state}) {
         reset.hidden = zoomed === view.root;
         metric.show(state.get('metric'));
         inverted.setAttribute('aria-pressed', String(state.get('inverted')));
+        libraries.setAttribute('aria-pressed', String(state.get('libraries')));
         if (search.value !== state.get('search'))
             search.value = state.get('search');
         drawFlame(canvas, view, theme);
@@ -184,7 +202,8 @@ export function mountFlame(element, {trace, state}) {
             return;
         moment = blocksInView(trace, state);
         showMoment(words, moment, state);
-        view.root = buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows), state.get('inverted'));
+        view.root = buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows),
+            {inverted: state.get('inverted'), libraries: state.get('libraries')});
         view.focus = null;
         draw();
     }
@@ -244,7 +263,7 @@ export function mountFlame(element, {trace, state}) {
     });
     const size = new ResizeObserver(draw);
     size.observe(canvas.parentElement);
-    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'inverted'], rebuild),
+    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'inverted', 'libraries'], rebuild),
         state.subscribe(['metric', 'search', 'zoom', 'theme'], draw)];
     trace.blocks.then(rebuild, (error) => add(fill(words), [error.message]));
     return {

@@ -4,11 +4,14 @@
  * down or, inverted, from the allocating function up. Made for one set of blocks; drawn by flame.js. */
 
 const UNKNOWN_STACK = '(no stack recorded)';
+const STACK_MOST = 512;
+const THROUGH = /(\[[^[\]]+\])$/; // "main (a.py:12) [torch: linear]"
 
 function tableOf(head) {
     const {stacks, frames, files} = head;
     return {
         parent: (row) => stacks[row - 1][0],
+        isUser: (row) => stacks[row - 1][4] !== 0,
         key: (row) => `${stacks[row - 1][1]} ${stacks[row - 1][2]} ${stacks[row - 1][3]}`,
         frame(row) {
             const [, frame, file, line] = stacks[row - 1];
@@ -49,25 +52,41 @@ export function sumBySite(blocks, rows) {
     return sums;
 }
 
+/** Whether any function belongs to a library, so that leaving those out makes a difference. */
+export function hasLibraries(head) {
+    return head.stacks.some((row) => row[4] === 0);
+}
+
+/** The frames of a call site, outermost first: {key, name, file, line}. Without *libraries* those of
+ * the user's code, and the library's function that it called as the label has it. */
+function pathTo(head, table, site, libraries) {
+    const {stack = 0, label = UNKNOWN_STACK} = head.sites[site] || {};
+    const path = [];
+    for (let row = stack; row > 0 && path.length < STACK_MOST; row = table.parent(row)) {
+        if (libraries || table.isUser(row))
+            path.unshift({key: table.key(row), ...table.frame(row)});
+    }
+    const through = !libraries && path.length && THROUGH.exec(label);
+    if (through)
+        path.push({key: through[1], name: through[1], file: '', line: 0});
+    return path.length ? path : [{key: label, name: label, file: '', line: 0}];
+}
+
 /** The tree; children are ordered by bytes, so that a path of row numbers names a function.
  * @param {Object} head @param {Map<number, {bytes, blocks}>} sums by call site
- * @param {boolean} inverted @returns {Object} the root */
-export function buildFrames(head, sums, inverted) {
+ * @param {{inverted: boolean, libraries: boolean}} options @returns {Object} the root */
+export function buildFrames(head, sums, {inverted, libraries}) {
     const table = tableOf(head);
     const root = newFrame('all', '', 0, null);
     for (const [site, sum] of sums) {
-        const path = [];
-        for (let row = head.sites[site] ? head.sites[site].stack : 0; row > 0 && path.length < 512;
-            row = table.parent(row))
-            path.push(row);
-        if (!inverted)
+        const path = pathTo(head, table, site, libraries);
+        if (inverted)
             path.reverse();
         let node = root;
         root.bytes += sum.bytes;
         root.blocks += sum.blocks;
-        const without = !path.length && {name: head.sites[site] ? head.sites[site].label : UNKNOWN_STACK, file: '', line: 0};
-        for (const row of path.length ? path : [0]) {
-            node = row ? childOf(node, table.key(row), table.frame(row)) : childOf(node, `site ${site}`, without);
+        for (const frame of path) {
+            node = childOf(node, frame.key, frame);
             node.bytes += sum.bytes;
             node.blocks += sum.blocks;
         }
