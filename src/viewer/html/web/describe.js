@@ -3,6 +3,7 @@
  * What the trace knows about a block, a segment or a call site, as pairs of label and text, for the
  * pointer, the detail panel and exports. What is unknown says so. */
 import {phaseName} from './grouping.js';
+import {instantText} from './viewport.js';
 import {formatBytes, formatCount, formatTime, printable, shorten} from './format.js';
 
 const STACK_MAX = 256;
@@ -32,8 +33,9 @@ export function frameText(frame) {
 
 function lifetimeText(born, died) {
     if (died === Infinity)
-        return `since ${formatTime(born)}, still live at the end`;
-    return `${formatTime(died - born)}, from ${formatTime(born)} to ${formatTime(died)}`;
+        return `since ${instantText(born, 1e6)}, still live at the end`;
+    const apart = Math.max(1, (died - born) / 10);
+    return `${formatTime(died - born)}, from ${instantText(born, apart)} to ${instantText(died, apart)}`;
 }
 
 /** The step of a block, as the steps section numbers it; null if it is in none. */

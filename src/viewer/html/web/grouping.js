@@ -124,3 +124,24 @@ export function groupBlocks(trace, key) {
     };
     return (trace.groupings[key] = {key, names, of, order, colors, area});
 }
+
+/** Call sites whose label or stack contains *text*, in any case of letters: 1 for each, null for no text.
+ * @param {Object} trace @param {string} text @returns {Uint8Array|null} */
+export function matchSites(trace, text) {
+    const wanted = text.trim().toLowerCase();
+    if (!wanted)
+        return null;
+    if (trace.matched && trace.matched.wanted === wanted)
+        return trace.matched.sites;
+    const {head} = trace;
+    const frames = head.frames.map((name) => name.toLowerCase().includes(wanted));
+    const files = head.files.map((name) => name.toLowerCase().includes(wanted));
+    const rows = new Uint8Array(head.stacks.length + 1);
+    head.stacks.forEach(([parent, frame, file], i) => {
+        rows[i + 1] = rows[parent] || frames[frame] || (file && files[file - 1]) ? 1 : 0;
+    });
+    const sites = Uint8Array.from(head.sites, (site) =>
+        site.label.toLowerCase().includes(wanted) || rows[site.stack] ? 1 : 0);
+    trace.matched = {wanted, sites};
+    return sites;
+}

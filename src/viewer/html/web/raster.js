@@ -7,20 +7,30 @@
 
 const BIG = 5; // pixels: from this width and height on a block gets an edge of its own
 
+/** Empty arrays for a raster, those of *spare* again if they fit. */
+function rasterArrays(size, spare) {
+    if (spare && spare.owner.length === size) {
+        for (const name of ['owner', 'share', 'filled', 'hits', 'edge'])
+            spare[name].fill(0);
+        return spare;
+    }
+    return {owner: new Uint32Array(size), share: new Float32Array(size), filled: new Float32Array(size),
+        hits: new Uint32Array(size), edge: new Uint8Array(size)};
+}
+
 /** The blocks of *device* in from..to and placeFrom..placeTo on width × height pixels.
  * @param {Object} blocks with live index
  * @param {{from: number, to: number, placeFrom: number, placeTo: number, device: number,
  *          width: number, height: number}} view
+ * @param {Object|null} spare a raster that is not needed any more: its arrays are used again
  * @returns {Generator<void, Object>} view with owner (row + 1; 0: nothing), share (of the owner), filled
  *   (part of the pixel that is memory in use), hits (blocks in the pixel), edge (1: border of a block) and
  *   large (rows worth a label) */
-export function* rasterize(blocks, view) {
+export function* rasterize(blocks, view, spare) {
     const {from, to, placeFrom, placeTo, device, width, height} = view;
     const {born, died, place, bytes, device: devices} = blocks;
-    const size = width * height;
-    const out = {...view, owner: new Uint32Array(size), share: new Float32Array(size),
-        filled: new Float32Array(size), hits: new Uint32Array(size), edge: new Uint8Array(size), large: []};
-    const {owner, share, filled, hits, edge, large} = out;
+    const {owner, share, filled, hits, edge} = rasterArrays(width * height, spare);
+    const large = [];
     const sx = width / (to - from);
     const sy = height / (placeTo - placeFrom);
 
@@ -75,7 +85,7 @@ export function* rasterize(blocks, view) {
         }
     }
     yield* blocks.live.steps(from, to, draw);
-    return out;
+    return {...view, owner, share, filled, hits, edge, large};
 }
 
 function packColor(hex, toward, amount) {
@@ -88,11 +98,11 @@ const SHADES = 8;
 
 /** Colours a raster.
  * @param {Object} raster from rasterize @param {{of: ArrayLike<number>}} grouping
- * @param {string[]} colors of the groups @param {{panel: string, dim: function(number): boolean}} look
- *   panel: '#rrggbb' behind the blocks; dim: rows that the search leaves out
- * @returns {ImageData} */
-export function colorRaster(raster, grouping, colors, {panel, edge, dim}) {
-    const {width, height, owner, filled, edge: edges} = raster;
+ * @param {string[]} colors of the groups @param {{panel: string, ink: string, dim: function(number): boolean}} look
+ *   panel: '#rrggbb' behind the blocks; ink: of edges; dim: rows that the search leaves out
+ * @returns {Generator<void, ImageData>} */
+export function* colorRaster(raster, grouping, colors, {panel, ink, dim}) {
+    const {width, height, owner, filled, edge} = raster;
     const image = new ImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
     const tables = colors.map(() => null);
@@ -101,15 +111,17 @@ export function colorRaster(raster, grouping, colors, {panel, edge, dim}) {
             tables[group] = new Uint32Array(2 * SHADES);
             for (let s = 0; s < SHADES; s++) {
                 tables[group][s] = packColor(colors[group], panel, 0.6 * (1 - (s + 1) / SHADES));
-                tables[group][SHADES + s] = packColor(colors[group], edge, 0.28);
+                tables[group][SHADES + s] = packColor(colors[group], ink, 0.28);
             }
         }
         return tables[group];
     };
-    const faint = packColor(panel, edge, 0.1);
+    const faint = packColor(panel, ink, 0.1);
     const {of} = grouping;
     for (let i = 0; i < owner.length; i++) {
         const row = owner[i] - 1;
+        if ((i & 0xffff) === 0xffff)
+            yield;
         if (row < 0)
             continue;
         if (dim && dim(row)) {
@@ -117,7 +129,7 @@ export function colorRaster(raster, grouping, colors, {panel, edge, dim}) {
             continue;
         }
         const shade = Math.min(SHADES - 1, Math.floor(filled[i] * SHADES));
-        pixels[i] = tableOf(of[row])[edges[i] ? SHADES + shade : shade];
+        pixels[i] = tableOf(of[row])[edge[i] ? SHADES + shade : shade];
     }
     return image;
 }

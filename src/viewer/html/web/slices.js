@@ -31,46 +31,58 @@ export async function inSlices(count, part, step) {
     }
 }
 
-/** Runs jobs in animation frames, one after another: the latest replaces those before it. A job is a
- * generator that yields often; what it returns goes to *done*.
- * @returns {{start: function(Generator, function(any): void): void, stop: function(): void,
- *            busy: function(): boolean, finish: function(): void}} */
+const PAINT_MS = 6; // of a frame, for all views together
+const paintQueue = {painters: [], frame: 0};
+
+/** Continues the oldest job; then the next, while there is time. */
+function paintFrame() {
+    paintQueue.frame = 0;
+    const until = performance.now() + PAINT_MS;
+    while (paintQueue.painters.length && performance.now() < until) {
+        const painter = paintQueue.painters.shift();
+        if (painter.run(until))
+            paintQueue.painters.unshift(painter);
+    }
+    askForPaint();
+}
+
+function askForPaint() {
+    if (paintQueue.painters.length && !paintQueue.frame)
+        paintQueue.frame = requestAnimationFrame(paintFrame);
+}
+
+/** Runs jobs in animation frames: a new one replaces the one before it. A job is a generator that
+ * yields often; what it returns goes to *done*.
+ * @returns {{start: function(Generator, function(any): void): void, stop: function(): void}} */
 export function createPainter() {
     let job = null;
     let done = null;
-    let frame = 0;
-
-    function run(budget) {
-        const until = performance.now() + budget;
-        while (job) {
-            const {value, done: over} = job.next();
-            if (over) {
-                const call = done;
-                job = done = null;
-                call(value);
-            } else if (performance.now() > until) {
-                break;
+    const painter = {
+        /** True: the job is not finished. */
+        run(until) {
+            while (job) {
+                const {value, done: over} = job.next();
+                if (over) {
+                    const call = done;
+                    job = done = null;
+                    call(value);
+                } else if (performance.now() > until) {
+                    return true;
+                }
             }
-        }
-    }
-    function onFrame() {
-        frame = 0;
-        run(SLICE_MS);
-        if (job && !frame)
-            frame = requestAnimationFrame(onFrame);
-    }
+            return false;
+        },
+    };
     return {
         start(generator, call) {
             job = generator;
             done = call;
-            frame = frame || requestAnimationFrame(onFrame);
+            if (!paintQueue.painters.includes(painter))
+                paintQueue.painters.push(painter);
+            askForPaint();
         },
         stop() {
             job = done = null;
-            cancelAnimationFrame(frame);
-            frame = 0;
         },
-        busy: () => job !== null,
-        finish: () => run(Infinity),
     };
 }

@@ -2,7 +2,7 @@
  *
  * What all pictures over time have in common: where the plot lies, its grid and ticks, the part of the
  * trace that the page has no blocks of, the cursors and the crosshair under the pointer. */
-import {timeTicks, visibleTime} from './viewport.js';
+import {instantText, timeTicks, visibleTime} from './viewport.js';
 import {formatCount, formatTime} from './format.js';
 
 /** Space right of every plot, so that views over time have the same axis. */
@@ -35,7 +35,7 @@ export function drawTimeGrid(pen, surface, plot, range, labels = true) {
             pen.text(at_x, plot.top + plot.height + 14, text, colors.muted, {align: 'center'});
     }
     if (labels && origin !== null)
-        pen.text(4, plot.top + plot.height + 14, formatTime(origin), colors.muted);
+        pen.text(4, plot.top + plot.height + 14, instantText(origin, 1e6), colors.muted);
 }
 
 /** Horizontal grid lines with their sizes in the gutter.
@@ -114,7 +114,7 @@ export function drawTimeMark(pen, surface, plot, trace, state) {
     const t = state.get('hover') ?? state.get('cursor');
     if (t === null || t < range.from || t > range.to)
         return;
-    const text = formatTime(t);
+    const text = instantText(t, (range.to - range.from) / plot.width);
     const width = pen.measure(text, {weight: '600'}) + 10;
     const x = timeScale(range, plot)(t);
     const left = Math.max(plot.left, Math.min(plot.left + plot.width - width, x - width / 2));

@@ -6,11 +6,11 @@
  * values are computed from the blocks. */
 import {createPainter} from './slices.js';
 import {createNode, createSurface, fillLegend, tipNode} from './surface.js';
-import {bindTimeAxis, byteTicks, showTime, visibleTime} from './viewport.js';
+import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
 import {hasBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
-import {formatBytes, formatTime} from './format.js';
+import {formatBytes} from './format.js';
 import {drawMinimap, grabMinimap} from './minimap.js';
 import {columnsOf, drawCurve} from './curve.js';
 
@@ -38,6 +38,7 @@ export function mountTimeline(element, {trace, state}) {
     const surface = createSurface(element, state, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true,
         draw: drawTimeline, drawOver: drawTimelineMarks, onSize: refine});
     const device = () => state.get('device');
+    const pixelTime = () => (visibleTime(trace, state).to - visibleTime(trace, state).from) / plot().width;
     const plot = () => plotOf(surface, 10, AXIS_HEIGHT + MINIMAP_HEIGHT + 6);
     const minimap = () => ({left: surface.gutter, top: surface.height - MINIMAP_HEIGHT - 2,
         width: plot().width, height: MINIMAP_HEIGHT});
@@ -137,7 +138,7 @@ export function mountTimeline(element, {trace, state}) {
             return;
         surface.legend.dataset.key = key;
         fillLegend(surface.legend, entries);
-        surface.legend.append(createNode('span', 'v-at', `at ${formatTime(t)}`));
+        surface.legend.append(createNode('span', 'v-at', `at ${instantText(t, pixelTime())}`));
     }
     function toggleScale() {
         wholeScale = !wholeScale;
@@ -147,7 +148,7 @@ export function mountTimeline(element, {trace, state}) {
     function sayCursor() {
         const t = state.get('cursor');
         if (t !== null)
-            surface.say(`At ${formatTime(t)}: ${valuesAt(t).map(({series: s, text}) => `${s.name} ${text}`).join(', ')}. ` +
+            surface.say(`At ${instantText(t, pixelTime())}: ${valuesAt(t).map(({series: s, text}) => `${s.name} ${text}`).join(', ')}. ` +
                 missingText(trace));
     }
     /** Computes exact columns for what is visible if the overview is too coarse for it. */
@@ -185,7 +186,7 @@ export function mountTimeline(element, {trace, state}) {
         const site = trace.head.sites[failure.site];
         surface.tip.show(event.clientX, event.clientY, tipNode({
             title: `a request of ${formatBytes(failure.bytes)} failed`,
-            facts: [['time', formatTime(failure.time)], ['call site', site ? site.label : 'unknown'],
+            facts: [['time', instantText(failure.time, 1e6)], ['call site', site ? site.label : 'unknown'],
                 ['afterwards', failure.recovered ? 'the program recovered' : 'the program did not recover']],
         }));
     }

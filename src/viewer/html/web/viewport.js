@@ -138,6 +138,13 @@ export function byteTicks(from, to, height) {
     return ticks;
 }
 
+/** An instant with the digits that tell it from its neighbours *apart* ns away: "673.912 s".
+ * @param {number} t ns @param {number} apart ns @returns {string} */
+export function instantText(t, apart) {
+    const decimals = Math.max(3, Math.min(9, Math.ceil(-Math.log10(Math.max(1, apart) / 1e9))));
+    return `${toDecimals(t / 1e9, decimals)} s`;
+}
+
 function watchScrolling() {
     if (viewportScroll.listening)
         return;
@@ -159,7 +166,7 @@ function wheelOf(trace, state, axes, event) {
         return true;
     }
     const factor = Math.exp(Math.max(-0.7, Math.min(0.7, y * WHEEL_SPEED * (event.ctrlKey ? 4 : 1))));
-    if (event.altKey && axes.vertical) {
+    if (axes.vertical && (event.altKey || event.clientX - box.left < left)) {
         axes.vertical.zoom(factor, (event.clientY - box.top - top) / height);
         return true;
     }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lanes below the timeline as lists of rows by start: steps, ranges by thread and depth, kernels,
+ * copies and synchronisations by stream. For drawing, a lane becomes runs: one per row that is at least
+ * a pixel wide, and one per pixel for those that are narrower, with their number. */
+import {ACTIVITY_TYPES} from './data.js';
+import {formatCount} from './format.js';
+import {upperBound} from './liveindex.js';
+
+const DEPTH_MAX = 8;
+const ROWS_PER_PAUSE = 4096;
+
+/** Ends so far, so that the first row that reaches into a window is found by bisection. */
+function reachOf(rows, table) {
+    const reach = new Float64Array(rows.length);
+    let latest = -1;
+    for (let i = 0; i < rows.length; i++) {
+        latest = Math.max(latest, table.start[rows[i]] + table.duration[rows[i]]);
+        reach[i] = latest;
+    }
+    return reach;
+}
+
+function addLane(lanes, key, group, name, what, table, order) {
+    let lane = lanes.get(key);
+    if (!lane) {
+        lane = {key, group, name, what, table, order, list: []};
+        lanes.set(key, lane);
+    }
+    return lane;
+}
+
+function finishLanes(lanes) {
+    const done = [...lanes.values()].sort((a, b) => a.order - b.order || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
+    for (const lane of done) {
+        lane.rows = Uint32Array.from(lane.list);
+        delete lane.list;
+        lane.reach = reachOf(lane.rows, lane.table);
+    }
+    return done;
+}
+
+function addRanges(lanes, ranges) {
+    const threads = [];
+    for (let i = 0; i < ranges.count; i++) {
+        const thread = ranges.thread ? ranges.thread[i] : 0;
+        if (!threads.includes(thread))
+            threads.push(thread);
+        const depth = Math.min(DEPTH_MAX, ranges.depth[i]);
+        const rank = threads.indexOf(thread);
+        const lane = addLane(lanes, `phase ${rank} ${depth}`, `phases, thread ${thread}`, depth ? '' : 'phases',
+            'phase', ranges, 1 + rank * (DEPTH_MAX + 1) + depth);
+        lane.list.push(i);
+    }
+}
+
+function addActivity(lanes, activity, head, device) {
+    const base = 1e6;
+    for (let i = 0; i < activity.count; i++) {
+        if (activity.device[i] !== device)
+            continue;
+        const type = activity.type[i];
+        const stream = activity.stream[i];
+        const group = stream && head.streams[stream - 1] ? head.streams[stream - 1].name : 'no stream';
+        const row = type === 0 ? 0 : type === 3 ? 2 : 1;
+        const lane = addLane(lanes, `${row} ${stream}`, group, ['kernels', 'copies', 'waits'][row], 'activity', activity,
+            base + stream * 4 + row);
+        lane.list.push(i);
+    }
+}
+
+/** The lanes of *device*, top to bottom: {group, name, what, table, rows, reach}. What is not loaded yet
+ * is left out. @param {Object} trace @param {number} device @returns {Object[]} */
+export function lanesOf(trace, device) {
+    const {steps, ranges, activity} = trace.loaded;
+    const lanes = new Map();
+    if (steps && steps.count) {
+        const lane = addLane(lanes, 'steps', 'steps', 'steps', 'step', steps, 0);
+        for (let i = 0; i < steps.count; i++)
+            lane.list.push(i);
+    }
+    if (ranges)
+        addRanges(lanes, ranges);
+    if (activity)
+        addActivity(lanes, activity, trace.head, device);
+    return finishLanes(lanes);
+}
+
+/** First row of a lane that ends after *t*. */
+export function firstRow(lane, t) {
+    return upperBound(lane.reach, t);
+}
+
+/** The name of a row of a lane. @returns {string} */
+export function laneText(trace, lane, row) {
+    const {table} = lane;
+    if (lane.what === 'step')
+        return `step ${formatCount(table.number[row])}`;
+    if (lane.what === 'phase')
+        return (trace.head.phases[table.phase[row] - 1] || {name: 'unknown'}).name;
+    return trace.head.names[table.name[row]] || ACTIVITY_TYPES[table.type[row]];
+}
+
+/** Runs of a lane in from..to, *columns* pixels wide, as a job for a painter: start, end (ns), row (the
+ * longest in it), count, busy (ns).
+ * @returns {Generator<void, {start: number[], end: number[], row: number[], count: number[], busy: number[]}>} */
+export function* runsOfLane(lane, from, to, columns) {
+    const {table, rows} = lane;
+    const runs = {start: [], end: [], row: [], count: [], busy: []};
+    const pixel = (to - from) / columns;
+    let merged = -1; // the pixel whose run is last
+    let longest = 0;
+    for (let i = firstRow(lane, from); i < rows.length; i++) {
+        const row = rows[i];
+        const start = table.start[row];
+        const duration = table.duration[row];
+        if (start > to)
+            break;
+        if (i % ROWS_PER_PAUSE === 0)
+            yield;
+        if (start + duration < from)
+            continue;
+        const last = runs.row.length - 1;
+        const at = Math.floor((start - from) / pixel);
+        if (duration < pixel && merged === at) {
+            runs.count[last]++;
+            runs.busy[last] += duration;
+            if (duration > longest) {
+                longest = duration;
+                runs.row[last] = row;
+            }
+            continue;
+        }
+        const small = duration < pixel;
+        merged = small ? at : -1;
+        longest = duration;
+        runs.start.push(small ? from + at * pixel : start);
+        runs.end.push(small ? from + (at + 1) * pixel : start + duration);
+        runs.row.push(row);
+        runs.count.push(1);
+        runs.busy.push(duration);
+    }
+    return runs;
+}
