@@ -320,7 +320,7 @@ export function mountBlockmap(element, {trace, state}) {
             return {};
         const selected = state.get('selected');
         const pressed = Boolean(selected && selected.site === group);
-        return {pressed, choose: () => state.set({selected: pressed ? null : {site: group}})};
+        return {pressed, toggles: false, choose: () => state.set({selected: pressed ? null : {site: group}})};
     }
     function showStatus() {
         const {hits, width, height} = pictures.now;

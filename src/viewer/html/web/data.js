@@ -33,18 +33,21 @@ function curvesByDevice(table, devices) {
     return curves;
 }
 
-function sortByStart(table) {
+/** *table* with its rows in order of the column *key*, if head says that they are not. */
+function inOrder(table, section, key) {
+    if (!table || !section || section.ordered !== false)
+        return table;
     const order = Uint32Array.from({length: table.count}, (_, i) => i);
-    order.sort((a, b) => table.start[a] - table.start[b]);
+    order.sort((a, b) => table[key][a] - table[key][b]);
     for (const [name, values] of Object.entries(table)) {
         if (name !== 'count')
-            table[name] = Float64Array.from(order, (i) => values[i]);
+            table[name] = values.map((_, i) => values[order[i]]);
     }
     return table;
 }
 
-async function indexed(reading) {
-    const table = await reading;
+async function indexed(reading, section) {
+    const table = inOrder(await reading, section, 'born');
     if (!table)
         return null;
     withDeaths(table);
@@ -67,25 +70,25 @@ function largestAt(curve, names, duration) {
 
 /** Where views look when no cursor is set: the last failure not recovered from, else the peak. */
 function defaultCursor(head, curves, device) {
-    const failure = (head.failures || []).filter((f) => f.device === device && !f.recovered).pop();
+    const failure = (head.failures || []).filter((f) => f.device === device && !f.host && !f.recovered).pop();
     if (failure)
         return failure.time;
     const row = head.report && head.report.devices && head.report.devices[device];
-    const peak = row && ((row.level === 'framework' && row.peak_user) || row.peak_allocated);
+    const peak = row && (row.live || (row.level === 'framework' && row.peak_user) || row.peak_allocated);
     if (peak && peak.time_ns > 0)
         return peak.time_ns;
-    return largestAt(curves && curves[device], ['tensors', 'allocated', 'reserved'], head.duration);
+    return largestAt(curves && curves[device], ['live', 'tensors', 'allocated', 'reserved'], head.duration);
 }
 
 function sectionPromises(page, prefix, head) {
     const read = (name) => readSection(page, prefix, name, head);
     const curves = read('curves').then((table) => curvesByDevice(table, head.devices));
-    const segments = curves.then(() => indexed(read('segments')));
-    const blocks = segments.then(() => indexed(read('blocks')));
+    const segments = curves.then(() => indexed(read('segments'), head.sections.segments));
+    const blocks = segments.then(() => indexed(read('blocks'), head.sections.blocks));
     const steps = blocks.then(() => read('steps'));
     const ranges = steps.then(() => read('ranges'));
     const activity = ranges.then(() => read('activity')).then((table) =>
-        table && head.sections.activity.ordered === false ? sortByStart(table) : table);
+        inOrder(table, head.sections.activity, 'start'));
     return {curves, segments, blocks, steps, ranges, activity};
 }
 
@@ -123,6 +126,9 @@ export function openTrace(page, prefix = '') {
             loaded.error = loaded.error || error;
         });
     }
+    trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
+        page.documentElement.dataset[prefix ? 'otherBlocks' : 'blocks'] = 'ready';
+    })), () => (page.documentElement.dataset.blocks = 'failed'));
     const {liveAt, overlapping, liveBetween} = liveQueries(() => loaded.blocks);
     Object.assign(trace, {liveAt, overlapping, liveBetween});
     trace.cursorAt = (state) => state.get('cursor') ??

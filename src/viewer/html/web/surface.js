@@ -206,6 +206,7 @@ export function fillLegend(legend, entries) {
         if (entry.choose) {
             item.type = 'button';
             item.setAttribute('aria-pressed', String(Boolean(entry.pressed)));
+            item.classList.toggle('v-key-off', entry.pressed === false && entry.toggles !== false);
             item.addEventListener('click', entry.choose);
         }
         return item;

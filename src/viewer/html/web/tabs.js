@@ -6,6 +6,10 @@
 import {mountCompare} from './panels/compare.js';
 import {mountFlame} from './panels/flame.js';
 import {mountTable} from './panels/table.js';
+import {mountBlockmap} from './blockmap.js';
+import {mountLanes} from './lanes.js';
+import {mountSegmentmap} from './segmentmap.js';
+import {mountStackchart} from './stackchart.js';
 import {mountTimeline} from './timeline.js';
 
 /** The curves beside the answer of the first screen. */
@@ -15,8 +19,16 @@ const CURVE_STRIP = {...CURVE, size: 'strip'};
 /** id, label, tools and parts {name, title, mount, size} of each tab; overview is app.js's own. */
 export const TABS = [
     {id: 'overview', label: 'Overview', tools: [], parts: []},
-    {id: 'timeline', label: 'Timeline', tools: [], parts: [
+    {id: 'timeline', label: 'Timeline', tools: ['color'], parts: [
         {...CURVE, size: 'tall'},
+        {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'page'},
+        {name: 'stackchart', title: 'What held the memory', mount: mountStackchart, size: 'page'},
+    ]},
+    {id: 'blocks', label: 'Blocks', tools: ['color'], parts: [
+        CURVE_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'page'},
+    ]},
+    {id: 'segments', label: 'Segments', tools: ['color'], parts: [
+        CURVE_STRIP, {name: 'segmentmap', title: 'Segments at the cursor', mount: mountSegmentmap, size: 'page'},
     ]},
     {id: 'flame', label: 'Flame graph', tools: [], parts: [
         CURVE_STRIP, {name: 'flame', title: 'Flame graph', mount: mountFlame, size: 'fill'},

@@ -10,12 +10,14 @@ import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './vie
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
 import {hasBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
-import {formatBytes} from './format.js';
+import {formatBytes, shorten} from './format.js';
 import {drawMinimap, grabMinimap} from './minimap.js';
 import {columnsOf, drawCurve} from './curve.js';
 
 const TIMELINE_HEIGHT = 300;
 const MINIMAP_HEIGHT = 34;
+const USED_FAR = 4; // times the reserved bytes: such a curve of the device flattens the others
+const FAILURE_FAR = 3; // times the curves: such a request is cut at the top of the picture
 const LIMIT_NEAR = 1.35; // a limit up to this many times the curves is drawn to scale
 
 function limitOf(trace, device) {
@@ -25,8 +27,12 @@ function limitOf(trace, device) {
     return row.total ? {bytes: row.total, name: 'device memory'} : null;
 }
 
+function failuresOf(trace, device) {
+    return (trace.head.failures || []).filter((f) => f.device === device && !f.host);
+}
+
 function failuresIn(trace, device, range) {
-    return (trace.head.failures || []).filter((f) => f.device === device && f.time >= range.from && f.time <= range.to);
+    return failuresOf(trace, device).filter((f) => f.time >= range.from && f.time <= range.to);
 }
 
 /** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
@@ -35,6 +41,7 @@ export function mountTimeline(element, {trace, state}) {
     const painter = createPainter();
     let exact = null; // the latest sweepSeries
     let wholeScale = false; // the limit is drawn to scale although it is far above the curves
+    const chosen = {}; // key of a curve: whether the legend shows it
     const surface = createSurface(element, state, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true,
         draw: drawTimeline, drawOver: drawTimelineMarks, onSize: refine});
     const device = () => state.get('device');
@@ -43,6 +50,16 @@ export function mountTimeline(element, {trace, state}) {
     const minimap = () => ({left: surface.gutter, top: surface.height - MINIMAP_HEIGHT - 2,
         width: plot().width, height: MINIMAP_HEIGHT});
 
+    /** Whether a curve is drawn: as chosen, else all but a device in use that would flatten the others. */
+    function isShown(series) {
+        if (chosen[series.key] !== undefined)
+            return chosen[series.key];
+        const held = heldSeries();
+        if (series.key !== 'used' || !held || failuresOf(trace, device()).length)
+            return true;
+        const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+        return most(series.max) <= USED_FAR * most(held.max);
+    }
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
     function drawnColumns(series, range, area) {
         const sweep = exact && exact.device === device() ? exact.curves[series.key] : null;
@@ -54,8 +71,11 @@ export function mountTimeline(element, {trace, state}) {
         for (const {columns} of drawn)
             top = columns.max.reduce((a, b) => Math.max(a, b), top);
         const held = heldSeries();
-        for (const failure of held ? failuresIn(trace, device(), range) : [])
-            top = Math.max(top, failure.bytes + valueAt(trace, held, device(), failure.time).value);
+        const curves = top;
+        for (const failure of held ? failuresIn(trace, device(), range) : []) {
+            const needed = failure.bytes + valueAt(trace, held, device(), failure.time).value;
+            top = Math.max(top, Math.min(needed, curves * FAILURE_FAR));
+        }
         const limit = limitOf(trace, device());
         const near = limit && (wholeScale || limit.bytes <= top * LIMIT_NEAR);
         top = Math.max(1024, near ? Math.max(top, limit.bytes) : top) * 1.06;
@@ -81,12 +101,13 @@ export function mountTimeline(element, {trace, state}) {
         for (const failure of failuresIn(trace, device(), range)) {
             const at = x(failure.time);
             const {value} = valueAt(trace, heldSeries(), device(), failure.time);
-            const top = y(value + failure.bytes);
+            const top = Math.max(area.top - 8, y(value + failure.bytes));
+            const cut = y(value + failure.bytes) < area.top - 8;
             pen.line(at, area.top, at, area.top + area.height, color, 1);
             pen.rect(at - 4, top, 8, Math.max(2, y(value) - top), color, 0.35);
             pen.frame(at - 4, top, 8, Math.max(2, y(value) - top), color);
             const left = at > area.left + area.width / 2;
-            const text = `${failure.recovered ? 'failed, recovered' : 'out of memory'}: ${formatBytes(failure.bytes)}`;
+            const text = `${failure.recovered ? 'failed, recovered' : 'out of memory'}: ${formatBytes(failure.bytes)}${cut ? ', more than fits here' : ''}`;
             pen.text(at + (left ? -8 : 8), Math.max(area.top + 12, top + 4), text, color,
                 {align: left ? 'right' : 'left', weight: '600'});
         }
@@ -95,7 +116,7 @@ export function mountTimeline(element, {trace, state}) {
         const range = visibleTime(trace, state);
         const area = plot();
         const series = seriesOf(trace, device());
-        const drawn = series.map((s) => ({series: s, columns: drawnColumns(s, range, area)}));
+        const drawn = series.filter(isShown).map((s) => ({series: s, columns: drawnColumns(s, range, area)}));
         const scale = scaleOf(drawn, range, area);
         drawByteGrid(pen, surface, area, byteTicks(0, scale.top, area.height), scale.y);
         drawTimeGrid(pen, surface, area, range);
@@ -109,7 +130,7 @@ export function mountTimeline(element, {trace, state}) {
         if (!series.length)
             pen.text(area.left + 8, area.top + 20, trace.loaded.curves
                 ? 'The trace has no memory of this device.' : 'Reading the curves…', surface.colors.muted, {size: 13});
-        drawMinimap(pen, surface, minimap(), trace, state, series);
+        drawMinimap(pen, surface, minimap(), trace, state, series.filter(isShown));
         drawMissing(pen, surface, {...area, top: area.top + area.height - 6, height: 6}, trace, range);
     }
     function drawTimelineMarks(pen) {
@@ -127,18 +148,24 @@ export function mountTimeline(element, {trace, state}) {
     function showValues() {
         const t = state.get('hover') ?? trace.cursorAt(state);
         const values = valuesAt(t);
-        const entries = values.reverse().map(({series: s, text}) =>
-            ({color: surface.colors[s.color], text: s.name, value: text, line: s.key === 'used'}));
+        const entries = values.reverse().map(({series: s, text}) => ({color: surface.colors[s.color], text: s.name, value: text,
+            line: s.key === 'used', pressed: isShown(s), title: isShown(s) ? 'hide this curve' : 'show this curve',
+            choose: () => toggleCurve(s)}));
         const limit = limitOf(trace, device());
         if (limit)
             entries.push({color: surface.colors['series-limit'], line: true, text: limit.name, value: formatBytes(limit.bytes),
-                title: 'draw the whole scale up to it', pressed: wholeScale, choose: toggleScale});
+                title: 'draw the whole scale up to it', pressed: wholeScale, choose: toggleScale, toggles: false});
         const key = JSON.stringify([entries, t]);
         if (surface.legend.dataset.key === key)
             return;
         surface.legend.dataset.key = key;
         fillLegend(surface.legend, entries);
         surface.legend.append(createNode('span', 'v-at', `at ${instantText(t, pixelTime())}`));
+    }
+    function toggleCurve(series) {
+        chosen[series.key] = !isShown(series);
+        surface.redraw();
+        surface.redrawOver();
     }
     function toggleScale() {
         wholeScale = !wholeScale;
@@ -183,10 +210,9 @@ export function mountTimeline(element, {trace, state}) {
         const failure = failuresIn(trace, device(), range).find((f) => Math.abs(f.time - t) < near);
         if (!failure || event.clientX < left)
             return surface.tip.hide();
-        const site = trace.head.sites[failure.site];
         surface.tip.show(event.clientX, event.clientY, tipNode({
             title: `a request of ${formatBytes(failure.bytes)} failed`,
-            facts: [['time', instantText(failure.time, 1e6)], ['call site', site ? site.label : 'unknown'],
+            facts: [['time', instantText(failure.time, 1e6)], ['call site', shorten(failure.label || 'unknown', 300)],
                 ['afterwards', failure.recovered ? 'the program recovered' : 'the program did not recover']],
         }));
     }
