@@ -96,7 +96,7 @@ RECORDS = {
         "failure", "event time requested context stream api stack error device_free "
                    "device_total allocated reserved steps_begun thread:H framework:B recovered:B "
                    "device:D family:F place:place mark device_requested device_event "
-                   "device_stack attempts answered:B")),
+                   "device_stack attempts answered:B overhead")),
     12: ("kernels", True, _layout("kernel", "name device number ns shortest longest")),
     13: ("activities", True, _layout(
         "activity", "device kernels:sum memsets:sum waits:sum copies:sum[]")),

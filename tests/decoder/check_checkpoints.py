@@ -135,6 +135,7 @@ def variants(data):
     """(name, file, outcome of the first checkpoint)."""
     with_kinds = struct.unpack_from("<Q", table_of(data), 8)[0]
     fewer = with_kinds & ~(1 << 52)
+    all_kinds = sum(1 << kind for kind in vst.KINDS)
     yield "as it is", data, "whole"
     yield "unknown version", payload_changed(data, TABLE, put(0, "<I", 2)), "none"
     yield "a kind we do not know", payload_changed(
@@ -142,7 +143,8 @@ def variants(data):
     yield "made without `mark`", payload_changed(data, TABLE, put(8, "<Q", fewer)), "whole"
     yield "and some were unknown", payload_changed(
         payload_changed(data, TABLE, put(8, "<Q", fewer)), TABLE, put(16, "<Q", 1)), "none"
-    yield "unknown alone", payload_changed(data, TABLE, put(16, "<Q", 1)), "whole"
+    yield "unknown alone", payload_changed(
+        payload_changed(data, TABLE, put(8, "<Q", with_kinds | all_kinds)), TABLE, put(16, "<Q", 1)), "whole"
     yield "other frames", payload_changed(data, TABLE, put(24, "<Q", 1)), "none"
     yield "more frames than there are", payload_changed(data, TABLE, put(32, "<Q", 1 << 40)), "none"
     yield "fewer frames than checkpoints", payload_changed(payload_changed(

@@ -207,7 +207,7 @@ def check_counts(folder, path, rng, rounds, comparison):
         comparison.wrong.append(f"{path}: {variants.cells} cells are left")
     paths = list(variants.all(rng, rounds))
     comparison.check(paths, [f"{os.path.basename(path)} {os.path.basename(p)}" for p in paths])
-    if variants.brought < 5 or variants.brought_while_recording < 3:
+    if variants.brought < 4 or variants.brought_while_recording < 2:
         comparison.wrong.append(f"{path}: {variants.brought} variants brought counts, "
                                 f"{variants.brought_while_recording} while recording them")
 

@@ -150,7 +150,7 @@ def normal(state):
 # fields and records of states of later versions
 USERS = {"totals": "user_level mark mark_thread mark_depth",
          "phases": "user_allocations user_bytes user_peaks", "threads": "latest_framework_address",
-         "failures": "mark device_requested device_event device_stack attempts answered"}
+         "failures": "mark device_requested device_event device_stack attempts answered overhead"}
 
 
 def _without_user_level(out):

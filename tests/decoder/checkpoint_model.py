@@ -109,7 +109,7 @@ class Model:
     def _served(self, account, event, size, framework):
         """*size* bytes were allocated: answers to the thread's failures, recovery from small ones."""
         for failure in self.failures:
-            if failure["account"] is not account:
+            if failure["account"] is not account or failure["overhead"]:
                 continue
             failure["answered"] |= failure["thread"] == event.tid
             if size >= failure["requested"] and failure["framework"] >= framework:
@@ -175,7 +175,7 @@ class Model:
             self.latest[event.tid] = 0
         self._drop(item, True)
 
-    def _alloc_failed(self, f, event, framework=0):
+    def _alloc_failed(self, f, event, framework=0, overhead=0):
         self_family = f.get("family", 0)
         family = self_family if self_family < FAMILIES else DEVICE
         account = self.host if family in HOST_FAMILIES else self.account(f["device"])
@@ -184,11 +184,11 @@ class Model:
         self.failed += 1
         if framework:
             account.n["framework_failures"] += 1
-        else:
+        elif not overhead:
             account.families[family]["failures"] += 1
         failure = dict(
-            event=self.events, time=self.now_ns, requested=f["requested"],
-            context=f.get("context", 0), stream=f.get("stream", 0), api=f.get("api", 0),
+            event=self.events, time=self.now_ns, requested=0 if overhead else f["requested"],
+            overhead=overhead, context=f.get("context", 0), stream=f.get("stream", 0), api=f.get("api", 0),
             stack=f["stack"], error=f.get("error", 0), allocated=account.n["allocated"],
             reserved=account.n["reserved"], thread=event.tid, framework=framework, recovered=0,
             family=family, account=account, steps_begun=self.phases.steps["begun"],
@@ -204,7 +204,7 @@ class Model:
         found = False
         for before in [x for x in self.failures[::-1] if x["thread"] == failure["thread"] and
                        x["account"] is failure["account"]]:
-            if before["framework"] or before["answered"] or before["recovered"] or \
+            if before["framework"] or before["overhead"] or before["answered"] or before["recovered"] or \
                     before["requested"] < failure["requested"]:
                 return
             if not found:
@@ -216,6 +216,10 @@ class Model:
 
     def _framework_oom(self, f, event):
         self._alloc_failed(f, event, 1)
+
+    def _overhead_failed(self, f, event):
+        """Memory that is no allocation, of unknown size; *what* is 0 to 3, and others are code."""
+        self._alloc_failed(f, event, overhead=1 + (f["what"] if f["what"] <= 3 else 1))
 
     # --- segments ---
 
@@ -318,6 +322,10 @@ class Model:
 
     def _context(self, f, _):
         account = self.account(f["device"]) if f["context"] else None
+        if account and f["alive"]:
+            for failure in self.failures:
+                if failure["account"] is account and failure["overhead"] == 1:
+                    failure["recovered"] = 1
         if not account or f["alive"]:
             return
         for item in [x for x in self.live.values() if x["context"] == f["context"] and
@@ -507,7 +515,7 @@ class Model:
              [(s["device"],) + tuple(s[n] for n in names) for s in state["call_sites"]])
         same("framework's", self.framework, {x["addr"]: x["size"] for x in state["framework_live"]})
         names = ("event time requested context stream api stack error allocated reserved "
-                 "steps_begun thread framework recovered family").split()
+                 "steps_begun thread framework recovered family overhead").split()
         same("failures", [tuple(f[n] for n in names) + (indexes[f["account"]], f["place"])
                           for f in self.failures],
              [tuple(f[n] for n in names) + (f["device"], place_of(f)) for f in state["failures"]])

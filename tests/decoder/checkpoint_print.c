@@ -293,7 +293,7 @@ static void put_failures(FILE *out, const struct vs_replay *replay, bool user_le
         put_place(out, &f->place);
         if (user_level)
             NUMBERS(f->mark, f->device_requested, f->device_event, f->device_stack, f->attempts,
-                    f->answered);
+                    f->answered, f->overhead);
         putc('\n', out);
     }
 }

@@ -45,6 +45,7 @@ static uint64_t stack_of(const struct vs_event *e)
     switch (e->kind) {
     case VS_EVENT_alloc: return e->alloc.stack;
     case VS_EVENT_alloc_failed: return e->alloc_failed.stack;
+    case VS_EVENT_overhead_failed: return e->overhead_failed.stack;
     case VS_EVENT_framework_alloc: return e->framework_alloc.stack;
     case VS_EVENT_framework_oom: return e->framework_oom.stack;
     default: return 0;

@@ -15,7 +15,7 @@
 _Static_assert(sizeof(struct vs_account) == 2664, "fields of an account");
 _Static_assert(sizeof(struct vs_site) == 192, "fields of a call site");
 _Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
-_Static_assert(sizeof(struct vs_failure) == 176, "fields of a failure");
+_Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
 _Static_assert(sizeof(struct vs_replay) == 1680, "fields of a replay, of its window none");
@@ -376,6 +376,7 @@ void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         vs_state_u64(r, more[i]);
     vs_state_bool(r, &f->answered);
+    vs_state_u32(r, &f->overhead, 1 + VS_OVERHEAD_LAUNCH);
 }
 
 void vs_trace_state_io_range(struct vs_state_record *r, struct vs_range *range,

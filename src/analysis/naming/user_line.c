@@ -176,9 +176,10 @@ enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, stru
         err = vs_symbols_open(reader, &symbols);
     if (err)
         return err;
-    uint64_t stack = found.kind == VS_EVENT_framework_oom ? found.framework_oom.stack
-                     : found.kind == VS_EVENT_alloc_failed ? found.alloc_failed.stack
-                                                           : 0;
+    uint64_t stack = found.kind == VS_EVENT_framework_oom   ? found.framework_oom.stack
+                   : found.kind == VS_EVENT_alloc_failed    ? found.alloc_failed.stack
+                   : found.kind == VS_EVENT_overhead_failed ? found.overhead_failed.stack
+                                                            : 0;
     *line = vs_user_line(reader, symbols, memory, stack, mark.name, true, false);
     vs_symbols_close(symbols);
     return *line ? VS_OK : VS_ERR_NOMEM;

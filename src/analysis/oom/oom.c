@@ -47,7 +47,7 @@ static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, 
 static bool identical(const struct vs_report_failure *a, const struct vs_report_failure *b)
 {
     return a->framework == b->framework && a->stack == b->stack && a->requested == b->requested &&
-           a->device == b->device && a->recovered == b->recovered && a->error == b->error;
+           a->device == b->device && a->overhead == b->overhead && a->recovered == b->recovered && a->error == b->error;
 }
 
 /* Of a run of identical failures, the first; *repeated*: how many follow. */
@@ -67,6 +67,21 @@ static size_t first_of_run(const struct vs_report *report, size_t index, uint64_
 static uint64_t whole_pages(uint64_t bytes)
 {
     return bytes > UINT64_MAX - PAGE_BYTES ? bytes : (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+/* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
+ * needed: more than was free. */
+static void fill_overhead_need(struct vs_oom *oom, const struct vs_account *account,
+                               const struct vs_failure *failure)
+{
+    const struct vs_device_usage *usage = &account->usage;
+    int64_t largest = 0;
+    for (size_t i = 0; failure->overhead == 1 + VS_OVERHEAD_CONTEXT && i < usage->context_count; i++)
+        if (usage->contexts[i].measured && usage->contexts[i].how != VS_OVERHEAD_AT_MOST &&
+            usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT] > largest)
+            largest = usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT];
+    oom->need_at_least = (uint64_t)largest <= oom->free_bytes;
+    oom->need = oom->need_at_least ? oom->free_bytes + PAGE_BYTES : (uint64_t)largest;
 }
 
 /* Bytes needed from the device for a request: of a framework the segment that it could not get, or
@@ -113,6 +128,8 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     } else {
         oom->free_bytes = oom->total > oom->reserved ? oom->total - oom->reserved : 0;
     }
+    if (failure->overhead)
+        fill_overhead_need(oom, account, failure);
     uint64_t known = oom->free_bytes + oom->reserved;
     oom->outside = oom->total > known ? oom->total - known : 0;
 }
@@ -214,7 +231,7 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
     const struct vs_summary *summary = scene->summary;
     const struct vs_failure *failure = scene->failure;
     fill_device(oom, summary->replay, failure, &scene->reading);
-    if (!oom->failure.host)
+    if (!oom->failure.host && !failure->overhead)
         apply_limit(oom, limit);
     enum vs_err err = VS_OK;
     if (!oom->failure.host)

@@ -73,6 +73,7 @@ struct vs_oom {
     const char *device_name;
     bool ended;             /* only the end came after it (no later step, no later success) */
     uint64_t need;          /* bytes needed from the device: the rounded request */
+    bool need_at_least;     /* a lower bound: the driver does not say how much it needed */
     uint64_t total;         /* device memory; 0 when unknown */
     uint64_t free_bytes;    /* as reported by the device, or total - reserved */
     bool free_known;        /* reported by the device */

@@ -279,7 +279,13 @@ void vs_oom_explain_missing(struct vs_oom *oom)
     if (oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(oom->need, vs_oom_available(oom));
-    if (oom->need != oom->failure.requested)
+    if (oom->need_at_least)
+        vs_oom_evidence(oom, "it needs more than the %s available; the driver does not say how much",
+                        two.b);
+    else if (oom->failure.overhead)
+        vs_oom_evidence(oom, "needs about %s, as the other contexts do, %s available: short by %s",
+                        two.a, two.b, vs_oom_size(oom, oom->missing));
+    else if (oom->need != oom->failure.requested)
         vs_oom_evidence(oom, "needs %s from the device (%s rounded up), %s available: short by %s",
                         two.a, vs_sizes_apart(oom->failure.requested, oom->need).a, two.b,
                         vs_oom_size(oom, oom->missing));
@@ -304,6 +310,8 @@ void vs_oom_smaller_request(struct vs_oom *oom)
 {
     uint64_t request = oom->failure.requested, most = vs_oom_at_once(oom);
     struct vs_size_pair two = vs_sizes_apart(most, request);
+    if (oom->failure.overhead)
+        return;
     vs_oom_remedy(oom, "smaller_request", most, true,
                   "allocate in smaller pieces: the largest request that fits is %s (%s requested)",
                   two.a, two.b);
@@ -315,6 +323,8 @@ void vs_oom_bigger_device(struct vs_oom *oom)
     if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
+    if (oom->need_at_least)
+        return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,
                   "a device with %s instead of %s: this request fits; the whole need is unknown, "
                   "because the program did not get further", two.a, two.b);

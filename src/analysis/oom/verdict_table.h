@@ -10,6 +10,7 @@
  * itself. */
 VS_VERDICT(error)
 VS_VERDICT(recovered)
+VS_VERDICT(no_context)
 VS_VERDICT(host)
 VS_VERDICT(absurd)
 VS_VERDICT(refused)

@@ -6,7 +6,7 @@
 static bool same_kind(const struct vs_failure *a, const struct vs_failure *b)
 {
     return a->stack == b->stack && a->account == b->account && a->framework == b->framework &&
-           a->family == b->family && a->error == b->error && (a->stack || a->api == b->api);
+           a->family == b->family && a->overhead == b->overhead && a->error == b->error && (a->stack || a->api == b->api);
 }
 
 void vs_failure_groups_add(struct vs_failure_groups *groups, const struct vs_failure *failure)

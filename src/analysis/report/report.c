@@ -184,8 +184,7 @@ static void known_until(struct pass *pass)
 static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
 {
     struct vs_replay *replay = pass->moment->replay;
-    bool failure = event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom;
-    if (!failure || replay->failure_count < VS_FAILURES_KEPT)
+    if (!vs_event_has(event, VS_PROPERTY_FAILS) || replay->failure_count < VS_FAILURES_KEPT)
         return vs_replay_event(replay, event);
     struct vs_failure oldest = replay->failures[0];
     enum vs_err err = vs_replay_event(replay, event);
@@ -374,7 +373,7 @@ static void count_kept_failures(struct vs_report *report)
 {
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct vs_report_failure *failure = &report->failures[i];
-        if (!failure->framework)
+        if (!failure->framework && !failure->overhead)
             vs_refusal_add(&report->refusals, failure->device, failure->family, failure->error);
     }
 }

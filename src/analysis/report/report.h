@@ -201,6 +201,7 @@ struct vs_report_failure {
     bool framework, recovered, host;
     uint64_t device; /* the driver's ordinal */
     unsigned family;
+    unsigned overhead; /* 0: an allocation; otherwise as in struct vs_failure */
     uint64_t requested, error, stack;
     uint64_t device_requested; /* of a framework's failure: the device's refused request; 0: none */
     uint64_t attempts;         /* refusals by the device */

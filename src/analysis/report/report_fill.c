@@ -348,7 +348,7 @@ static enum vs_err fill_failures(struct vs_report *report, const struct vs_summa
 static bool same_failure(const struct vs_report_failure *a, const struct vs_report_failure *b)
 {
     return a->host == b->host && a->device == b->device && a->framework == b->framework &&
-           a->error == b->error && strcmp(a->api, b->api) == 0 &&
+           a->overhead == b->overhead && a->error == b->error && strcmp(a->api, b->api) == 0 &&
            vs_summary_same_text(&a->site, &b->site);
 }
 

@@ -139,6 +139,8 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
     enum vs_err err = vs_replay_account_for(replay, event->context.device, &index);
     if (!err && index != VS_ACCOUNT_NONE)
         err = vs_device_usage_context(&replay->accounts[index]->usage, event);
+    if (!err && event->context.alive)
+        vs_replay_context_served(replay, index);
     return err || event->context.alive ? err : lose_context(replay, event);
 }
 
@@ -302,6 +304,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_alloc: return vs_replay_alloc(replay, event);
     case VS_EVENT_free: return vs_replay_free(replay, event);
     case VS_EVENT_alloc_failed:
+    case VS_EVENT_overhead_failed:
     case VS_EVENT_framework_oom: return vs_replay_failure(replay, event);
     case VS_EVENT_segment_alloc:
     case VS_EVENT_segment_free: return vs_replay_segment(replay, event);

@@ -111,6 +111,8 @@ struct vs_failure {
     bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
     unsigned account; /* device index, or VS_HOST_INDEX */
     unsigned family;
+    unsigned overhead; /* 0: an allocation; otherwise 1 + the enum vs_overhead_what that was refused:
+                        * *requested* is 0 then, its size is unknown */
     /* With *framework*: family, error, api, context and stream are those of the device's refusal just
      * before; family device and the others 0 if the device was not asked. */
     uint64_t requested, context, stream, api, stack, error;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The last failures of a replay, with the memory held at that time, and whether the program
- * recovered: an allocation of the same size succeeded later, or a later step ended. What the device
+ * recovered: an allocation of the same size succeeded later (or a context, after the failure of
+ * one), or a later step ended. What the device
  * refused and the framework then raised is one failure; what it refused and the framework then got,
  * after emptying its cache, is none. */
 #include <string.h>
@@ -48,7 +49,7 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
 {
     for (size_t i = replay->failure_count; i-- > 0;) {
         struct vs_failure *failure = &replay->failures[i];
-        if (failure->account != account)
+        if (failure->account != account || failure->overhead)
             continue;
         bool same = failure->tid == tid;
         if (same && !failure->answered && is_handle(replay, failure)) {
@@ -102,7 +103,8 @@ static void join_earlier(struct vs_replay *replay, struct vs_failure *failure)
         const struct vs_failure *before = &replay->failures[i];
         if (before->tid != failure->tid || before->account != failure->account)
             continue;
-        bool joins = !before->framework && !before->answered && !before->recovered &&
+        bool joins = !before->framework && before->overhead == failure->overhead &&
+                     !before->answered && !before->recovered &&
                      (failure->framework ? before->requested >= failure->requested ||
                                                (before->family == VS_FAMILY_VMM &&
                                                 is_frameworks(replay, before))
@@ -136,6 +138,21 @@ static void fill_framework(struct vs_failure *failure, struct vs_account *accoun
     account->framework_ooms++;
 }
 
+static void fill_overhead(struct vs_failure *failure, const struct vs_event *event)
+{
+    const struct vs_event_overhead_failed *e = &event->overhead_failed;
+    bool known = e->what < VS_OVERHEAD_WHAT_COUNT || e->what == VS_OVERHEAD_LAUNCH;
+    failure->overhead = 1 + (known ? (unsigned)e->what : VS_OVERHEAD_MODULE);
+    failure->context = e->context;
+    failure->api = e->api;
+    failure->stack = failure->device_stack = e->stack;
+    failure->error = e->error;
+    failure->device_free = e->device_free_bytes;
+    failure->device_total = e->device_total_bytes;
+    failure->device_event = failure->event;
+    failure->attempts = 1;
+}
+
 static void fill_refused(struct vs_failure *failure, struct vs_account *account,
                          const struct vs_event *event)
 {
@@ -155,12 +172,15 @@ static void fill_refused(struct vs_failure *failure, struct vs_account *account,
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
 {
     bool framework = event->kind == VS_EVENT_framework_oom;
-    uint64_t family = framework ? VS_FAMILY_DEVICE : event->alloc_failed.family;
+    bool overhead = event->kind == VS_EVENT_overhead_failed;
+    uint64_t family = framework || overhead ? VS_FAMILY_DEVICE : event->alloc_failed.family;
     if (family >= VS_FAMILY_COUNT)
         family = VS_FAMILY_DEVICE;
     unsigned index = VS_HOST_INDEX;
     if (!vs_family_on_host(family)) {
-        uint64_t device = framework ? event->framework_oom.device : event->alloc_failed.device;
+        uint64_t device = framework  ? event->framework_oom.device
+                          : overhead ? event->overhead_failed.device
+                                     : event->alloc_failed.device;
         enum vs_err err = vs_replay_account_for(replay, device, &index);
         if (err || index == VS_ACCOUNT_NONE)
             return err;
@@ -174,10 +194,24 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         .place = vs_phases_place(&replay->phases, event->tid)};
     if (framework)
         fill_framework(&failure, account, event);
+    else if (overhead)
+        fill_overhead(&failure, event);
     else
         fill_refused(&failure, account, event);
     join_earlier(replay, &failure);
     return add_failure(replay, &failure);
+}
+
+void vs_replay_context_served(struct vs_replay *replay, unsigned account)
+{
+    for (size_t i = 0; replay->failures_open && i < replay->failure_count; i++) {
+        struct vs_failure *failure = &replay->failures[i];
+        if (failure->recovered || failure->account != account ||
+            failure->overhead != 1 + VS_OVERHEAD_CONTEXT)
+            continue;
+        failure->recovered = true;
+        replay->failures_open--;
+    }
 }
 
 void vs_replay_step_served(struct vs_replay *replay)

@@ -53,10 +53,11 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
 /* vs_replay_served: *requested* bytes were allocated at *level* by thread *tid*: the program
  * recovered from failures of at most that size; a framework's refused request that it repeated with
  * success is no failure any more. vs_replay_step_served: likewise when a step ended that began
- * after the failure. */
+ * after the failure. vs_replay_context_served: likewise for failed contexts when one exists. */
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
                       uint64_t requested, uint32_t tid);
 void vs_replay_step_served(struct vs_replay *replay);
+void vs_replay_context_served(struct vs_replay *replay, unsigned account);
 
 /* vs_replay_framework (replay_framework.c): apply an allocation or free of a framework's block.
  * VS_ERR_NOMEM. */

@@ -12,12 +12,15 @@
 #include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
 
-static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_usage_mark *mark)
+static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_usage_mark *mark,
+                             CUdevice device, const char *api)
 {
     static _Atomic(CUcontext) first;
     CUcontext none = NULL;
+    vs_track_overhead_failed(r, VS_OVERHEAD_CONTEXT, device, api);
     if (r == CUDA_SUCCESS && ctx && !atomic_compare_exchange_strong(&first, &none, *ctx) &&
         none != *ctx)
         atomic_store(&vs_several_contexts, true);
@@ -45,7 +48,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
     CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
     if (room_made(r, device))
         r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
-    return context_made(r, ctx, &mark);
+    return context_made(r, ctx, &mark, device, "cuDevicePrimaryCtxRetain");
 }
 
 CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
@@ -53,7 +56,8 @@ CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
     struct vs_usage_mark mark;
     vs_hook_active();
     vs_usage_context_begins(&mark, device, false);
-    return context_made(VS_REAL(cuCtxCreate, ctx, flags, device), ctx, &mark);
+    return context_made(VS_REAL(cuCtxCreate, ctx, flags, device), ctx, &mark, device,
+                        "cuCtxCreate");
 }
 
 CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
@@ -64,7 +68,7 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
     CUresult r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
     if (room_made(r, device))
         r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
-    return context_made(r, ctx, &mark);
+    return context_made(r, ctx, &mark, device, "cuCtxCreate");
 }
 
 CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
@@ -76,7 +80,7 @@ CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count
     CUresult r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
     if (room_made(r, device))
         r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
-    return context_made(r, ctx, &mark);
+    return context_made(r, ctx, &mark, device, "cuCtxCreate");
 }
 
 CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
@@ -87,7 +91,7 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flag
     CUresult r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
     if (room_made(r, device))
         r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
-    return context_made(r, ctx, &mark);
+    return context_made(r, ctx, &mark, device, "cuCtxCreate");
 }
 
 static struct vs_context *primary_of(CUdevice device)

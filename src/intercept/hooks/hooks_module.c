@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Code that programs load. The driver allocates its memory: the amount is measured, and if there is
- * none left the cache releases some first. */
+ * none left the cache releases some first. If that was not enough, the failure is recorded. */
 #include "intercept/cache/room.h"
 #include "intercept/process/first_use.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
 
-static CUresult took(CUresult r, const struct vs_usage_mark *mark)
+static CUresult took(CUresult r, const struct vs_usage_mark *mark, const char *api)
 {
     if (r == CUDA_SUCCESS)
         vs_usage_took(mark, VS_OVERHEAD_MODULE);
+    vs_track_overhead_failed(r, VS_OVERHEAD_MODULE, -1, api);
     return r;
 }
 
@@ -20,7 +22,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     CUresult r;
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuModuleLoad, module, path));
-    return took(r, &mark);
+    return took(r, &mark, "cuModuleLoad");
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -29,7 +31,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     CUresult r;
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuModuleLoadData, module, image));
-    return took(r, &mark);
+    return took(r, &mark, "cuModuleLoadData");
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
@@ -39,7 +41,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     CUresult r;
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuModuleLoadDataEx, module, image, count, options, values));
-    return took(r, &mark);
+    return took(r, &mark, "cuModuleLoadDataEx");
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
@@ -48,7 +50,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
     CUresult r;
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuModuleLoadFatBinary, module, image));
-    return took(r, &mark);
+    return took(r, &mark, "cuModuleLoadFatBinary");
 }
 
 CUresult cuModuleUnload(CUmodule module)
@@ -56,7 +58,7 @@ CUresult cuModuleUnload(CUmodule module)
     struct vs_usage_mark mark;
     vs_first_use_gone(module);
     vs_usage_begins(&mark);
-    return took(VS_REAL(cuModuleUnload, module), &mark);
+    return took(VS_REAL(cuModuleUnload, module), &mark, "cuModuleUnload");
 }
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit,
@@ -68,7 +70,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuLibraryLoadData, library, image, jit, jit_values, jit_count, options,
                             values, count));
-    return took(r, &mark);
+    return took(r, &mark, "cuLibraryLoadData");
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit,
@@ -80,7 +82,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
     vs_usage_begins(&mark);
     VS_WITH_ROOM(r, VS_REAL(cuLibraryLoadFromFile, library, path, jit, jit_values, jit_count,
                             options, values, count));
-    return took(r, &mark);
+    return took(r, &mark, "cuLibraryLoadFromFile");
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
@@ -88,5 +90,5 @@ CUresult cuLibraryUnload(CUlibrary library)
     struct vs_usage_mark mark;
     vs_first_use_gone(library);
     vs_usage_begins(&mark);
-    return took(VS_REAL(cuLibraryUnload, library), &mark);
+    return took(VS_REAL(cuLibraryUnload, library), &mark, "cuLibraryUnload");
 }

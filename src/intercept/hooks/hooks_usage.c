@@ -5,6 +5,7 @@
  */
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
@@ -31,5 +32,6 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     CUresult r = VS_REAL(cuCtxSetLimit, limit, value);
     if (r == CUDA_SUCCESS)
         vs_usage_took(&mark, VS_OVERHEAD_LIMIT);
+    vs_track_overhead_failed(r, VS_OVERHEAD_LIMIT, -1, "cuCtxSetLimit");
     return r;
 }

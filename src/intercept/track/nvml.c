@@ -157,6 +157,17 @@ void vs_nvml_load(uint32_t ordinal)
     atomic_flag_clear(&asking);
 }
 
+bool vs_nvml_memory(uint32_t ordinal, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    struct nvml_memory memory;
+    struct device *device = device_of(ordinal);
+    if (!device || nvml.memory(device->handle, &memory) != 0)
+        return false;
+    *free_bytes = memory.free;
+    *total_bytes = memory.total;
+    return true;
+}
+
 /* One list, each process once. */
 struct nvml_list {
     unsigned count;

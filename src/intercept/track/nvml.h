@@ -36,6 +36,10 @@ void vs_nvml_load(uint32_t device);
  * is this process, if its number differs there. Rules as for vs_nvml_load. */
 void vs_nvml_note_others(uint32_t device);
 
+/* vs_nvml_memory: free and total memory of *device* as NVML reports it, also without a context
+ * there. False when NVML cannot say. Rules as for vs_nvml_query. */
+bool vs_nvml_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
+
 /* vs_nvml_query: the processes that use *device* now. False when NVML cannot say or another thread
  * is querying. No lock is held, nothing is loaded. Cost: about a millisecond on a real device. */
 bool vs_nvml_query(uint32_t device, struct vs_nvml_usage *out);

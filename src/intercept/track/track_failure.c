@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refused allocations: the event, with the device's free memory, and the last failure of each
- * device for queries. */
+ * Refused allocations, and refused memory of contexts, code and limits: the event, with the
+ * device's free memory, and the last refused allocation of each device for queries. */
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/nvml.h"
 #include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
 
@@ -45,7 +47,7 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
 {
     size_t free_bytes = 0, total_bytes = 0;
     if (context)
-        vs_usage_failed(context);
+        vs_usage_failed(context->device);
     /* an unsupported query leaves zeros, which the report shows as unknown */
     if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
         VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
@@ -66,4 +68,58 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
                                               .device_free_bytes = free_bytes,
                                               .device_total_bytes = total_bytes}};
     vs_recorder_event(vs_process_recorder(), &event);
+}
+
+/* Free and total memory of *device*, of which the process may have no context; zeros if unknown. */
+static void read_memory(uint32_t device, size_t *free_bytes, size_t *total_bytes)
+{
+    struct vs_entered entered;
+    *free_bytes = *total_bytes = 0;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device != device || !atomic_load(&c->alive) || vs_context_enter(c, &entered))
+            continue;
+        CUresult r = VS_REAL(cuMemGetInfo_v2, free_bytes, total_bytes);
+        vs_context_leave(&entered);
+        if (r == CUDA_SUCCESS)
+            return;
+    }
+    uint64_t f, t;
+    if (!vs_nvml_memory(device, &f, &t))
+        return;
+    *free_bytes = f;
+    *total_bytes = t;
+}
+
+static void record_overhead_failed(uint32_t device, const struct vs_context *context,
+                                   enum vs_overhead_what what, const char *api, int error)
+{
+    size_t free_bytes, total_bytes;
+    vs_device_note(device);
+    vs_usage_failed(device);
+    read_memory(device, &free_bytes, &total_bytes);
+    struct vs_event event = {.kind = VS_EVENT_overhead_failed,
+                             .overhead_failed = {.what = what,
+                                                 .device = device,
+                                                 .context = context ? context->id : 0,
+                                                 .api = vs_process_api(api),
+                                                 .stack = vs_process_stack(),
+                                                 .error = (uint64_t)error,
+                                                 .device_free_bytes = free_bytes,
+                                                 .device_total_bytes = total_bytes}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice device,
+                              const char *api)
+{
+    if (error != CUDA_ERROR_OUT_OF_MEMORY || vs_thread.inside || !vs_process_recorder() ||
+        vs_process_state() != VS_PROCESS_ACTIVE)
+        return;
+    vs_thread.inside++;
+    const struct vs_context *context = what == VS_OVERHEAD_CONTEXT ? NULL : vs_context_current();
+    if (context)
+        device = (CUdevice)context->device;
+    if (context || (what == VS_OVERHEAD_CONTEXT && device >= 0 && device < VS_DEVICES_MAX))
+        record_overhead_failed((uint32_t)device, context, what, vs_api(api), error);
+    vs_thread.inside--;
 }

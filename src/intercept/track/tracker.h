@@ -58,6 +58,13 @@ void vs_track_context_gone(uint32_t context, const char *api);
 void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
                      uint64_t stream, const char *api, int error);
 
+/* vs_track_overhead_failed: record that the driver refused memory that is no allocation: a context
+ * of *device* (VS_OVERHEAD_CONTEXT), or code, a limit or what a launch needs in the current context
+ * (*device* is ignored). Nothing unless *error* is out of memory. Call with vs_thread.inside == 0,
+ * after vs_hook_active(). */
+void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice device,
+                              const char *api);
+
 /* vs_track_count_failure: count one more failure of *device* for vs_track_device. */
 void vs_track_count_failure(uint32_t device);
 

@@ -320,13 +320,13 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
     note_reading(context->device, reserved);
 }
 
-void vs_usage_failed(const struct vs_context *context)
+void vs_usage_failed(uint32_t device)
 {
     struct vs_nvml_usage who;
-    if (!may_read())
+    if (!may_read() || device >= VS_DEVICES_MAX)
         return;
-    query_nvml(context->device, NVML_FAILED_PART, &who);
-    query_pools(context->device);
+    query_nvml(device, NVML_FAILED_PART, &who);
+    query_pools(device);
 }
 
 /* --- memory without an allocation --- */

@@ -49,9 +49,9 @@ void vs_usage_freed(uint32_t device);
 void vs_usage_answered(const struct vs_context *context, const uint64_t *free_bytes,
                        const uint64_t *total_bytes);
 
-/* vs_usage_failed: an allocation failed for lack of memory: read the figures that explain it now.
- * *context* is current. */
-void vs_usage_failed(const struct vs_context *context);
+/* vs_usage_failed: memory of *device* was refused: read the figures that explain it now. Call with
+ * vs_thread.inside > 0. */
+void vs_usage_failed(uint32_t device);
 
 /* vs_usage_pool_made, _gone: the program created a pool; it is about to destroy one. Only the first
  * few pools are queried. */

@@ -91,7 +91,8 @@ enum vs_overhead_what {
     VS_OVERHEAD_CONTEXT = 0,
     VS_OVERHEAD_MODULE = 1, /* code and variables */
     VS_OVERHEAD_LIMIT = 2,  /* stack, printf buffer, heap (cuCtxSetLimit) */
-    VS_OVERHEAD_WHAT_COUNT
+    VS_OVERHEAD_WHAT_COUNT,
+    VS_OVERHEAD_LAUNCH = 3  /* only of `overhead_failed`: what a launch loads or needs as a stack */
 };
 enum vs_overhead_how {
     VS_OVERHEAD_MEASURED = 0, /* difference in the device's free memory before and after */
@@ -172,6 +173,7 @@ enum vs_event_property {
      * one; a field `alive` that is 0 removes it. */
     VS_PROPERTY_STATE = 1 << 8,
     VS_PROPERTY_NUMBERED = 1 << 9,
+    VS_PROPERTY_FAILS = 1 << 10, /* memory was refused */
 };
 
 extern const uint16_t vs_event_properties[VS_EVENT_CODE_MAX + 1];

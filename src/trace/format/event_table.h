@@ -53,7 +53,7 @@ VS_EVENT(16, alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(requested, U) F(size, U) F(family, U) F(device, U) F(context, U) F(stream, U)
          F(api, STR) F(stack, STK))
 VS_EVENT(17, free, P(FREES) P(KEPT), F(addr, A) F(device, U) F(stream, U) F(api, STR) F(stack, STK))
-VS_EVENT(18, alloc_failed, P(SUMS_FIRST) P(KEPT_IF_ROOM),
+VS_EVENT(18, alloc_failed, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
          F(requested, U) F(family, U) F(device, U) F(context, U) F(stream, U) F(api, STR) F(stack, STK)
          F(error, U) F(device_free_bytes, U) F(device_total_bytes, U))
 /* device memory reserved by the caching allocator; its blocks are `alloc` events */
@@ -65,7 +65,7 @@ VS_EVENT(21, framework_alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
 VS_EVENT(22, framework_free, P(FREES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
-VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(KEPT_IF_ROOM),
+VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
          F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
 VS_EVENT(24, device_sample, P(SUMS_FIRST), F(device, U) F(free_bytes, U) F(total_bytes, U))
 /* memory mapped to and unmapped from address ranges of the caching allocator; reserved = bytes of
@@ -90,6 +90,10 @@ VS_EVENT(30, device_usage, P(SUMS_FIRST),
          F(device, U) F(what, U) F(bytes, U) F(count, U) F(pid, U) F(name, STR) F(how, U))
 /* device memory used by a context, a module or a limit, without an allocation */
 VS_EVENT(31, overhead, P(NONE), F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
+/* such memory was refused; its size is unknown, and context is 0 where none could be created */
+VS_EVENT(36, overhead_failed, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
+         F(what, U) F(device, U) F(context, U) F(api, STR) F(stack, STK) F(error, U)
+         F(device_free_bytes, U) F(device_total_bytes, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
 VS_EVENT(32, kernel, P(ACTIVITY),

@@ -365,9 +365,7 @@ static void failure(struct chrome *c, const struct vs_event *event)
     const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
     if (f->event != replay->events)
         return; /* a device beyond the limit */
-    struct vs_chrome_stack stack =
-        vs_chrome_stack(&c->stacks, event->kind == VS_EVENT_alloc_failed
-                                        ? event->alloc_failed.stack : event->framework_oom.stack);
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, f->stack);
     write_instant(c, event, "[OutOfMemory]", "p");
     fprintf(c->emit.out,
             ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Bytes\":%" PRIu64
@@ -416,6 +414,7 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
         return VS_OK;
     case VS_EVENT_alloc: large_allocation(c, event); return VS_OK;
     case VS_EVENT_alloc_failed:
+    case VS_EVENT_overhead_failed:
     case VS_EVENT_framework_oom: failure(c, event); return VS_OK;
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:

@@ -10,16 +10,41 @@
 
 #define GROUPS_SHOWN 5
 
+static const struct {
+    const char *key, *text;
+} kinds[] = { /* by vs_report_failure's *overhead* */
+    [0] = {"allocation", ""},
+    [1 + VS_OVERHEAD_CONTEXT] = {"context", "a CUDA context"},
+    [1 + VS_OVERHEAD_MODULE] = {"module", "memory for a module"},
+    [1 + VS_OVERHEAD_LIMIT] = {"limit", "memory for a limit of the context"},
+    [1 + VS_OVERHEAD_LAUNCH] = {"launch", "memory for a kernel launch"},
+};
+
+const char *vs_failure_what(char out[VS_FAILURE_WHAT_MAX], const struct vs_report_failure *failure)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    snprintf(out, VS_FAILURE_WHAT_MAX, "%s",
+             failure->overhead ? kinds[failure->overhead].text
+                               : vs_size_format(size, failure->requested));
+    return out;
+}
+
+const char *vs_failure_key(const struct vs_report_failure *failure)
+{
+    return kinds[failure->overhead].key;
+}
+
 /* "16.0 MiB by cudaMalloc on device 0 at 1.2 s, step 3"; of a group both ends of sizes and times. */
 static void what(const struct vs_report_failure_group *group, FILE *out)
 {
     const struct vs_report_failure *failure = &group->first;
     struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
     char count[VS_SIZE_TEXT_MAX], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX];
+    char one[VS_FAILURE_WHAT_MAX];
     if (group->count > 1)
         fprintf(out, "%s× ", vs_count_format(count, group->count));
     if (group->smallest == group->largest)
-        fprintf(out, "%s", vs_size_format(from, group->largest));
+        fprintf(out, "%s", vs_failure_what(one, failure));
     else
         fprintf(out, "%s to %s", sizes.a, sizes.b);
     if (*failure->api && !failure->framework)
@@ -64,19 +89,24 @@ static void groups(const struct vs_report *report, bool recovered, uint64_t expl
 {
     uint64_t count = 0, shown = 0, left = 0;
     char text[VS_SIZE_TEXT_MAX];
-    for (size_t i = 0; i < report->group_count; i++)
-        if (report->groups[i].recovered == recovered)
-            count += report->groups[i].count;
+    const char *noun = "allocation";
+    for (size_t i = 0; i < report->group_count; i++) {
+        if (report->groups[i].recovered != recovered)
+            continue;
+        count += report->groups[i].count;
+        if (report->groups[i].first.overhead)
+            noun = "request";
+    }
     bool alone = explained && count == 1 && !recovered;
     if (!count || alone)
         return;
     if (recovered)
-        fprintf(style->out, "\n%s%s allocation%s failed, and the program went on%s\n",
-                vs_paint(style, VS_WARN), vs_count_format(text, count), count == 1 ? "" : "s",
+        fprintf(style->out, "\n%s%s %s%s failed, and the program went on%s\n",
+                vs_paint(style, VS_WARN), vs_count_format(text, count), noun, count == 1 ? "" : "s",
                 vs_unpaint(style));
     else
-        fprintf(style->out, "\n%s%s allocation%s failed%s\n", vs_paint(style, VS_BAD),
-                vs_count_format(text, count), count == 1 ? "" : "s", vs_unpaint(style));
+        fprintf(style->out, "\n%s%s %s%s failed%s\n", vs_paint(style, VS_BAD),
+                vs_count_format(text, count), noun, count == 1 ? "" : "s", vs_unpaint(style));
     for (size_t i = 0; i < report->group_count; i++) {
         const struct vs_report_failure_group *group = &report->groups[i];
         if (group->recovered != recovered)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "viewer/report/failure_text.h"
 
 #define LEAD 10 /* columns before the text of a line */
 #define SAME_FRAMES 8 /* call sites that are equal so far are shown once */
@@ -13,11 +14,11 @@
 static void first_line(const struct vs_oom *oom, const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &oom->failure;
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
+    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
     bool of_memory = vs_oom_is_out_of_memory(failure);
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
             of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
-            vs_size_format(size, failure->requested), *failure->api ? " by " : "");
+            vs_failure_what(one, failure), *failure->api ? " by " : "");
     vs_text_put(style->out, failure->api);
     if (failure->host)
         fprintf(style->out, ", host memory");

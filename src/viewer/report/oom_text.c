@@ -9,6 +9,7 @@
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/report/balance_text.h"
+#include "viewer/report/failure_text.h"
 #include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 
@@ -35,13 +36,13 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                         const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &oom->failure;
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
+    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
     char error[VS_CUDA_ERROR_TEXT_MAX], what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
     if (!vs_oom_is_out_of_memory(failure))
         snprintf(what, sizeof what, "allocation failed (%s)",
                  vs_cuda_error_name(error, failure->error));
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD), what, vs_unpaint(style),
-            vs_size_format(size, failure->requested), failure->framework || *failure->api ? " by " : "");
+            vs_failure_what(one, failure), failure->framework || *failure->api ? " by " : "");
     vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
     if (failure->host)
         fprintf(style->out, ", host memory");

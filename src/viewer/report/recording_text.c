@@ -107,6 +107,7 @@ const char *vs_recording_what(const char *kind)
         {"sync", "waits"},
         {"alloc", "allocations"},
         {"alloc_failed", "failed allocations"},
+        {"overhead_failed", "failed contexts, modules and launches"},
         {"free", "frees"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

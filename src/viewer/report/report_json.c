@@ -8,6 +8,7 @@
 
 #include "analysis/report/site_text.h"
 #include "viewer/report/balance_text.h"
+#include "viewer/report/failure_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
 
@@ -298,6 +299,7 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_uint(json, "time_ns", failure->time_ns);
     vs_json_uint(json, "tid", failure->tid);
     vs_json_string(json, "level", failure->framework ? "framework" : "driver");
+    vs_json_string(json, "what", vs_failure_key(failure));
     vs_json_bool(json, "recovered", failure->recovered);
     if (failure->host)
         vs_json_string(json, "device", NULL);

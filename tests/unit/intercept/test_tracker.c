@@ -36,7 +36,7 @@ _Thread_local struct vs_hook_thread vs_thread;
 
 void *vs_hook_real(enum vs_hook_id id) { (void)id; return NULL; }
 void vs_limit_gone(const struct vs_tracked *live) { (void)live; }
-void vs_usage_failed(const struct vs_context *context) { (void)context; }
+void vs_usage_failed(uint32_t device) { (void)device; }
 void vs_usage_reserved(uint32_t device, uint64_t reserved) { (void)device, (void)reserved; }
 enum vs_process_state vs_process_state(void) { return VS_PROCESS_ACTIVE; }
 struct vs_recorder *vs_process_recorder(void)
