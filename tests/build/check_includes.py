@@ -66,6 +66,9 @@ ROOMS = {
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
                        "kind.h kinds.h"),
+    "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
+                         "analysis/checkpoint analysis/kinds",
+                         "stack_names.h stack_sums.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
@@ -87,8 +90,11 @@ ROOMS = {
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
-    "viewer/export": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
-                      "analysis/report viewer/common", "export.h export_table.h"),
+    "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
+                     "call_tree.h stack_source.h"),
+    "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
+                      "analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/common "
+                      "viewer/flame", "export.h export_table.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "simulator/checker": ("base simulator/driver", "vs_sim_check.h"),

@@ -28,12 +28,18 @@ static const char usage[] =
 #include "viewer/export/export_table.h"
 #undef VS_EXPORT_FORMAT
     "  -o, --output FILE     default: standard output (also \"-\")\n"
+    "      --at T            formats of stacks: the memory live at that time; also --at peak, oom\n"
+    "                        (the failure) or end. Default: at the peak of each device\n"
+    "      --by bytes|count  formats of stacks: width by bytes (default) or number of blocks\n"
+    "      --inverted        formats of stacks: from the allocating function to its callers\n"
+    "      --device N        formats of stacks: only this device\n"
     "      --instant-min SIZE  mark allocations of this size and larger (default 1 % of the\n"
     "                        device or 64 MiB, whichever is less)\n"
     "      --all-points      write every counter point; by default points closer than 10 us\n"
     "                        are merged, and maxima are kept\n"
     "      --from T, --to T  only this span, both ends included: its kernels and copies, and\n"
-    "                        counters and ranges as they were then.\n"
+    "                        counters and ranges as they were then; formats of stacks: the\n"
+    "                        memory allocated in it, freed or not.\n"
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
     "      --partial         use the readable events of a trace that is cut off or damaged\n"
     "\n"
@@ -58,6 +64,38 @@ struct export_arguments {
     struct vs_export_options options;
 };
 
+/* The options of the formats of stacks. Returns false, with a message, when *text* is not valid. */
+static bool parse_stacks(const char *who, int c, const char *text, struct export_arguments *args)
+{
+    unsigned long long device;
+    switch (c) {
+    case 'A':
+        args->given |= VS_EXPORT_AT;
+        args->options.moment = true;
+        return vs_part_option(who, "at", text, &args->part);
+    case 'b':
+        args->given |= VS_EXPORT_BY;
+        args->options.by_count = strcmp(text, "count") == 0;
+        if (args->options.by_count || strcmp(text, "bytes") == 0)
+            return true;
+        vs_tool_usage(who, "--by takes bytes or count, not '%s'", text);
+        return false;
+    case 'D':
+        args->given |= VS_EXPORT_DEVICE;
+        if (!vs_tool_count(text, 0, ~0ull, &device)) {
+            vs_tool_usage(who, "--device takes a device's number such as 0, not '%s'", text);
+            return false;
+        }
+        args->options.one_device = args->part.one_device = true;
+        args->options.device = args->part.device = device;
+        return true;
+    default:
+        args->given |= VS_EXPORT_INVERTED;
+        args->options.inverted = true;
+        return true;
+    }
+}
+
 static int parse(int argc, char **argv, struct export_arguments *args)
 {
     static const struct option options[] = {
@@ -65,6 +103,8 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"instant-min", required_argument, NULL, 'i'}, {"all-points", no_argument, NULL, 'a'},
         {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
         {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
+        {"at", required_argument, NULL, 'A'},          {"by", required_argument, NULL, 'b'},
+        {"inverted", no_argument, NULL, 'I'},          {"device", required_argument, NULL, 'D'},
         {0}};
     const char *name = NULL;
     int c;
@@ -91,6 +131,13 @@ static int parse(int argc, char **argv, struct export_arguments *args)
             if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->part))
                 return VS_EXIT_UNUSABLE;
             args->given |= VS_EXPORT_SPAN;
+            break;
+        case 'A':
+        case 'b':
+        case 'I':
+        case 'D':
+            if (!parse_stacks(argv[0], c, optarg, args))
+                return VS_EXIT_UNUSABLE;
             break;
         case 'h': fputs(usage, stdout); return -1;
         default: return vs_tool_bad_option(argv, c);
@@ -129,17 +176,23 @@ static void say_missing(const char *who, const char *path, const struct vs_recor
 static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct export_arguments *args)
 {
-    char why[VS_READER_WHY_MAX] = "";
-    struct vs_export_result result;
+    struct vs_export_result result = {0};
     enum vs_err err = args->format->write(reader, out->stream, &args->options, &result);
     int saved_errno = errno;
     vs_symbol_tool_done();
     if (err == VS_ERR_IO)
         return vs_tool_fail(who, "cannot write %s: %s", out->name, strerror(saved_errno));
+    if (err == VS_ERR_NOT_FOUND)
+        return vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
+                            (unsigned long long)args->options.device);
+    if (err == VS_ERR_UNSUPPORTED)
+        return vs_tool_fail(who, "format %s needs a library that this vramscope was built without "
+                            "(man vramscope-export says which): install it and build again",
+                            args->format->name);
     if (err)
         return vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
-    enum vs_condition condition =
-        result.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
+    enum vs_condition condition = result.ended ? result.condition : VS_TRACE_COMPLETE;
+    const char *why = result.why;
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)

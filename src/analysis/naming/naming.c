@@ -4,6 +4,7 @@
  * function names, so that new versions (libcudart.so.13, cuMemAlloc_v2) need no change. */
 #include "analysis/naming/naming.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/naming/library.h"
@@ -91,7 +92,7 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
                                                    named[k].line, named[k].inlined, named[k].known,
-                                                   python, ""};
+                                                   python, (unsigned)i, ""};
             memcpy(all[count - 1].library, library, sizeof library);
         }
     }
@@ -107,4 +108,17 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
     count = last - first < max ? last - first : max;
     memcpy(frames, all + first, count * sizeof *frames);
     return count;
+}
+
+char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max)
+{
+    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+    if (!frame->file)
+        snprintf(out, max, "%s", frame->function);
+    else if (!frame->line)
+        snprintf(out, max, "%s (%s)", frame->function, slash ? slash + 1 : frame->file);
+    else
+        snprintf(out, max, "%s (%s:%u)", frame->function, slash ? slash + 1 : frame->file,
+                 frame->line);
+    return out;
 }

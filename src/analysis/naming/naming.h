@@ -26,6 +26,7 @@ struct vs_chain_frame {
     unsigned line;
     bool inlined, known;
     bool python; /* a Python function */
+    unsigned depth; /* of its frame on the recorded stack: inlined ones share it */
     char library[VS_PACKAGE_MAX]; /* whose code it is: "torch", "cuBLAS"; "": the user's */
 };
 
@@ -34,6 +35,10 @@ struct vs_chain_frame {
  * long as *symbols*. */
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
                        struct vs_chain_frame *frames, size_t max);
+
+/* vs_naming_text: "forward (net.py:12)" in *out* of *max* bytes, at least 1; longer names are cut.
+ * Returns out. */
+char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max);
 
 /* vs_naming_lead: how many of *frames* come before the most informative one: the innermost Python
  * function, if there is one; the frames before it are the extension and the libraries that it

@@ -605,7 +605,9 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
     }
     if (!err)
         *result = (struct vs_export_result){.written = c->emit.written, .clipped = clipped,
-                                            .recording = recording_of(c), .ended = c->ended};
+                                            .recording = recording_of(c)};
+    if (!err && c->ended)
+        vs_export_ended(reader, result);
     int saved_errno = errno;
     release(c);
     errno = saved_errno;

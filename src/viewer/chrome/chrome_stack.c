@@ -25,18 +25,6 @@ static const char *keep(struct vs_chrome_stacks *stacks, const char *text)
     return kept ? strcpy(kept, text) : NULL;
 }
 
-static void put_name(char *out, size_t max, const struct vs_chain_frame *frame)
-{
-    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
-    if (!frame->file)
-        snprintf(out, max, "%s", frame->function);
-    else if (!frame->line)
-        snprintf(out, max, "%s (%s)", frame->function, slash ? slash + 1 : frame->file);
-    else
-        snprintf(out, max, "%s (%s:%u)", frame->function, slash ? slash + 1 : frame->file,
-                 frame->line);
-}
-
 /* FNV-1a */
 static uint64_t key_of(uint64_t caller, const char *name)
 {
@@ -74,7 +62,7 @@ static const char *text_of(struct vs_chrome_stacks *stacks, const struct vs_chai
     char text[TEXT_MAX_BYTES], name[NAME_MAX_BYTES];
     size_t lead = vs_naming_lead(chain, count), length = 0, i;
     for (i = lead; i < count && i < lead + TEXT_FRAMES && length < sizeof text; i++) {
-        put_name(name, sizeof name, &chain[i]);
+        vs_naming_text(&chain[i], name, sizeof name);
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
                                    i > lead ? " < " : "", name);
     }
@@ -91,7 +79,7 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
     char name[NAME_MAX_BYTES];
     size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, chain, VS_CHAIN_MAX);
     for (size_t i = count; i > 0; i--) {
-        put_name(name, sizeof name, &chain[i - 1]);
+        vs_naming_text(&chain[i - 1], name, sizeof name);
         uint64_t frame = frame_of(stacks, out.frame, name, chain[i - 1].module);
         if (!frame)
             return (struct vs_chrome_stack){0, ""};

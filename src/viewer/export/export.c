@@ -20,6 +20,12 @@ const struct vs_export_format *vs_export_find(const char *name)
     return NULL;
 }
 
+void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result)
+{
+    result->ended = true;
+    result->condition = vs_reader_condition(reader, result->why);
+}
+
 const char *vs_export_unused(const struct vs_export_format *format, unsigned given)
 {
     static const struct {
@@ -27,7 +33,11 @@ const char *vs_export_unused(const struct vs_export_format *format, unsigned giv
         const char *flag;
     } flags[] = {{VS_EXPORT_SPAN, "--from and --to"},
                  {VS_EXPORT_INSTANT_MIN, "--instant-min"},
-                 {VS_EXPORT_ALL_POINTS, "--all-points"}};
+                 {VS_EXPORT_ALL_POINTS, "--all-points"},
+                 {VS_EXPORT_AT, "--at"},
+                 {VS_EXPORT_BY, "--by"},
+                 {VS_EXPORT_INVERTED, "--inverted"},
+                 {VS_EXPORT_DEVICE, "--device"}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (given & ~format->options & flags[i].option)
             return flags[i].flag;

@@ -21,10 +21,19 @@ enum vs_export_option {
     VS_EXPORT_SPAN = 1 << 0,        /* --from, --to */
     VS_EXPORT_INSTANT_MIN = 1 << 1, /* --instant-min */
     VS_EXPORT_ALL_POINTS = 1 << 2,  /* --all-points */
+    VS_EXPORT_AT = 1 << 3,          /* --at */
+    VS_EXPORT_BY = 1 << 4,          /* --by */
+    VS_EXPORT_INVERTED = 1 << 5,    /* --inverted */
+    VS_EXPORT_DEVICE = 1 << 6,      /* --device */
 };
 
 struct vs_export_options {
     const struct vs_time_window *window; /* NULL: the whole trace */
+    bool moment;          /* the window is one moment, its end (--at) */
+    bool by_count;        /* blocks instead of bytes */
+    bool inverted;        /* from the allocating function outwards */
+    bool one_device;      /* only this one: */
+    uint64_t device;      /* the trace's number */
     uint64_t instant_min; /* mark allocations of at least this size; 0 = the format's default */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };
@@ -32,12 +41,16 @@ struct vs_export_options {
 struct vs_export_result {
     uint64_t written; /* records of the format */
     uint64_t clipped; /* slices cut short because they overlapped another on their track */
-    bool ended;       /* the trace was read to its end, not only to the end of the window */
+    bool ended;       /* the trace was read to its end, not only to the end of the window: */
+    enum vs_condition condition; /* of the trace */
+    char why[VS_READER_WHY_MAX]; /* the condition as a sentence */
     struct vs_recording_state recording; /* limits of the recording; since_ns from the start on */
 };
 
 /* Reads *reader* from its start, or from the start of the window, and writes to *out*. VS_ERR_IO if
- * a write fails (errno has the reason), VS_ERR_NOMEM. The caller checks the trace's condition. */
+ * a write fails (errno has the reason), VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the
+ * device, VS_ERR_UNSUPPORTED: this build lacks the library. The caller checks the trace's
+ * condition. */
 typedef enum vs_err vs_export_write(struct vs_reader *reader, FILE *out,
                                     const struct vs_export_options *options,
                                     struct vs_export_result *result);
@@ -54,6 +67,9 @@ struct vs_export_format {
 
 /* vs_export_find: the format called *name*; NULL if there is none. */
 const struct vs_export_format *vs_export_find(const char *name);
+
+/* vs_export_ended: *reader* has read the trace to its end: sets that and its condition. */
+void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result);
 
 /* vs_export_unused: the flag, such as "--all-points", of the first option in *given* (enum
  * vs_export_option) that *format* does not use; NULL if it uses all. */

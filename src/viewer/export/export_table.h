@@ -8,3 +8,12 @@
 VS_EXPORT_FORMAT(chrome, "chrome", "json",
                  VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS,
                  "timeline for ui.perfetto.dev and chrome://tracing")
+VS_EXPORT_FORMAT(flamegraph, "flamegraph", "svg",
+                 VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_BY | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,
+                 "interactive flame graph for a browser")
+VS_EXPORT_FORMAT(collapsed, "collapsed", "txt",
+                 VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_BY | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,
+                 "stacks for flamegraph.pl and similar tools")
+VS_EXPORT_FORMAT(speedscope, "speedscope", "json",
+                 VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,
+                 "profile for speedscope.app")

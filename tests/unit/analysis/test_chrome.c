@@ -439,7 +439,8 @@ static void formats_are_found_by_their_names(void **state)
     const struct vs_export_format *chrome = vs_export_find("chrome");
     assert_non_null(chrome);
     assert_string_equal(chrome->extension, "json");
-    assert_null(vs_export_unused(chrome, ~0u));
+    assert_null(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS));
+    assert_string_equal(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_BY), "--by");
     assert_null(vs_export_find("chrom"));
 }
 

@@ -497,6 +497,12 @@ static void export_writes_a_file_or_standard_output(void **state)
     run(&o, b.dir, "export -f svg trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "unknown format 'svg'; available: chrome");
+    run(&o, b.dir, "export -f chrome --at peak trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "format chrome does not use --at");
+    run(&o, b.dir, "export -f collapsed --by size trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--by takes bytes or count, not 'size'");
     run(&o, b.dir, "export --help");
     assert_contains(o.out, "chrome: timeline for ui.perfetto.dev and chrome://tracing (.json)");
     run(&o, b.dir, "export -f chrome -o /dev/full trace.vst");

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Frames are interned by their name, place and program counter, stacks by their id
+ * and mark; collisions of hashes are resolved by comparing. */
+#include "analysis/history/stack_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/naming/name_text.h"
+#include "analysis/naming/naming.h"
+#include "analysis/naming/user_line.h"
+#include "analysis/state/vec.h"
+#include "base/vs_arena.h"
+#include "base/vs_map.h"
+#include "base/vs_utf8.h"
+
+#define NAME_MAX_BYTES 65536 /* names of template instances are long */
+#define RECORDED_MAX 129     /* frames of a recorded stack */
+
+struct stack_row {
+    struct vs_stack_of of;
+    struct vs_named_stack named;
+};
+
+struct vs_stack_names {
+    const struct vs_reader *reader;
+    struct vs_symbols *symbols;
+    struct vs_arena memory;
+    struct vs_named_frame *frames;
+    size_t frame_count, frame_capacity;
+    struct vs_map by_frame; /* hash -> number + 1 */
+    struct stack_row *stacks;
+    size_t stack_count, stack_capacity;
+    struct vs_map by_stack;
+    char name[NAME_MAX_BYTES];
+};
+
+enum vs_err vs_stack_names_open(const struct vs_reader *reader, struct vs_stack_names **out)
+{
+    struct vs_stack_names *names = calloc(1, sizeof *names);
+    if (!names)
+        return VS_ERR_NOMEM;
+    names->reader = reader;
+    enum vs_err err = vs_symbols_open(reader, &names->symbols);
+    if (err) {
+        free(names);
+        return err;
+    }
+    *out = names;
+    return VS_OK;
+}
+
+void vs_stack_names_close(struct vs_stack_names *names)
+{
+    if (!names)
+        return;
+    vs_symbols_close(names->symbols);
+    free(names->frames);
+    free(names->stacks);
+    vs_map_free(&names->by_frame);
+    vs_map_free(&names->by_stack);
+    vs_arena_free_all(&names->memory);
+    free(names);
+}
+
+const struct vs_named_frame *vs_stack_names_frame(const struct vs_stack_names *names,
+                                                  uint32_t frame)
+{
+    return &names->frames[frame];
+}
+
+size_t vs_stack_names_count(const struct vs_stack_names *names)
+{
+    return names->frame_count;
+}
+
+struct vs_symbols *vs_stack_names_symbols(struct vs_stack_names *names)
+{
+    return names->symbols;
+}
+
+/* FNV-1a */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    return (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool same_frame(const struct vs_named_frame *a, const struct vs_named_frame *b)
+{
+    return a->pc == b->pc && a->object == b->object && a->inlined == b->inlined &&
+           a->owner == b->owner && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->library, b->library) == 0 && !a->file == !b->file &&
+           (!a->file || strcmp(a->file, b->file) == 0);
+}
+
+/* A copy of *text* without control characters and invalid UTF-8, which symbols of a binary may have;
+ * NULL for NULL. */
+static const char *kept(struct vs_stack_names *names, const char *text, bool *failed)
+{
+    size_t length = text ? strlen(text) : 0, n;
+    char *copy = text ? vs_arena_alloc(&names->memory, length + 1) : NULL;
+    *failed |= text && !copy;
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, length + 1);
+    for (unsigned char *p = (unsigned char *)vs_text_clean(copy); *p; p += n) {
+        n = vs_utf8_length(p, SIZE_MAX);
+        if (n == 0)
+            *p = '?';
+        n += n == 0;
+    }
+    return copy;
+}
+
+/* The number of *frame*, whose strings are copied if it is new. */
+static enum vs_err intern(struct vs_stack_names *names, struct vs_named_frame frame, uint32_t *out)
+{
+    uint64_t key = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), frame.name), frame.library);
+    key = hash_number(hash_number(key, frame.pc), frame.object);
+    key += key == 0;
+    const uint64_t *found;
+    for (; (found = vs_map_get(&names->by_frame, key)) != NULL; key = key + 1 ? key + 1 : 1) {
+        if (!same_frame(&names->frames[*found - 1], &frame))
+            continue;
+        *out = (uint32_t)*found - 1;
+        return VS_OK;
+    }
+    bool failed = false;
+    frame.name = kept(names, frame.name, &failed);
+    frame.function = kept(names, frame.function, &failed);
+    frame.file = kept(names, frame.file, &failed);
+    frame.library = kept(names, frame.library, &failed);
+    if (failed || vs_vec_grow(&names->frames, &names->frame_capacity, names->frame_count + 1,
+                              sizeof *names->frames) ||
+        vs_map_put(&names->by_frame, key, names->frame_count + 1))
+        return VS_ERR_NOMEM;
+    *out = (uint32_t)names->frame_count;
+    names->frames[names->frame_count++] = frame;
+    return VS_OK;
+}
+
+enum vs_err vs_stack_names_label(struct vs_stack_names *names, const char *text, uint32_t *out)
+{
+    snprintf(names->name, sizeof names->name, "%s", text);
+    vs_text_clean(names->name);
+    struct vs_named_frame frame = {.name = names->name, .function = names->name, .library = "",
+                                   .owner = VS_OWNER_NONE, .object = VS_NO_MODULE};
+    return intern(names, frame, out);
+}
+
+/* Whether *chain* is native code of the Python interpreter, which is the program itself. */
+static bool is_interpreter(const struct vs_chain_frame *chain)
+{
+    const char *module = chain->module;
+    if (chain->python || *chain->library)
+        return false;
+    module += strncmp(module, "lib", 3) == 0 ? 3 : 0;
+    return strncmp(module, "python", 6) == 0 && (!module[6] || (module[6] >= '0' && module[6] <= '9'));
+}
+
+static enum vs_err add_chain_frame(struct vs_stack_names *names, const struct vs_chain_frame *chain,
+                                   const struct vs_frame *recorded, uint32_t *out)
+{
+    char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
+    const char *library = is_interpreter(chain) ? "python" : chain->library;
+    struct vs_named_frame frame = {
+        .name = function, .function = chain->function, .file = chain->file,
+        .library = library, .line = chain->line,
+        .owner = *library ? VS_OWNER_LIBRARY : VS_OWNER_USER, .python = chain->python,
+        .pc = chain->python ? 0 : recorded->pc,
+        .object = chain->python ? VS_NO_MODULE : recorded->module, .inlined = chain->inlined};
+    return intern(names, frame, out);
+}
+
+/* The user's line on whose behalf a thread without Python code of the user's allocated. */
+static enum vs_err add_mark(struct vs_stack_names *names, const struct vs_stack_of *of,
+                            uint32_t *frames, size_t *count)
+{
+    if (!of->mark || vs_python_user_stack(names->reader, of->stack))
+        return VS_OK;
+    const char *line = vs_user_line(names->reader, names->symbols, &names->memory, of->stack,
+                                    of->mark, true, false);
+    if (!line)
+        return VS_ERR_NOMEM;
+    if (!*line)
+        return VS_OK;
+    struct vs_named_frame frame = {.name = line, .function = line, .library = "",
+                                   .owner = VS_OWNER_USER, .python = true, .object = VS_NO_MODULE};
+    return intern(names, frame, &frames[(*count)++]);
+}
+
+static enum vs_err name_stack(struct vs_stack_names *names, const struct vs_stack_of *of,
+                              struct vs_named_stack *out)
+{
+    struct vs_chain_frame chain[VS_CHAIN_MAX];
+    struct vs_frame recorded[RECORDED_MAX];
+    uint32_t frames[VS_CHAIN_MAX + 2];
+    size_t count = 0, length = 0;
+    enum vs_err err = add_mark(names, of, frames, &count);
+    if (!err && of->stack) {
+        vs_reader_stack(names->reader, of->stack, recorded, RECORDED_MAX);
+        length = vs_naming_chain(names->reader, names->symbols, of->stack, chain, VS_CHAIN_MAX);
+    }
+    for (size_t i = length; !err && i > 0; i--)
+        err = add_chain_frame(names, &chain[i - 1], &recorded[chain[i - 1].depth], &frames[count++]);
+    if (!err && !count) {
+        const char *api = vs_reader_string(names->reader, of->api);
+        char text[256];
+        snprintf(text, sizeof text, "%.200s (no stack recorded)",
+                 of->tensor ? "tensors" : *api ? api : "memory");
+        err = vs_stack_names_label(names, text, &frames[count++]);
+    }
+    uint32_t *copy = err ? NULL : vs_arena_alloc(&names->memory, count * sizeof *copy);
+    if (!copy)
+        return VS_ERR_NOMEM;
+    memcpy(copy, frames, count * sizeof *copy);
+    *out = (struct vs_named_stack){copy, count};
+    return VS_OK;
+}
+
+enum vs_err vs_stack_names_of(struct vs_stack_names *names, const struct vs_stack_of *of,
+                              struct vs_named_stack *out)
+{
+    uint64_t key = hash_number(hash_number(of->stack, of->mark + 1), of->tensor + 2u * !of->stack);
+    key = of->stack ? key : hash_number(key, of->api);
+    key += key == 0;
+    const uint64_t *found;
+    for (; (found = vs_map_get(&names->by_stack, key)) != NULL; key = key + 1 ? key + 1 : 1) {
+        const struct stack_row *row = &names->stacks[*found];
+        if (row->of.stack == of->stack && row->of.mark == of->mark &&
+            row->of.tensor == of->tensor && (of->stack || row->of.api == of->api)) {
+            *out = row->named;
+            return VS_OK;
+        }
+    }
+    enum vs_err err = name_stack(names, of, out);
+    if (!err)
+        err = vs_vec_grow(&names->stacks, &names->stack_capacity, names->stack_count + 1,
+                          sizeof *names->stacks);
+    if (!err)
+        err = vs_map_put(&names->by_stack, key, names->stack_count);
+    if (!err)
+        names->stacks[names->stack_count++] = (struct stack_row){*of, *out};
+    return err;
+}

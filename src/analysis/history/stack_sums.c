@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Live memory is summed up by the replay already: its sites are read at the moment.
+ * For the peaks a first pass finds when they are, a second one replays to them in order. */
+#include "analysis/history/stack_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+#include "trace/read/seek.h"
+
+/* Bytes and blocks allocated by each site of the replay. */
+struct site_totals {
+    struct site_total {
+        uint64_t bytes, count;
+    } *items;
+    size_t capacity;
+};
+
+static enum vs_err count_alloc(struct site_totals *totals, const struct vs_replay *replay,
+                               const struct vs_event *event)
+{
+    bool tensor = event->kind == VS_EVENT_framework_alloc;
+    uint32_t site = replay->changed_site;
+    if ((!tensor && event->kind != VS_EVENT_alloc) || site == VS_SITE_NONE)
+        return VS_OK;
+    enum vs_err err = vs_vec_grow(&totals->items, &totals->capacity, site + 1, sizeof *totals->items);
+    if (err)
+        return err;
+    totals->items[site].bytes += tensor ? event->framework_alloc.size : event->alloc.size;
+    totals->items[site].count++;
+    return VS_OK;
+}
+
+static int heavier(const void *a, const void *b)
+{
+    const struct vs_stack_sum *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    if (x->of.stack != y->of.stack)
+        return x->of.stack < y->of.stack ? -1 : 1;
+    return x->of.mark < y->of.mark ? -1 : x->of.mark > y->of.mark;
+}
+
+static enum vs_err add_row(struct vs_stack_device *device, const struct vs_site *site,
+                           uint64_t bytes, uint64_t count)
+{
+    enum vs_err err = vs_vec_grow(&device->rows, &device->capacity, device->count + 1,
+                                  sizeof *device->rows);
+    if (err)
+        return err;
+    device->rows[device->count++] = (struct vs_stack_sum){
+        {site->stack, site->mark, site->api, site->level == VS_LEVEL_FRAMEWORK}, bytes, count};
+    device->bytes += bytes;
+    device->blocks += count;
+    return VS_OK;
+}
+
+static void add_unrecorded(const struct vs_account *account, bool tensors,
+                           struct vs_stack_device *device)
+{
+    static const enum vs_why whys[] = {VS_WHY_SMALL, VS_WHY_LIMIT};
+    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_FRAMEWORK; level++) {
+        for (size_t i = 0; i < sizeof whys / sizeof *whys; i++) {
+            const struct vs_unrecorded *sums = &account->unrecorded[level][whys[i]];
+            int64_t bytes = vs_unrecorded_live(sums);
+            if (bytes <= 0 || tensors != (level == VS_LEVEL_FRAMEWORK))
+                continue;
+            device->unrecorded_bytes += (uint64_t)bytes;
+            device->unrecorded_blocks += sums->allocs > sums->frees ? sums->allocs - sums->frees : 0;
+        }
+    }
+}
+
+/* The rows of account *index* as *replay* is now; of *totals*, or of live memory without. */
+static enum vs_err fill_device(const struct vs_replay *replay, unsigned index,
+                               const struct site_totals *totals, struct vs_stack_sums *out)
+{
+    struct vs_stack_device *device = &out->devices[out->count];
+    uint64_t start = vs_replay_start_ns(replay);
+    *device = (struct vs_stack_device){
+        .device = replay->accounts[index]->device, .event = replay->events,
+        .time_ns = replay->now_ns > start ? replay->now_ns - start : 0,
+        .tensors = vs_user_level(replay, index) == VS_LEVEL_FRAMEWORK};
+    out->weight = vs_recording_weight(&replay->recording);
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->sites.count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        struct site_total total = {site->live_bytes, site->live_count};
+        if (totals)
+            total = i < totals->capacity ? totals->items[i] : (struct site_total){0, 0};
+        if (site->device == index && total.bytes && site->family != VS_FAMILY_IPC &&
+            vs_user_has_site(replay, site))
+            err = add_row(device, site, total.bytes * out->weight, total.count * out->weight);
+    }
+    if (!totals)
+        add_unrecorded(replay->accounts[index], device->tensors, device);
+    if (device->count)
+        qsort(device->rows, device->count, sizeof *device->rows, heavier);
+    out->count++;
+    return err;
+}
+
+static bool wanted(const struct vs_stack_query *query, const struct vs_replay *replay, unsigned index)
+{
+    return !query->one_device || replay->accounts[index]->device == query->device;
+}
+
+static void note_recording(const struct vs_replay *replay, struct vs_stack_sums *out)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    const char *slash = strrchr(exe, '/');
+    out->program = slash ? slash + 1 : exe;
+    out->recording = replay->recording;
+    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
+        out->recording.since_ns[i] =
+            replay->recording.since_ns[i] > start ? replay->recording.since_ns[i] - start : 0;
+}
+
+/* Reads the window from its start, or up to its end where the state there is enough. */
+static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_query *query,
+                               struct site_totals *totals, struct vs_trace_state **state,
+                               struct vs_stack_sums *out)
+{
+    static const struct vs_time_window whole;
+    const struct vs_time_window *window = query->window ? query->window : &whole;
+    struct vs_event event;
+    enum vs_err err = query->subject == VS_STACKS_AT ? vs_span_state(reader, window, state)
+                                                     : vs_span_open(reader, window, state);
+    while (!err && query->subject != VS_STACKS_AT &&
+           (err = vs_reader_next(reader, &event)) == VS_OK) {
+        if (!vs_span_holds(window, &event, (*state)->replay->events + 1))
+            break;
+        err = vs_replay_event((*state)->replay, &event);
+        if (!err && totals)
+            err = count_alloc(totals, (*state)->replay, &event);
+    }
+    if (err && err != VS_ERR_END)
+        return err;
+    vs_replay_finish((*state)->replay);
+    note_recording((*state)->replay, out);
+    out->ended = vs_reader_ended(reader);
+    out->condition = out->ended ? vs_reader_condition(reader, out->why) : VS_TRACE_COMPLETE;
+    return VS_OK;
+}
+
+/* A device's peak. */
+struct device_peak {
+    unsigned index;
+    uint64_t event;
+};
+
+static int earlier(const void *a, const void *b)
+{
+    const struct device_peak *x = a, *y = b;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* Replays to *peaks*, in order. Indices of accounts are those of the first pass: accounts are
+ * numbered in the order of their first event. */
+static enum vs_err fill_peaks(struct vs_reader *reader, struct device_peak *peaks, size_t count,
+                              struct vs_stack_sums *out)
+{
+    struct vs_trace_state *state = NULL;
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    if (count)
+        qsort(peaks, count, sizeof *peaks, earlier);
+    for (size_t i = 0; !err && i < count; i++) {
+        if (!state)
+            err = vs_trace_state_at_event(reader, peaks[i].event, &state);
+        while (!err && state->replay->events < peaks[i].event &&
+               (err = vs_reader_next(reader, &event)) == VS_OK)
+            err = vs_trace_state_event(state, &event);
+        if (!err)
+            err = fill_device(state->replay, peaks[i].index, NULL, out);
+    }
+    vs_trace_state_close(state);
+    return err;
+}
+
+static enum vs_err fill(struct vs_reader *reader, const struct vs_stack_query *query,
+                        const struct vs_replay *replay, const struct site_totals *totals,
+                        struct vs_stack_sums *out)
+{
+    struct device_peak peaks[VS_DEVICES_MAX];
+    size_t count = 0;
+    enum vs_err err = VS_OK;
+    out->weight = vs_recording_weight(&replay->recording);
+    out->devices = calloc(replay->account_count + 1, sizeof *out->devices);
+    if (!out->devices)
+        return VS_ERR_NOMEM;
+    bool any = !query->one_device;
+    for (unsigned i = 0; !err && i < replay->account_count; i++) {
+        if (!wanted(query, replay, i))
+            continue;
+        any = true;
+        uint64_t peak = vs_user_sums(replay, i).peak->event;
+        if (query->subject != VS_STACKS_AT_PEAK)
+            err = fill_device(replay, i, query->subject == VS_STACKS_ALLOCATED ? totals : NULL, out);
+        else if (peak)
+            peaks[count++] = (struct device_peak){i, peak};
+    }
+    if (!any)
+        return VS_ERR_NOT_FOUND;
+    return err ? err : fill_peaks(reader, peaks, count, out);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct vs_stack_device *x = a, *y = b;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_query *query,
+                               struct vs_stack_sums *out)
+{
+    struct site_totals totals = {0};
+    struct vs_trace_state *state = NULL;
+    *out = (struct vs_stack_sums){0};
+    enum vs_err err = read_window(reader, query, query->subject == VS_STACKS_ALLOCATED ? &totals : NULL,
+                                  &state, out);
+    if (!err)
+        err = fill(reader, query, state->replay, &totals, out);
+    vs_trace_state_close(state);
+    free(totals.items);
+    if (err) {
+        vs_stack_sums_free(out);
+        return err;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->devices[i].count || out->devices[i].unrecorded_bytes)
+            out->devices[kept++] = out->devices[i];
+        else
+            free(out->devices[i].rows);
+    }
+    out->count = kept;
+    if (kept)
+        qsort(out->devices, kept, sizeof *out->devices, by_number);
+    return VS_OK;
+}
+
+void vs_stack_sums_free(struct vs_stack_sums *sums)
+{
+    for (size_t i = 0; sums->devices && i < sums->count; i++)
+        free(sums->devices[i].rows);
+    free(sums->devices);
+    sums->devices = NULL;
+    sums->count = 0;
+}

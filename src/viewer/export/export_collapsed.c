@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Collapsed stacks: a line for each stack, its frames from the outermost inwards with semicolons
+ * between them, a space and the bytes (or blocks). Read by flamegraph.pl, inferno and speedscope.
+ * Semicolons in names become colons. */
+#include "viewer/export/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "analysis/state/vec.h"
+#include "viewer/flame/stack_source.h"
+
+static void put_frame(FILE *out, const char *name)
+{
+    for (; *name; name++)
+        fputc(*name == ';' ? ':' : *name, out);
+}
+
+/* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
+static enum vs_err write_lines(const struct vs_stack_source *source,
+                               const struct vs_call_tree *tree, bool by_count, FILE *out,
+                               uint64_t *written)
+{
+    uint32_t *path = NULL;
+    size_t capacity = 0, depth = 0;
+    enum vs_err err = VS_OK;
+    for (uint32_t node = 0; !err && (node = vs_call_tree_next(tree, node, &depth)) != 0;) {
+        const struct vs_call_node *n = &tree->nodes[node];
+        err = vs_vec_grow(&path, &capacity, depth + 1, sizeof *path);
+        if (err)
+            break;
+        path[depth] = n->frame;
+        uint64_t value = by_count ? n->own_count : n->own_bytes;
+        if (!value)
+            continue;
+        for (size_t i = 1; i <= depth; i++) {
+            fputs(i > 1 ? ";" : "", out);
+            put_frame(out, vs_stack_names_frame(source->names, path[i])->name);
+        }
+        fprintf(out, " %" PRIu64 "\n", value);
+        ++*written;
+    }
+    free(path);
+    return err;
+}
+
+enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
+                                const struct vs_export_options *options,
+                                struct vs_export_result *result)
+{
+    struct vs_stack_source source;
+    struct vs_call_tree tree;
+    enum vs_err err = vs_stack_source_open(reader, options, &source, result);
+    if (err)
+        return err;
+    err = vs_stack_source_tree(&source, options, &tree);
+    if (!err) {
+        err = write_lines(&source, &tree, options->by_count, out, &result->written);
+        vs_call_tree_free(&tree);
+    }
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        err = VS_ERR_IO;
+    int saved_errno = errno;
+    vs_stack_source_close(&source);
+    errno = saved_errno;
+    return err;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON of speedscope (https://www.speedscope.app/file-format-schema.json): for each device one
+ * sampled profile weighted in bytes and one in blocks, on shared frames. A sample is a stack, not an
+ * instant: what matters are the views "Left Heavy" and "Sandwich". */
+#include "viewer/export/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "viewer/common/json_writer.h"
+#include "viewer/flame/stack_source.h"
+
+static void write_frames(struct vs_json *json, const struct vs_stack_source *source)
+{
+    vs_json_begin_object(json, "shared");
+    vs_json_begin_array(json, "frames");
+    for (size_t i = 0; i < vs_stack_names_count(source->names); i++) {
+        const struct vs_named_frame *frame = vs_stack_names_frame(source->names, (uint32_t)i);
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", frame->name);
+        if (frame->file)
+            vs_json_string(json, "file", frame->file);
+        if (frame->file && frame->line)
+            vs_json_uint(json, "line", frame->line);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+static enum vs_err write_samples(struct vs_json *json, struct vs_stack_source *source,
+                                 const struct vs_stack_device *device, bool inverted)
+{
+    struct vs_named_stack stack;
+    uint32_t rest;
+    enum vs_err err = VS_OK;
+    vs_json_begin_array(json, "samples");
+    for (size_t i = 0; !err && i < device->count; i++) {
+        err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
+        if (err)
+            break;
+        vs_json_begin_array(json, NULL);
+        for (size_t k = 0; k < stack.count; k++)
+            vs_json_uint(json, NULL, stack.frames[inverted ? stack.count - 1 - k : k]);
+        vs_json_end_array(json);
+    }
+    if (!err && device->unrecorded_bytes) {
+        err = vs_stack_source_rest(source, &rest);
+        vs_json_begin_array(json, NULL);
+        vs_json_uint(json, NULL, err ? 0 : rest);
+        vs_json_end_array(json);
+    }
+    vs_json_end_array(json);
+    return err;
+}
+
+static void write_weights(struct vs_json *json, const struct vs_stack_device *device, bool by_count)
+{
+    vs_json_begin_array(json, "weights");
+    for (size_t i = 0; i < device->count; i++)
+        vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
+    if (device->unrecorded_bytes)
+        vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
+    vs_json_end_array(json);
+}
+
+static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *source,
+                                 const struct vs_stack_device *device, const char *title,
+                                 bool inverted, bool by_count)
+{
+    char name[VS_STACK_TITLE_MAX + 64], label[32];
+    uint64_t end = by_count ? device->blocks + device->unrecorded_blocks
+                            : device->bytes + device->unrecorded_bytes;
+    snprintf(name, sizeof name, "%s: %s (%s)", vs_stack_source_device(device, label), title,
+             by_count ? "blocks" : "bytes");
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "type", "sampled");
+    vs_json_string(json, "name", name);
+    vs_json_string(json, "unit", by_count ? "none" : "bytes");
+    vs_json_uint(json, "startValue", 0);
+    vs_json_uint(json, "endValue", end);
+    enum vs_err err = write_samples(json, source, device, inverted);
+    write_weights(json, device, by_count);
+    vs_json_end_object(json);
+    return err;
+}
+
+enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
+                                 const struct vs_export_options *options,
+                                 struct vs_export_result *result)
+{
+    struct vs_stack_source source;
+    struct vs_json json = {.out = out};
+    char title[VS_STACK_TITLE_MAX];
+    enum vs_err err = vs_stack_source_open(reader, options, &source, result);
+    if (err)
+        return err;
+    vs_stack_source_title(&source, options, title);
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    vs_json_string(&json, "exporter", "vramscope");
+    vs_json_string(&json, "name", source.sums.program);
+    vs_json_uint(&json, "activeProfileIndex", 0);
+    vs_json_begin_array(&json, "profiles");
+    for (size_t i = 0; !err && i < 2 * source.sums.count; i++) {
+        err = write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted,
+                            i % 2);
+        result->written++;
+    }
+    vs_json_end_array(&json);
+    write_frames(&json, &source);
+    vs_json_end_object(&json);
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        err = VS_ERR_IO;
+    int saved_errno = errno;
+    vs_stack_source_close(&source);
+    errno = saved_errno;
+    return err;
+}

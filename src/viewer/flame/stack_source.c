@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/flame/stack_source.h"
+
+#include <stdio.h>
+
+#include "base/vs_size.h"
+
+enum vs_err vs_stack_source_open(struct vs_reader *reader, const struct vs_export_options *options,
+                                 struct vs_stack_source *out, struct vs_export_result *result)
+{
+    struct vs_stack_query query = {.subject = options->moment   ? VS_STACKS_AT
+                                              : options->window ? VS_STACKS_ALLOCATED
+                                                                : VS_STACKS_AT_PEAK,
+                                   .window = options->window, .one_device = options->one_device,
+                                   .device = options->device};
+    *out = (struct vs_stack_source){.subject = query.subject};
+    enum vs_err err = vs_stack_sums_read(reader, &query, &out->sums);
+    if (err)
+        return err;
+    *result = (struct vs_export_result){.recording = out->sums.recording, .ended = out->sums.ended,
+                                        .condition = out->sums.condition};
+    snprintf(result->why, sizeof result->why, "%s", out->sums.why);
+    err = vs_stack_names_open(reader, &out->names);
+    if (err)
+        vs_stack_source_close(out);
+    return err;
+}
+
+char *vs_stack_source_title(const struct vs_stack_source *source,
+                            const struct vs_export_options *options, char *out)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    const struct vs_stack_device *first = source->sums.count ? source->sums.devices : NULL;
+    if (source->subject == VS_STACKS_ALLOCATED)
+        snprintf(out, VS_STACK_TITLE_MAX, "memory allocated in the span");
+    else if (first && (source->sums.count == 1 || options->moment))
+        snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s%s",
+                 options->moment ? "" : "the peak, at ", vs_time_format(time, first->time_ns));
+    else
+        snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s",
+                 first ? "the peak of each device" : "the peak");
+    return out;
+}
+
+char *vs_stack_source_device(const struct vs_stack_device *device, char out[32])
+{
+    snprintf(out, 32, "device %llu", (unsigned long long)device->device);
+    return out;
+}
+
+enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame)
+{
+    return vs_stack_names_label(source->names, "allocations not recorded one by one", frame);
+}
+
+static enum vs_err add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
+                              bool inverted, struct vs_call_tree *tree)
+{
+    char label[32];
+    uint32_t frame, root = 0;
+    struct vs_named_stack stack;
+    enum vs_err err = VS_OK;
+    if (source->sums.count > 1) {
+        err = vs_stack_names_label(source->names, vs_stack_source_device(device, label), &frame);
+        if (!err)
+            err = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0, &root);
+    }
+    for (size_t i = 0; !err && i < device->count; i++) {
+        const struct vs_stack_sum *row = &device->rows[i];
+        err = vs_stack_names_of(source->names, &row->of, &stack);
+        if (!err)
+            err = vs_call_tree_add(tree, root, stack.frames, stack.count, inverted, row->bytes,
+                                   row->count, NULL);
+    }
+    if (err || !device->unrecorded_bytes)
+        return err;
+    err = vs_stack_source_rest(source, &frame);
+    return err ? err
+               : vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes,
+                                  device->unrecorded_blocks, NULL);
+}
+
+enum vs_err vs_stack_source_tree(struct vs_stack_source *source,
+                                 const struct vs_export_options *options, struct vs_call_tree *tree)
+{
+    *tree = (struct vs_call_tree){0};
+    enum vs_err err = vs_call_tree_open(tree);
+    for (size_t i = 0; !err && i < source->sums.count; i++)
+        err = add_device(source, &source->sums.devices[i], options->inverted, tree);
+    if (!err)
+        err = vs_call_tree_sort(tree, options->by_count);
+    if (err)
+        vs_call_tree_free(tree);
+    return err;
+}
+
+void vs_stack_source_close(struct vs_stack_source *source)
+{
+    vs_stack_sums_free(&source->sums);
+    vs_stack_names_close(source->names);
+    source->names = NULL;
+}
