@@ -236,6 +236,33 @@ def fragmentation(s):
     return s.end("fragmentation", "lookup_tables")
 
 
+def sizes_that_grow(s):
+    """Longer sequences in every step: cached segments are too small for the next one, and results
+    that outlive their step keep them from being released."""
+    rng = s.rng
+    if rng.random() < 0.5:
+        s.tensors()
+    else:
+        s.way, s.family = "caching", "device"
+    results, size, ring = [], 0.006 * s.room, rng.randrange(50, 100)
+    grows = rng.uniform(1.05, 1.12)
+    for i in range(200):
+        if s.marks:
+            s.say("push step", i)
+        held = []
+        for _ in range(6):
+            held.append(s.alloc("make_activation", size))
+            results.append(s.alloc("remember_result", rng.uniform(1.1, 2) * MIB))
+        for slot in held + results[:-ring]:
+            s.free(slot)
+        del results[:-ring]
+        if s.marks:
+            s.say("pop")
+        if 6 * i > 2 * ring:  # the ring is in use
+            size *= grows
+    return s.end("fragmentation", "remember_result")
+
+
 def rounding(s, share=None):
     s.way, s.marks, s.family = "observe", False, "device"
     share = share or s.rng.uniform(0.6, 0.75)
@@ -447,6 +474,8 @@ def a_small_leak_is_not_the_cause(s):
     s.say("push step", s.step)
     for _ in range(60):
         s.alloc("make_activation", s.rng.uniform(0.04, 0.06) * s.room)
+    if s.way == "caching":
+        return s.end(s.larger_than_the_device())
     return s.end("true_capacity", ("make_activation", "load_weights"))
 
 
@@ -512,7 +541,7 @@ ALL = (
     ("kept_pool", kept_pool),
     ("kept_pool_and_a_large_request", lambda s: kept_pool(s, 0.6, 0.5)),
     ("other_stream", other_stream), ("private_pool", lambda s: other_stream(s, private=True)),
-    ("fragmentation", fragmentation), ("rounding", rounding),
+    ("fragmentation", fragmentation), ("sizes_that_grow", sizes_that_grow), ("rounding", rounding),
     ("one_huge_context", one_huge_context), ("many_contexts", many_contexts),
     ("other_processes", other_processes), ("libraries", libraries), ("limited", limited),
     ("absurd", absurd), ("host", host), ("refused", refused),

@@ -76,7 +76,39 @@ def search():
             batch //= 2''', "search()", 3),
     "nothing_wrong": ((None,), None, '''def step(i, out):
     pass''', "train()", 5),
+    "parts_of_pages_kept": (("fragmentation",), "fill_pages", '''def step(i, out):
+    pass
+def fill_pages():
+    return [torch.empty(4 << 20, dtype=torch.uint8, device="cuda") for _ in range(600)]
+def hold():
+    kept.extend(fill_pages()[::5])
+    torch.empty(1 << 30, dtype=torch.uint8, device="cuda")''', "hold()", 0),
+    "sizes_that_grow": (("fragmentation",), "keep_result", '''def step(i, out):
+    pass
+def forward(size):
+    return torch.empty((2 * size << 20) + (1 << 18), dtype=torch.uint8, device="cuda")
+def keep_result():
+    return torch.empty(1 << 20 | 1 << 19, dtype=torch.uint8, device="cuda")
+def work():  # a result lies at the end of the segment of an activation, and keeps it
+    results = []
+    for i in range(200):
+        made = []
+        for _ in range(6):
+            made.append(forward(8 + max(i - 30, 0)))
+            results.append(keep_result())
+        del made, results[:-80]''', "work()", 0),
+    "cache_of_another_stream": (("other_cache",), "on_the_side", '''def step(i, out):
+    pass
+def on_the_side():
+    return [torch.empty(5 << 20, dtype=torch.uint8, device="cuda") for _ in range(480)]
+def fill():
+    with torch.cuda.stream(torch.cuda.Stream()):
+        kept.extend(on_the_side()[::4])
+    return [torch.empty(5 << 20, dtype=torch.uint8, device="cuda") for _ in range(500)]''', "fill()", 0),
 }
+# The same causes with segments that grow: one failure, with the device's figures.
+EXPANDABLE = ("activation_kept", "one_evaluation", "batch_too_large", "parts_of_pages_kept",
+              "cache_of_another_stream")
 
 
 def functions(found):
@@ -85,17 +117,27 @@ def functions(found):
 
 
 def check(name, args, environment, folder):
-    verdicts, function, code, call, steps = CASES[name]
-    program = os.path.join(folder, name + ".py")
+    case, _, conf = name.partition("/")
+    verdicts, function, code, call, steps = CASES[case]
+    program = os.path.join(folder, case + ".py")
     with open(program, "w", encoding="utf-8") as f:
         f.write(PROGRAM % {"functions": code, "call": call, "steps": steps})
     command, env = simulated.command(args.build, "t4-16g,capacity=3GiB", [environment.python, program], folder)
+    if conf:
+        env["PYTORCH_ALLOC_CONF"] = env["PYTORCH_CUDA_ALLOC_CONF"] = conf
     status, out = simulated.run(command, env, folder, 600)
     assert (status == 0) == (verdicts[0] in (None, "recovered")), (name, status, out[-2000:])
     trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
     tool = os.path.join(args.build, "bin/vramscope")
     found = json.loads(subprocess.run([tool, "oom", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
     text = subprocess.run([tool, "oom", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if conf and found["verdict"] not in (None, "single_spike"):
+        table = json.loads(subprocess.run([tool, "replay", "--json", trace], stdout=subprocess.PIPE, check=False).stdout)
+        settings = [row["setting"] for row in table["rows"]]
+        assert settings[:2] == [conf, "pytorch"], settings
+    if conf:
+        bytes_of = found["device_bytes"]
+        assert found["failure_count"] == 1 and bytes_of["missing"], (name, found["failure_count"], bytes_of)
     os.unlink(trace)
     assert found["verdict"] in verdicts, f"{name}: {found['verdict']} instead of {verdicts}\n{text}"
     names = functions(found)
@@ -113,7 +155,7 @@ def main():
     if not environment:
         return environments.skip("an environment with torch for CUDA 13")
     wrong = 0
-    for name in args.cases or CASES:
+    for name in args.cases or [*CASES, *(c + "/expandable_segments:True" for c in EXPANDABLE)]:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 check(name, args, environment, folder)

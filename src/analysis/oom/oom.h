@@ -127,6 +127,7 @@ struct vs_oom {
     const struct vs_verdict *verdict;
     const struct vs_verdict *refusal; /* of a failure that the program recovered from: what would be
                                        * the verdict; otherwise NULL */
+    bool placement; /* the verdict was true capacity before the replay of other settings */
     const struct vs_verdict *second; /* only together with it the cause is sufficient; NULL */
     uint64_t cause_stacks[VS_OOM_STACKS_MAX]; /* stack ids of what grows, or of the spike */
     size_t cause_stack_count;

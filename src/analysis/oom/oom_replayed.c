@@ -74,12 +74,21 @@ static void add_sites(struct trials *trials, struct vs_oom *oom,
     trial->setting.site_count = oom->cause_stack_count;
 }
 
+/* One text of PYTORCH_ALLOC_CONF; "": its defaults. */
+static void add_conf(struct trials *trials, struct vs_oom *oom, const char *conf)
+{
+    char why[VS_WHATIF_WHY_MAX];
+    struct trial *trial =
+        add(trials, "policy", *conf ? vs_oom_text_of(oom, "`PYTORCH_ALLOC_CONF=%s`", conf)
+                                    : "`PYTORCH_ALLOC_CONF=expandable_segments:False`");
+    if (vs_whatif_setting_conf(&trial->setting, conf, why))
+        trials->count--;
+}
+
 static void add_policies(struct trials *trials, struct vs_oom *oom,
                          const struct vs_whatif_recorded *recorded)
 {
-    char why[VS_WHATIF_WHY_MAX];
-    static const char *const confs[] = {"expandable_segments:True", "max_split_size_mb:128",
-                                        "garbage_collection_threshold:0.8"};
+    static const char *const confs[] = {"max_split_size_mb:128", "garbage_collection_threshold:0.8"};
     bool torch = recorded->requests == VS_WHATIF_FRAMEWORK;
     if (!torch && !recorded->cached)
         vs_whatif_setting_policy(&add(trials, "policy", "`--allocator=caching`")->setting,
@@ -91,12 +100,10 @@ static void add_policies(struct trials *trials, struct vs_oom *oom,
                                                         : "`--allocator=caching --policy=compact`");
         vs_whatif_setting_policy(&trial->setting, VS_POLICY_COMPACT);
     }
-    for (size_t i = 0; torch && i < sizeof confs / sizeof *confs; i++) {
-        struct trial *trial =
-            add(trials, "policy", vs_oom_text_of(oom, "`PYTORCH_ALLOC_CONF=%s`", confs[i]));
-        if (vs_whatif_setting_conf(&trial->setting, confs[i], why))
-            trials->count--;
-    }
+    if (torch)
+        add_conf(trials, oom, recorded->expandable ? "" : "expandable_segments:True");
+    for (size_t i = 0; torch && i < sizeof confs / sizeof *confs; i++)
+        add_conf(trials, oom, confs[i]);
 }
 
 static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
@@ -143,7 +150,8 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
     struct vs_remedy tried = {.kind = trial->kind, .bytes = outcome->held_peak, .fits = true,
                               .replayed = true};
     /* of a program that never ran at this level, more than this request is not known */
-    const char *fits = oom->verdict->recovers ? "fits" : "this request fits, later ones may not";
+    const char *fits = oom->verdict->recovers && !oom->placement
+                           ? "fits" : "this request fits, later ones may not";
     if (strcmp(two.a, two.b) == 0)
         tried.text = vs_oom_text_of(oom, "%s: %s; reserved peak %s", trial->text, fits, two.a);
     else
@@ -186,6 +194,19 @@ static bool fails_as_recorded(const struct vs_oom *oom, const struct vs_whatif_l
            (outcome.fail_event == oom->failure.event || outcome.fail_event == recorded->last_failure);
 }
 
+/* Whether the verdict is true capacity although another setting of the caching allocator that served
+ * the program serves the request, too. */
+static bool placed_otherwise(const struct vs_oom *oom, const struct vs_whatif_recorded *recorded,
+                             const struct trials *trials, const struct vs_whatif_outcome *outcomes)
+{
+    bool any = false;
+    for (size_t i = 0; i < trials->count; i++)
+        any |= strcmp(trials->items[i].kind, "policy") == 0 && !outcomes[i].err &&
+               outcomes[i].survives;
+    return any && oom->verdict == &vs_verdict_capacity &&
+           (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK);
+}
+
 enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct trials trials = {.count = 0};
@@ -209,11 +230,13 @@ enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         for (size_t i = 0; i < trials.count; i++)
             settings[i] = trials.items[i].setting;
         vs_whatif_run_all(log, settings, trials.count, outcomes);
+        if (placed_otherwise(oom, recorded, &trials, outcomes))
+            err = vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
             note_outcome(oom, &trials.items[i], recorded, &outcomes[i]);
         find_capacity(oom, log);
     }
     vs_whatif_close(log);
     vs_oom_sort_remedies(oom);
-    return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
+    return oom->no_memory ? VS_ERR_NOMEM : err;
 }

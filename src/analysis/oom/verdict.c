@@ -168,10 +168,9 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
         }
 }
 
-enum vs_err vs_diagnose(struct vs_oom *oom)
+/* The evidence and remedies of the selected verdict. */
+static enum vs_err explain(struct vs_oom *oom)
 {
-    find_shares(oom);
-    select_verdict(oom);
     sort_causes(oom);
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
     oom->guilty = cause->guilty ? cause->guilty(oom) : NULL;
@@ -187,6 +186,33 @@ enum vs_err vs_diagnose(struct vs_oom *oom)
         vs_oom_explain_share(oom, oom->second);
     vs_oom_sort_remedies(oom);
     return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
+}
+
+enum vs_err vs_diagnose(struct vs_oom *oom)
+{
+    find_shares(oom);
+    select_verdict(oom);
+    return explain(oom);
+}
+
+enum vs_err vs_diagnose_placement(struct vs_oom *oom)
+{
+    const struct vs_oom_cause *best = NULL;
+    for (size_t i = 0; i < oom->cause_count; i++) {
+        const struct vs_oom_cause *cause = &oom->causes[i];
+        bool placement = cause->verdict == &vs_verdict_fragmentation ||
+                         cause->verdict == &vs_verdict_cache;
+        if (placement && cause->suffices && (!best || cause->bytes > best->bytes))
+            best = cause;
+    }
+    if (!best)
+        return VS_OK;
+    oom->verdict = best->verdict;
+    oom->placement = true;
+    oom->evidence_count = oom->remedy_count = 0;
+    enum vs_err err = explain(oom);
+    vs_oom_but(oom, "the program never ran with as much live: later requests may not fit");
+    return oom->no_memory ? VS_ERR_NOMEM : err;
 }
 
 /* --- sentences --- */

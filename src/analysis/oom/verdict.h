@@ -18,6 +18,12 @@
  * much; otherwise two that suffice together; otherwise true capacity. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
 
+/* vs_diagnose_placement: the verdict was true capacity, but a replay with another setting of the
+ * program's caching allocator served the request: where the allocator placed the blocks is the cause
+ * then. Selects fragmentation or the cache of others, whichever suffices with more bytes; if neither
+ * does, nothing changes. VS_ERR_NOMEM. */
+enum vs_err vs_diagnose_placement(struct vs_oom *oom) VS_MUST_CHECK;
+
 /* vs_oom_cause_of: the share of *verdict*; NULL: it has none. */
 const struct vs_oom_cause *vs_oom_cause_of(const struct vs_oom *oom,
                                            const struct vs_verdict *verdict);

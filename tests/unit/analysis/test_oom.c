@@ -994,6 +994,41 @@ static void parts_of_expandable_segments_are_fragmentation(void **state)
     done(&b, oom);
 }
 
+/* Holes of a twelfth of the device, in a program that never held as much: true capacity by the bytes.
+ * But another policy of the same cache serves the request. */
+static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    for (unsigned i = 0; i < 20; i++) {
+        vs_builder_segment(&b, 0, A(20 * i), 20 * MIB);
+        for (unsigned k = 0; k < 4; k++) {
+            b.stack = k ? site_weights(&b) : site_activation(&b);
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i + 5 * k), 5 * MIB, 5 * MIB);
+        }
+    }
+    for (unsigned i = 0; i < 8; i++)
+        vs_builder_free(&b, 0, A(20 * i));
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = 48 * MIB, .total_bytes = CAPACITY}});
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_int_equal(oom->missing, 12 * MIB);
+    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    assert_string_equal(oom->verdict->name, "fragmentation");
+    assert_string_equal(oom->causes[0].verdict->name, "fragmentation");
+    assert_string_equal(oom->remedies[0].kind, "policy");
+    assert_true(oom->remedies[0].replayed && oom->remedies[0].fits);
+    assert_true(has_evidence(oom, true, "the program never ran with as much live: later requests "
+                                        "may not fit"));
+    done(&b, oom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1035,6 +1070,7 @@ int main(void)
         cmocka_unit_test(memory_outside_the_framework_is_named),
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
+        cmocka_unit_test(what_another_setting_of_the_cache_serves_is_not_true_capacity),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
         cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
