@@ -4,6 +4,25 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
+#define LEAK_BLOCKS_MIN 8
+
+/* One site that holds most, in blocks of one size of which none was freed: data that the program
+ * needs, or what it forgets in each iteration. Without frees no clock tells these apart, so that it is
+ * said and not decided. */
+static void explain_equal_blocks(struct vs_oom *oom)
+{
+    const struct vs_report_site *site = oom->sites.count ? &oom->sites.items[0] : NULL;
+    if (!site || site->frees || site->count < LEAK_BLOCKS_MIN || site->count != site->allocs ||
+        site->bytes != site->count * site->largest || site->bytes < oom->live / 2)
+        return;
+    vs_oom_but(oom, "it may be a leak: %s made %llu allocations of %s each, and freed none",
+               vs_oom_site(oom, site, 2), (unsigned long long)site->count,
+               vs_oom_size(oom, site->largest));
+    vs_oom_remedy(oom, "free_growth", site->bytes, false,
+                  "if the program does not need all blocks of %s at once, free or reuse them: %s",
+                  vs_oom_site(oom, site, 2), vs_oom_size(oom, site->bytes));
+}
+
 static void explain(struct vs_oom *oom)
 {
     unsigned long long steps = oom->steps_done;
@@ -30,6 +49,7 @@ static void explain(struct vs_oom *oom)
             vs_oom_but(oom, "without %s, %s, this request fits; but the program never ran with as "
                        "much live, so the next one may not", oom->causes[i].verdict->noun,
                        vs_oom_size(oom, oom->causes[i].bytes));
+    explain_equal_blocks(oom);
     vs_oom_common_remedies(oom);
 }
 

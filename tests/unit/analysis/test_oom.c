@@ -994,6 +994,34 @@ static void parts_of_expandable_segments_are_fragmentation(void **state)
     done(&b, oom);
 }
 
+/* A buffer forgotten in each iteration from the start on, or the chunks of a data set. */
+static void equal_blocks_of_which_none_was_freed_may_be_a_leak(void **state)
+{
+    (void)state;
+    for (unsigned differ = 0; differ < 2; differ++) {
+        struct vs_builder b;
+        vs_builder_open(&b, "observe");
+        vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+        b.stack = site_leak(&b);
+        for (unsigned i = 0; i < 33; i++) {
+            uint64_t size = 12 * MIB + (differ && i % 2 ? 2 * MIB : 0);
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i), size, size);
+        }
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 30 * MIB, 20 * MIB, CAPACITY);
+        struct vs_oom *oom = diagnose(&b, 0);
+        assert_string_equal(oom->verdict->name, "true_capacity");
+        assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+        bool said = false;
+        for (size_t i = 0; i < oom->evidence_count; i++)
+            said |= oom->evidence[i].against &&
+                    strstr(oom->evidence[i].text, "may be a leak") &&
+                    strstr(oom->evidence[i].text, "33 allocations of 12.0 MiB each, and freed none");
+        assert_int_equal(said, !differ);
+        assert_int_equal(remedy_of(oom, "free_growth") != NULL, !differ);
+        done(&b, oom);
+    }
+}
+
 /* Holes of a twelfth of the device, in a program that never held as much: true capacity by the bytes.
  * But another policy of the same cache serves the request. */
 static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void **state)
@@ -1070,6 +1098,7 @@ int main(void)
         cmocka_unit_test(memory_outside_the_framework_is_named),
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
+        cmocka_unit_test(equal_blocks_of_which_none_was_freed_may_be_a_leak),
         cmocka_unit_test(what_another_setting_of_the_cache_serves_is_not_true_capacity),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
         cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
