@@ -85,7 +85,7 @@ def check_report(build, trace):
     assert (frame["function"], os.path.basename(frame["file"]), frame["line"]) == \
         ("log_activation", "train.py", KEEPS), frame
     assert first["bytes"] >= (STEPS - 3) * ACTIVATION and first["level"] == "framework", first["bytes"]
-    assert first["through"] == "torch: mul", first["through"]
+    assert first["through"] == "torch.mul", first["through"]
     peak, tensors = device["peak_user"]["bytes"], device["framework"]["peak_allocated_bytes"]
     assert peak == tensors, (peak, tensors)
     assert any(s["level"] == "device" for s in device["device_sites_at_peak_allocated"]["sites"])

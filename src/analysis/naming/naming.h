@@ -54,7 +54,7 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
 bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
 
 /* vs_naming_through: the function of a library that the innermost selected frame called, as
- * "torch: Linear.forward", or "" without one. *out* has VS_THROUGH_MAX bytes. Returns out. */
+ * "torch: Linear.forward" or "torch.empty", or "" without one. *out* has VS_THROUGH_MAX bytes. Returns out. */
 #define VS_THROUGH_MAX 128
 char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out);
 

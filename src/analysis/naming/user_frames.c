@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/naming/naming.h"
+#include "analysis/naming/torch_operation.h"
 
 #define STACK_MAX 129
 
@@ -51,38 +52,47 @@ bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
     return any_of_user(frames, count, true) || adopt_package(frames, count);
 }
 
-/* "mul" of "at::_ops::mul_Tensor::call(…)"; 0 for other functions. */
-static size_t operation(const char *function, const char **name)
+/* Whether "Adam.step" is a function that a user would call, not a helper such as "_multi_tensor_adam"
+ * or "Module.cuda.<locals>.<lambda>". */
+static bool is_public(const char *function)
 {
-    static const char prefix[] = "at::_ops::";
-    if (strncmp(function, prefix, sizeof prefix - 1) != 0)
-        return 0;
-    *name = function + sizeof prefix - 1;
-    size_t length = strcspn(*name, ":(");
-    for (size_t i = 1; i + 1 < length; i++)
-        if ((*name)[i] == '_' && (*name)[i + 1] >= 'A' && (*name)[i + 1] <= 'Z')
-            return i;
-    return length;
+    const char *dot = strrchr(function, '.'), *last = dot ? dot + 1 : function;
+    return *function != '_' && *last != '_' && !strchr(function, '<');
+}
+
+/* The library's Python function among the first *count* frames: the innermost public one, or
+ * the innermost. */
+static const struct vs_chain_frame *python_function(const struct vs_chain_frame *frames,
+                                                    size_t count)
+{
+    const struct vs_chain_frame *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!frames[i].python)
+            continue;
+        if (is_public(frames[i].function))
+            return &frames[i];
+        found = found ? found : &frames[i];
+    }
+    return found;
 }
 
 char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out)
 {
-    const char *name = NULL;
-    size_t first = 0, length = 0;
+    size_t first = 0;
     out[0] = 0;
     while (first < count && *frames[first].library)
         first++;
-    for (size_t i = 0; first < count && i < first; i++) {
-        if (frames[i].python) {
-            snprintf(out, VS_THROUGH_MAX, "%s: %s", frames[i].library, frames[i].function);
-            return out;
-        }
-        size_t n = operation(frames[i].function, &name);
-        length = n ? n : length;
+    const struct vs_chain_frame *called = first < count ? python_function(frames, first) : NULL;
+    if (called) {
+        const char *local = strstr(called->function, ".<"); /* ".<locals>.<lambda>" */
+        size_t length = local ? (size_t)(local - called->function) : strlen(called->function);
+        snprintf(out, VS_THROUGH_MAX, "%s: %.*s", called->library, (int)length, called->function);
+        return out;
     }
-    if (length) /* the outermost operation */
-        snprintf(out, VS_THROUGH_MAX, "torch: %.*s", (int)length, name);
-    else if (first > 0 && first < count && !frames[first].python)
+    for (size_t i = first; first < count && i-- > 0;)
+        if (vs_torch_operation(frames[i].function, out, VS_THROUGH_MAX)) /* the outermost */
+            return out;
+    if (first > 0 && first < count && !frames[first].python)
         snprintf(out, VS_THROUGH_MAX, "%s: %.*s", frames[first - 1].library,
                  (int)strcspn(frames[first - 1].function, "("), frames[first - 1].function);
     return out;
