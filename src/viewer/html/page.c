@@ -16,7 +16,7 @@
 #define PROGRESS_EVENTS 65536
 #define BEFORE_PERCENT 80 /* of a chosen window's events come before the failure or the peak */
 
-struct build {
+struct page_reading {
     const struct vs_page_source *source;
     struct vs_page_data *data;
     struct vs_time_window window;
@@ -50,7 +50,7 @@ static uint64_t center_of(const struct vs_report *report, const struct vs_oom *o
     return event ? event : 1;
 }
 
-static void choose_window(struct build *build)
+static void choose_window(struct page_reading *build)
 {
     const struct vs_page_source *source = build->source;
     uint64_t events = source->span->extent.events, most = source->events_max;
@@ -81,7 +81,7 @@ static bool is_before(const struct vs_time_window *window, const struct vs_event
 
 /* --- reading --- */
 
-static enum vs_err open_replay(struct build *build)
+static enum vs_err open_replay(struct page_reading *build)
 {
     const struct vs_time_window_end *from = &build->window.from;
     struct vs_reader *reader = build->source->reader;
@@ -97,7 +97,7 @@ static enum vs_err open_replay(struct build *build)
                           : vs_trace_state_at(reader, from->value, &build->moment);
 }
 
-static enum vs_err begin_window(struct build *build, const struct vs_event *event)
+static enum vs_err begin_window(struct page_reading *build, const struct vs_event *event)
 {
     struct vs_page_data *data = build->data;
     uint64_t start_ns = build->source->span->start_ns, to_ns = UINT64_MAX;
@@ -118,7 +118,7 @@ static enum vs_err begin_window(struct build *build, const struct vs_event *even
     return err;
 }
 
-static void end_window(struct build *build)
+static void end_window(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     uint64_t start_ns = build->source->span->start_ns;
@@ -133,7 +133,7 @@ static void end_window(struct build *build)
         data->activity.to_ns = build->end_ns;
 }
 
-static enum vs_err before_event(struct build *build, const struct vs_event *event)
+static enum vs_err before_event(struct page_reading *build, const struct vs_event *event)
 {
     struct vs_page_data *data = build->data;
     enum vs_err err = build->kinds ? vs_kinds_event(build->kinds, event) : VS_OK;
@@ -144,7 +144,7 @@ static enum vs_err before_event(struct build *build, const struct vs_event *even
                ? vs_page_ranges_before(&data->ranges, build->replay, event) : VS_OK;
 }
 
-static enum vs_err after_event(struct build *build, const struct vs_event *event)
+static enum vs_err after_event(struct page_reading *build, const struct vs_event *event)
 {
     struct vs_page_data *data = build->data;
     enum vs_err err = VS_OK;
@@ -165,7 +165,7 @@ static enum vs_err after_event(struct build *build, const struct vs_event *event
     return err ? err : data->rows.err;
 }
 
-static void show_progress(const struct build *build)
+static void show_progress(const struct page_reading *build)
 {
     const struct vs_page_source *source = build->source;
     if (source->progress && build->replay->events % PROGRESS_EVENTS == 0)
@@ -173,7 +173,7 @@ static void show_progress(const struct build *build)
                          vs_reader_bytes(source->reader));
 }
 
-static enum vs_err read_events(struct build *build)
+static enum vs_err read_events(struct page_reading *build)
 {
     struct vs_reader *reader = build->source->reader;
     struct vs_event event;
@@ -213,7 +213,7 @@ static enum vs_err read_events(struct build *build)
 
 /* --- the sections --- */
 
-static enum vs_err name_sites(struct build *build)
+static enum vs_err name_sites(struct page_reading *build)
 {
     const struct vs_page_rows *rows = &build->data->rows;
     bool *used = calloc(build->replay->sites.count + 1, sizeof *used);
@@ -229,7 +229,7 @@ static enum vs_err name_sites(struct build *build)
     return err;
 }
 
-static enum vs_err pack(struct build *build)
+static enum vs_err pack(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     const struct vs_section sections[VS_SECTIONS] = {
@@ -255,7 +255,7 @@ static enum vs_err pack(struct build *build)
     return err;
 }
 
-static enum vs_err complete(struct build *build)
+static enum vs_err complete(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     data->blocks = data->rows.count;
@@ -270,7 +270,7 @@ static enum vs_err complete(struct build *build)
     return err ? err : vs_page_head_write(data, build->source, build->replay);
 }
 
-static enum vs_err prepare(struct build *build)
+static enum vs_err prepare(struct page_reading *build)
 {
     const struct vs_page_source *source = build->source;
     struct vs_page_data *data = build->data;
@@ -299,7 +299,7 @@ static enum vs_err prepare(struct build *build)
 
 enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
 {
-    struct build build = {.source = source, .data = calloc(1, sizeof *build.data)};
+    struct page_reading build = {.source = source, .data = calloc(1, sizeof *build.data)};
     if (!build.data)
         return VS_ERR_NOMEM;
     enum vs_err err = source->scan->err ? source->scan->err : prepare(&build);

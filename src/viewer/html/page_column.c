@@ -63,7 +63,7 @@ void vs_column_free(struct vs_column *column)
 
 /* --- packing --- */
 
-struct packer {
+struct section_packer {
     struct vs_section *section;
     z_stream stream;
     bool open;
@@ -90,7 +90,7 @@ static void put_base64(char *out, const unsigned char *bytes, size_t count)
     }
 }
 
-static enum vs_err keep_text(struct packer *packer)
+static enum vs_err keep_text(struct section_packer *packer)
 {
     struct vs_section *section = packer->section;
     size_t bytes = packer->stream.total_out, length = (bytes + 2) / 3 * 4;
@@ -108,7 +108,7 @@ static enum vs_err keep_text(struct packer *packer)
     return VS_OK;
 }
 
-static enum vs_err open_stream(struct packer *packer)
+static enum vs_err open_stream(struct section_packer *packer)
 {
     packer->stream = (z_stream){0};
     if (deflateInit2(&packer->stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -119,7 +119,7 @@ static enum vs_err open_stream(struct packer *packer)
     return VS_OK;
 }
 
-static enum vs_err close_stream(struct packer *packer)
+static enum vs_err close_stream(struct section_packer *packer)
 {
     /* the buffer has room for everything: deflate finishes in one call */
     enum vs_err err = deflate(&packer->stream, Z_FINISH) == Z_STREAM_END ? keep_text(packer)
@@ -129,7 +129,7 @@ static enum vs_err close_stream(struct packer *packer)
     return err;
 }
 
-static enum vs_err pack_piece(struct packer *packer, unsigned char *bytes, size_t count)
+static enum vs_err pack_piece(struct section_packer *packer, unsigned char *bytes, size_t count)
 {
     enum vs_err err = packer->open ? VS_OK : open_stream(packer);
     if (err)
@@ -141,7 +141,7 @@ static enum vs_err pack_piece(struct packer *packer, unsigned char *bytes, size_
     return packer->stream.total_out < TEXT_BYTES ? VS_OK : close_stream(packer);
 }
 
-static enum vs_err pack_column(struct packer *packer, struct vs_column *column)
+static enum vs_err pack_column(struct section_packer *packer, struct vs_column *column)
 {
     enum vs_err err = column->failed ? VS_ERR_NOMEM : VS_OK;
     if (column->newest)
@@ -161,7 +161,7 @@ static enum vs_err pack_column(struct packer *packer, struct vs_column *column)
 
 enum vs_err vs_section_pack(struct vs_section *section)
 {
-    struct packer packer = {.section = section, .capacity = TEXT_BYTES + 2 * PIECE_BYTES};
+    struct section_packer packer = {.section = section, .capacity = TEXT_BYTES + 2 * PIECE_BYTES};
     packer.out = malloc(packer.capacity);
     enum vs_err err = packer.out ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < section->column_count; i++)

@@ -262,6 +262,19 @@ struct vs_replay_watch vs_page_rows_watch(struct vs_page_rows *rows)
     return (struct vs_replay_watch){rows, born, held, released};
 }
 
+/* Physical memory *memory* (the address of its `alloc`) is mapped. */
+static void map_memory(struct vs_page_rows *rows, const struct vs_replay *replay, unsigned device,
+                       uint64_t addr, uint64_t size, uint64_t memory)
+{
+    const struct vs_live *live = vs_live_table_find(&replay->device_live, memory);
+    struct vs_page_room *room = vs_page_room_add(rows, device, addr, size);
+    if (!room || !live || !rows->framework[device] || !replay->sites.items[live->site].backing)
+        return; /* the physical memory has the row */
+    struct vs_page_segment row = {.born_ns = replay->now_ns, .site = live->site + 1,
+                                  .family = live->family};
+    vs_page_segment_add(rows, room, &row);
+}
+
 void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event)
 {
     const struct vs_replay *replay = rows->replay;
@@ -273,18 +286,9 @@ void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event
         return;
     }
     unsigned device = vs_replay_account(replay, event->vmm_map.device);
-    if (device >= VS_DEVICES_MAX || !event->vmm_map.size)
-        return;
-    const struct vs_live *memory = vs_live_table_find(&replay->device_live, event->vmm_map.memory);
-    struct vs_page_room *room =
-        vs_page_room_add(rows, device, event->vmm_map.addr, event->vmm_map.size);
-    bool backing = memory && rows->framework[device] && replay->sites.items[memory->site].backing;
-    struct vs_page_segment row = {.born_ns = replay->now_ns, .family = VS_FAMILY_DEVICE};
-    if (!room || !backing)
-        return; /* the physical memory has the row */
-    row.site = memory->site + 1;
-    row.family = memory->family;
-    vs_page_segment_add(rows, room, &row);
+    if (device < VS_DEVICES_MAX && event->vmm_map.size)
+        map_memory(rows, replay, device, event->vmm_map.addr, event->vmm_map.size,
+                   event->vmm_map.memory | VS_ADDR_MEMORY);
 }
 
 void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind)
@@ -344,6 +348,11 @@ enum vs_err vs_page_rows_begin(struct vs_page_rows *rows, const struct vs_replay
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < replay->segments.count; i++)
         held(rows, replay, &replay->segments.items[i]);
+    for (size_t i = 0; i < replay->mappings.count; i++) {
+        const struct vs_mapping *m = &replay->mappings.items[i];
+        if (m->device < VS_DEVICES_MAX)
+            map_memory(rows, replay, m->device, m->addr, m->size, m->memory);
+    }
     return add_present(rows, replay);
 }
 

@@ -511,6 +511,74 @@ static void export_writes_a_file_or_standard_output(void **state)
     vs_builder_remove(&b);
 }
 
+static void view_writes_a_page_with_the_figures_of_the_report(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    char path[160], page[4096];
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "view trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    assert_contains(o.out, "trace.html: ");
+    assert_contains(o.out, " with 3 blocks");
+    snprintf(path, sizeof path, "%s/trace.html", b.dir);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[n] = 0;
+    assert_contains(page, "<!doctype html>");
+    assert_contains(page, "Content-Security-Policy");
+    remove_file(&b, "trace.html");
+    run(&o, b.dir, "view trace.vst -o - | grep -c '\"allocated_bytes\"\\|\"peak_user\"'");
+    assert_int_equal(o.code, 0);
+    assert_int_equal(lines_in(o.out), 1); /* all in one element of one line */
+
+    run(&o, b.dir, "view trace.vst --from 2us -o part.html");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.err, "as asked");
+    remove_file(&b, "part.html");
+    run(&o, b.dir, "view --events 4 trace.vst trace.vst -o two.html");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.err, "around the peak");
+    remove_file(&b, "two.html");
+    vs_builder_remove(&b);
+}
+
+static void view_writes_no_page_over_a_trace(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "view trace.vst -o trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "trace itself");
+    run(&o, b.dir, "view trace.vst -o ./trace.vst --partial");
+    assert_int_equal(o.code, 2);
+    run(&o, b.dir, "report trace.vst");
+    assert_int_equal(o.code, 0);
+    run(&o, b.dir, "view trace.vst -o missing/page.html");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "missing/page.html");
+    run(&o, b.dir, "view");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "no trace given");
+    run(&o, b.dir, "view trace.vst -o - --open");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--open needs a file");
+    write_file(&b, "cut.vst", "not a trace", 11);
+    run(&o, b.dir, "view cut.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "cut.vst");
+    remove_file(&b, "cut.vst");
+    vs_builder_remove(&b);
+}
+
 static void a_full_disk_is_said_not_ignored(void **state)
 {
     (void)state;
@@ -1122,6 +1190,8 @@ int main(void)
         cmocka_unit_test(oom_prints_the_verdict_or_what_was_left),
         cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
+        cmocka_unit_test(view_writes_a_page_with_the_figures_of_the_report),
+        cmocka_unit_test(view_writes_no_page_over_a_trace),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
         cmocka_unit_test(a_filter_that_nothing_passes_says_so),
         cmocka_unit_test(errors_end_with_what_to_do),

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * make_view_trace FILE EVENTS: writes a trace like that of a training program on a caching
+ * allocator, directly through the recorder, for measurements of `vramscope view`: steps with a
+ * forward and a backward phase, blocks of many sizes in segments, kernels on two streams, a failed
+ * allocation at nine tenths. The same for every run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+#include "trace/record/recorder.h"
+
+#define LAYERS 96
+#define TEMPORARIES 5 /* in a layer */
+#define SEGMENT_BYTES (UINT64_C(1) << 30)
+#define BASE UINT64_C(0x7f0000000000)
+#define SITES 64
+
+struct maker {
+    struct vs_recorder *recorder;
+    uint64_t now_ns, start_ns, random, left, events;
+    uint64_t sites[SITES], kernels[16], forward, backward, kernel_ns;
+};
+
+static uint64_t intern(struct vs_recorder *recorder, const char *text)
+{
+    return vs_recorder_string(recorder, text, strlen(text));
+}
+
+static uint64_t next_random(struct maker *m)
+{
+    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return m->random >> 33;
+}
+
+static void put(struct maker *m, struct vs_event event)
+{
+    m->now_ns += 500 + next_random(m) % 4000;
+    event.time_ns = m->now_ns;
+    event.tid = 4242;
+    vs_recorder_event(m->recorder, &event);
+    m->left -= m->left > 0;
+}
+
+static void put_range(struct maker *m, uint64_t name)
+{
+    struct vs_event event = {.kind = name ? VS_EVENT_range_push : VS_EVENT_range_pop};
+    if (name)
+        event.range_push.name = name;
+    put(m, event);
+}
+
+static void put_alloc(struct maker *m, uint64_t addr, uint64_t size, unsigned site)
+{
+    struct vs_event event = {.kind = VS_EVENT_alloc};
+    event.alloc.addr = addr;
+    event.alloc.requested = size - site % 7 * 64;
+    event.alloc.size = size;
+    event.alloc.context = 1;
+    event.alloc.stream = 7;
+    event.alloc.api = m->sites[site % SITES];
+    put(m, event);
+}
+
+static void put_free(struct maker *m, uint64_t addr)
+{
+    struct vs_event event = {.kind = VS_EVENT_free};
+    event.free.addr = addr;
+    put(m, event);
+}
+
+static void put_kernel(struct maker *m, unsigned which)
+{
+    struct vs_event event = {.kind = VS_EVENT_kernel};
+    uint64_t length = 800 + next_random(m) % 6000;
+    if (m->kernel_ns < m->now_ns)
+        m->kernel_ns = m->now_ns;
+    event.kernel.start_ns = m->kernel_ns + 200;
+    event.kernel.end_ns = m->kernel_ns + 200 + length;
+    m->kernel_ns = event.kernel.end_ns;
+    event.kernel.stream = 7 + which % 2;
+    event.kernel.name = m->kernels[which % 16];
+    put(m, event);
+}
+
+static uint64_t size_of(unsigned layer, unsigned part)
+{
+    return 512 * (UINT64_C(1) + (layer * 37 + part * 101) % 4000);
+}
+
+/* The address of a block: each has its own 2 MiB. */
+static uint64_t address_of(unsigned layer, unsigned part)
+{
+    return BASE + ((uint64_t)layer * (TEMPORARIES + 1) + part) * (UINT64_C(2) << 20);
+}
+
+static void make_layer(struct maker *m, unsigned layer, bool forward)
+{
+    for (unsigned t = 1; t <= TEMPORARIES; t++) {
+        put_alloc(m, address_of(layer, t), size_of(layer, t), layer * 7 + t);
+        put_kernel(m, layer + t);
+        if (t > 1)
+            put_free(m, address_of(layer, t - 1));
+    }
+    put_free(m, address_of(layer, TEMPORARIES));
+    if (forward)
+        put_alloc(m, address_of(layer, 0), size_of(layer, 0), layer * 7);
+    else
+        put_free(m, address_of(layer, 0));
+}
+
+static void make_step(struct maker *m, uint64_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "step %" PRIu64, number);
+    put_range(m, intern(m->recorder, name));
+    put_range(m, m->forward);
+    for (unsigned layer = 0; layer < LAYERS; layer++)
+        make_layer(m, layer, true);
+    put_range(m, 0);
+    put_range(m, m->backward);
+    for (unsigned layer = LAYERS; layer-- > 0;)
+        make_layer(m, layer, false);
+    put_range(m, 0);
+    put_range(m, 0);
+}
+
+static void begin(struct maker *m)
+{
+    struct vs_recorder *r = m->recorder;
+    char name[64];
+    struct vs_event process = {.kind = VS_EVENT_process};
+    process.process.pid = 4242;
+    process.process.start_ns = m->now_ns;
+    process.process.exe = intern(r, "/usr/bin/train_long");
+    process.process.cmdline = intern(r, "train_long");
+    process.process.policy = intern(r, "caching");
+    put(m, process);
+    struct vs_event device = {.kind = VS_EVENT_device};
+    device.device.name = intern(r, "GPU");
+    device.device.total_bytes = UINT64_C(80) << 30;
+    put(m, device);
+    for (unsigned i = 0; i < SITES; i++) {
+        snprintf(name, sizeof name, "layer_%u_alloc", i);
+        m->sites[i] = intern(r, name);
+    }
+    for (unsigned i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "kernel_%u", i);
+        m->kernels[i] = intern(r, name);
+    }
+    m->forward = intern(r, "forward");
+    m->backward = intern(r, "backward");
+    for (unsigned i = 0; i < 2; i++) {
+        struct vs_event segment = {.kind = VS_EVENT_segment_alloc};
+        segment.segment_alloc.addr = BASE + i * SEGMENT_BYTES;
+        segment.segment_alloc.size = SEGMENT_BYTES;
+        segment.segment_alloc.context = 1;
+        segment.segment_alloc.stream = 7;
+        put(m, segment);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct maker m = {.now_ns = vs_clock_ns(), .random = 1};
+    m.events = m.left = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
+    struct vs_recorder_config config = {.path = argc == 3 ? argv[1] : "", .compression = 1,
+                                        .flush_ms = 1000};
+    if (!m.events || vs_recorder_open(&config, &m.recorder)) {
+        fputs("usage: make_view_trace FILE EVENTS\n", stderr);
+        return 2;
+    }
+    begin(&m);
+    bool failed = false;
+    for (uint64_t step = 0; m.left; step++) {
+        make_step(&m, step);
+        if (failed || m.left > m.events / 10)
+            continue;
+        struct vs_event event = {.kind = VS_EVENT_alloc_failed};
+        event.alloc_failed.requested = UINT64_C(90) << 30;
+        event.alloc_failed.api = m.sites[0];
+        event.alloc_failed.error = 2;
+        put(&m, event);
+        failed = true;
+    }
+    vs_recorder_close(m.recorder, VS_END_EXIT, 0);
+    return 0;
+}
