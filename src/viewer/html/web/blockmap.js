@@ -8,8 +8,9 @@ import {createNode, createSurface, fillLegend, tipNode} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
+import {createPlaceAxis} from './placeaxis.js';
 import {GROUPINGS, groupBlocks, matchSites} from './grouping.js';
-import {describeBlock} from './describe.js';
+import {cutEnd, describeBlock, shortSite} from './describe.js';
 import {colorRaster, rasterize} from './raster.js';
 import {upperBound} from './liveindex.js';
 import {inkFor, neutralColor} from './colors.js';
@@ -20,35 +21,19 @@ const LONG_ROWS = 300000; // blocks of a picture that takes many frames
 const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
 const ROWS_MAX = 200000;
-const PLACE_MIN = 512;
 const LEGEND_MAX = 20;
-
-/** End of the address axis of a device. */
-function extentOf(trace, device) {
-    const {blocks, segments} = trace.loaded;
-    trace.extents = trace.extents || {};
-    if (trace.extents[device] === undefined) {
-        let end = 0;
-        for (const table of [blocks, segments]) {
-            for (let i = 0; table && i < table.count; i++) {
-                if (table.device[i] === device)
-                    end = Math.max(end, table.place[i] + table.bytes[i]);
-            }
-        }
-        trace.extents[device] = Math.max(end, 1024);
-    }
-    return trace.extents[device];
-}
 
 /** The rows that search and a selected call site leave out; null: none. */
 function dimmedRows(trace, state) {
     const {blocks} = trace.loaded;
     const sites = matchSites(trace, state.get('search'));
     const selected = state.get('selected');
-    const only = selected && selected.site !== undefined ? selected.site : null;
-    if (!sites && only === null)
+    const {of, names} = groupBlocks(trace, 'site');
+    const only = selected && selected.site !== undefined && trace.head.sites[selected.site]
+        ? names.indexOf(trace.head.sites[selected.site].label) : -1;
+    if (!sites && only < 0)
         return null;
-    return (row) => (sites && !sites[blocks.site[row]]) || (only !== null && blocks.site[row] !== only);
+    return (row) => (sites && !sites[blocks.site[row]]) || (only >= 0 && of[row] !== only);
 }
 
 /** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
@@ -62,38 +47,14 @@ export function mountBlockmap(element, {trace, state}) {
     const status = createNode('div', 'v-bar v-status');
     const surface = createSurface(element, state, {label: 'Blocks over time and address', height: BLOCKMAP_HEIGHT,
         legend: true, draw: drawMap, drawOver: drawMapMarks, onSize: refresh, onTheme: recolor});
-    surface.legend.classList.add('v-legend-tall');
+    surface.legend.classList.add('v-legend-tall', 'v-legend-chosen');
     element.append(status);
     const pixelTime = () => (visibleTime(trace, state).to - visibleTime(trace, state).from) / plot().width;
     const plot = () => plotOf(surface, 8, AXIS_HEIGHT);
+    const vertical = createPlaceAxis(trace, state);
+    const places = vertical.now;
     const blocksNow = () => trace.loaded.blocks;
 
-    function places() {
-        const end = extentOf(trace, state.get('device')) * 1.01;
-        const from = state.get('placeFrom') ?? 0;
-        const to = state.get('placeTo') ?? end;
-        return to > from ? {placeFrom: from, placeTo: to, end} : {placeFrom: 0, placeTo: end, end};
-    }
-    function showPlaces(from, to) {
-        const {end} = places();
-        const span = Math.min(end, Math.max(PLACE_MIN, to - from));
-        const start = Math.max(0, Math.min(end - span, from));
-        state.set(span >= end ? {placeFrom: null, placeTo: null} : {placeFrom: start, placeTo: start + span});
-    }
-    const vertical = {
-        zoom(factor, part) {
-            const {placeFrom, placeTo} = places();
-            const at = placeTo - (placeTo - placeFrom) * Math.max(0, Math.min(1, part));
-            const span = Math.max(PLACE_MIN, (placeTo - placeFrom) * factor);
-            const below = (at - placeFrom) / (placeTo - placeFrom);
-            showPlaces(at - span * below, at + span * (1 - below));
-        },
-        pan(part) {
-            const {placeFrom, placeTo} = places();
-            const by = (placeTo - placeFrom) * part;
-            showPlaces(placeFrom + by, placeTo + by);
-        },
-    };
     function viewNow() {
         const {width, height} = plot();
         const {placeFrom, placeTo} = places();
@@ -171,8 +132,7 @@ export function mountBlockmap(element, {trace, state}) {
         if (!picture || picture.device !== state.get('device'))
             return;
         const x = timeScale(visibleTime(trace, state), area);
-        const {placeFrom, placeTo} = places();
-        const y = (place) => area.top + area.height * (placeTo - place) / (placeTo - placeFrom);
+        const y = vertical.scale(area);
         const left = x(picture.from);
         const top = y(picture.placeTo);
         pen.image(canvas, left, top, x(picture.to) - left, y(picture.placeFrom) - top);
@@ -204,8 +164,7 @@ export function mountBlockmap(element, {trace, state}) {
         const colors = grouping.colors(surface.theme);
         const {blocks} = trace.loaded;
         const x = timeScale(visibleTime(trace, state), area);
-        const {placeFrom, placeTo} = places();
-        const y = (place) => area.top + area.height * (placeTo - place) / (placeTo - placeFrom);
+        const y = vertical.scale(area);
         const dim = dimmedRows(trace, state);
         const largest = picture.large.sort((a, b) => b.width * b.height - a.width * a.height).slice(0, LABELS_MAX);
         for (const {row} of largest) {
@@ -216,7 +175,7 @@ export function mountBlockmap(element, {trace, state}) {
             if (width < 70 || height < 13 || (dim && dim(row)))
                 continue;
             const label = trace.head.sites[blocks.site[row]].label;
-            const text = shorten(`${formatBytes(blocks.bytes[row])}  ${label}`, Math.floor((width - 8) / 6));
+            const text = cutEnd(`${formatBytes(blocks.bytes[row])}  ${shortSite(label)}`, Math.floor((width - 8) / 6));
             pen.text(left + 5, Math.min(top + height / 2 + 4, top + height - 3), text, inkFor(colors[grouping.of[row]]), {size: 10.5});
         }
     }
@@ -249,7 +208,7 @@ export function mountBlockmap(element, {trace, state}) {
             return;
         }
         const {placeFrom, placeTo} = places();
-        const y = (place) => area.top + area.height * (placeTo - place) / (placeTo - placeFrom);
+        const y = vertical.scale(area);
         const x = timeScale(range, area);
         drawTimeGrid(pen, surface, area, range);
         drawByteGrid(pen, surface, area, byteTicks(placeFrom, placeTo, area.height), y);
@@ -266,9 +225,8 @@ export function mountBlockmap(element, {trace, state}) {
     }
     function outline(pen, area, row, color, thick) {
         const {blocks} = trace.loaded;
-        const {placeFrom, placeTo} = places();
         const x = timeScale(visibleTime(trace, state), area);
-        const y = (place) => area.top + area.height * (placeTo - place) / (placeTo - placeFrom);
+        const y = vertical.scale(area);
         const left = Math.max(area.left - 4, x(blocks.born[row]));
         const right = Math.min(area.left + area.width + 4, x(blocks.died[row]));
         const top = y(blocks.place[row] + blocks.bytes[row]);
@@ -305,7 +263,7 @@ export function mountBlockmap(element, {trace, state}) {
         for (const row of trace.liveAt(t, state.get('device')))
             held.set(grouping.of[row], (held.get(grouping.of[row]) || 0) + blocks.bytes[row]);
         const shown = grouping.order.slice(0, LEGEND_MAX);
-        const entries = shown.map((g) => ({color: colors[g], text: shorten(grouping.names[g], 44),
+        const entries = shown.map((g) => ({color: colors[g], text: cutEnd(shortSite(grouping.names[g]), 46),
             title: shorten(grouping.names[g], 400), ...valueOf(held.get(g)), ...choiceOf(g)}));
         const rest = grouping.order.slice(LEGEND_MAX);
         if (rest.length)
@@ -389,7 +347,7 @@ export function mountBlockmap(element, {trace, state}) {
         const margin = (end - blocks.born[row]) * 0.3 + 1;
         const pad = blocks.bytes[row] * 1.5;
         showTime(trace, state, blocks.born[row] - margin, end + margin);
-        showPlaces(blocks.place[row] - pad, blocks.place[row] + blocks.bytes[row] + pad);
+        vertical.show(blocks.place[row] - pad, blocks.place[row] + blocks.bytes[row] + pad);
     }
     /** Selects the next block live at the cursor, by address. */
     function step(direction) {

@@ -126,9 +126,6 @@ export function openTrace(page, prefix = '') {
             loaded.error = loaded.error || error;
         });
     }
-    trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
-        page.documentElement.dataset[prefix ? 'otherBlocks' : 'blocks'] = 'ready';
-    })), () => (page.documentElement.dataset.blocks = 'failed'));
     const {liveAt, overlapping, liveBetween} = liveQueries(() => loaded.blocks);
     Object.assign(trace, {liveAt, overlapping, liveBetween});
     trace.cursorAt = (state) => state.get('cursor') ??

@@ -93,3 +93,16 @@ export function describeSegment(trace, row) {
         stack: stackOf(trace, segments.site[row]).map(frameText),
     };
 }
+
+/** A call site's label without file names, for where there is little room:
+ * "forward:12 < main:40". @param {string} label @returns {string} */
+export function shortSite(label) {
+    return label.replace(/ \([^()]*?:(\d+)\)/g, ':$1');
+}
+
+/** The beginning of a text, printable, at most *characters* long.
+ * @param {string} text @param {number} characters @returns {string} */
+export function cutEnd(text, characters) {
+    const shown = printable(text.slice(0, 2 * characters + 8));
+    return shown.length > characters ? `${shown.slice(0, Math.max(1, characters - 1))}…` : shown;
+}

@@ -9,8 +9,9 @@ import {bindTimeAxis, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawCursors, drawTimeGrid, drawTimeMark, plotOf, timeScale} from './timegrid.js';
 import {firstRow, laneText, lanesOf, runsOfLane} from './lanedata.js';
 import {ACTIVITY_TYPES} from './data.js';
+import {cutEnd} from './describe.js';
 import {inkFor, neutralColor, paletteFor} from './colors.js';
-import {formatBytes, formatNumber, formatPercent, formatTime, shorten} from './format.js';
+import {formatBytes, formatCount, formatNumber, formatPercent, formatTime, shorten} from './format.js';
 
 const LANE_HEIGHT = 17;
 const LANE_GAP = 2;
@@ -111,10 +112,11 @@ export function mountLanes(element, {trace, state}) {
             const part = runs.count[i] > 1 ? runs.busy[i] / (runs.end[i] - runs.start[i]) : 1;
             const gap = width > 4 ? 1 : 0;
             pen.rect(left, lane.top, width - gap, LANE_HEIGHT, color, 0.35 + 0.65 * Math.min(1, part));
-            if (width > 26) {
-                const text = shorten(laneText(trace, lane, runs.row[i]), Math.floor((width - 8) / 6));
-                if (width > 8 + 6 * Math.min(text.length, 3))
-                    pen.text(left + 4, lane.top + LANE_HEIGHT - 5, text, inkFor(color), {size: 10.5});
+            if (width > 20) {
+                const text = cutEnd(laneText(trace, lane, runs.row[i]), Math.floor((width - 8) / 6));
+                const cut = lane.what === 'step' && text.endsWith('…') ? formatCount(lane.table.number[runs.row[i]]) : text;
+                if (cut.length > 3 || lane.what === 'step')
+                    pen.text(left + 4, lane.top + LANE_HEIGHT - 5, cut, inkFor(color), {size: 10.5});
             }
         }
     }

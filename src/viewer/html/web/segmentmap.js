@@ -20,12 +20,12 @@ const MERGED_PIXELS = 1;
 
 function streamText(trace, group) {
     const {streams} = trace.head;
-    const stream = group.stream && streams[group.stream - 1] ? printable(streams[group.stream - 1].name) : 'no stream';
+    const stream = group.stream && streams[group.stream - 1] ? printable(streams[group.stream - 1].name) : '';
     if (group.loose)
-        return `${stream}, memory allocated without a cache`;
+        return [stream, 'memory allocated without a cache'].filter(Boolean).join(', ');
     const pools = trace.head.pools;
     const pool = group.pool ? (pools && pools[group.pool - 1] ? `, pool ${printable(pools[group.pool - 1])}` : `, pool ${group.pool}`) : '';
-    return `${stream}${pool}`;
+    return `${stream || 'device memory, stream not recorded'}${pool}`;
 }
 
 function groupText(trace, group) {

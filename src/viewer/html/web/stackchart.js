@@ -10,6 +10,7 @@ import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './vie
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
+import {cutEnd, shortSite} from './describe.js';
 import {stackColumns, sweepColumns} from './sweep.js';
 import {inkFor, neutralColor} from './colors.js';
 import {formatBytes, formatCount, formatPercent, shorten} from './format.js';
@@ -163,7 +164,7 @@ export function mountStackchart(element, {trace, state}) {
         const right = Math.min(area.left + area.width, x(s.sweep.from + (first + best.start + best.length) * unit));
         const letters = Math.floor((right - left - 12) / 6.2);
         if (letters >= 8)
-            pen.text(left + 6, y((best.low + best.high) / 2) + 4, shorten(nameOf(s, r), letters), inkFor(color), {size: 11});
+            pen.text(left + 6, y((best.low + best.high) / 2) + 4, cutEnd(shortSite(nameOf(s, r)), letters), inkFor(color), {size: 11});
     }
     /** Bytes of each row of the stack in the column of *t*: {values, at}; null where it has none. */
     function valuesAt(t) {
@@ -186,7 +187,7 @@ export function mountStackchart(element, {trace, state}) {
             return;
         surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
-        fillLegend(surface.legend, s.groups.map((_, r) => ({color: colorOf(s, r), text: shorten(nameOf(s, r), 44),
+        fillLegend(surface.legend, s.groups.map((_, r) => ({color: colorOf(s, r), text: cutEnd(shortSite(nameOf(s, r)), 46),
             title: shorten(nameOf(s, r), 400), ...values[r] ? {value: formatBytes(values[r])} : {}})));
         surface.legend.prepend(createNode('span', 'v-status',
             `${formatBytes(total)} live at ${instantText(at, columnsSeen(s).unit)} by ${GROUPINGS[s.key]}:`));

@@ -21,14 +21,14 @@ export const TABS = [
     {id: 'overview', label: 'Overview', tools: [], parts: []},
     {id: 'timeline', label: 'Timeline', tools: ['color'], parts: [
         {...CURVE, size: 'tall'},
-        {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'page'},
-        {name: 'stackchart', title: 'What held the memory', mount: mountStackchart, size: 'page'},
+        {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'chart'},
+        {name: 'stackchart', title: 'What held the memory', mount: mountStackchart, size: 'chart'},
     ]},
     {id: 'blocks', label: 'Blocks', tools: ['color'], parts: [
-        CURVE_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'page'},
+        CURVE_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'chart'},
     ]},
     {id: 'segments', label: 'Segments', tools: ['color'], parts: [
-        CURVE_STRIP, {name: 'segmentmap', title: 'Segments at the cursor', mount: mountSegmentmap, size: 'page'},
+        CURVE_STRIP, {name: 'segmentmap', title: 'Segments at the cursor', mount: mountSegmentmap, size: 'chart'},
     ]},
     {id: 'flame', label: 'Flame graph', tools: [], parts: [
         CURVE_STRIP, {name: 'flame', title: 'Flame graph', mount: mountFlame, size: 'fill'},

@@ -55,10 +55,12 @@ export function mountTimeline(element, {trace, state}) {
         if (chosen[series.key] !== undefined)
             return chosen[series.key];
         const held = heldSeries();
-        if (series.key !== 'used' || !held || failuresOf(trace, device()).length)
-            return true;
         const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-        return most(series.max) <= USED_FAR * most(held.max);
+        if (series.key !== 'used' || !held)
+            return true;
+        const limit = limitOf(trace, device());
+        const full = limit && most(series.max) > limit.bytes / 2;
+        return full || most(series.max) <= USED_FAR * most(held.max);
     }
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
     function drawnColumns(series, range, area) {
