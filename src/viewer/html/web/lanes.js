@@ -126,12 +126,12 @@ export function mountLanes(element, {trace, state}) {
         const x = timeScale(range, area);
         const {colors} = surface;
         drawTimeGrid(pen, surface, area, range);
-        const letters = Math.floor(surface.gutter / 6.4);
+        const size = surface.gutter < 60 ? 9 : 11;
+        const letters = Math.floor((surface.gutter - 8) / size / 0.53);
         for (const lane of lanes) {
             if (lane.heading !== undefined)
                 pen.text(area.left + 2, lane.heading + 13, lane.group, colors.ink, {weight: '600', size: 11});
-            pen.text(area.left - 6, lane.top + LANE_HEIGHT - 5, shorten(lane.name, letters), colors.muted,
-                {align: 'right', size: surface.gutter < 60 ? 9 : 11});
+            pen.text(area.left - 6, lane.top + LANE_HEIGHT - 5, cutEnd(lane.name, letters), colors.muted, {align: 'right', size});
         }
         pen.clip(area.left, 0, area.width, surface.height);
         lanes.forEach((lane, i) => {

@@ -12,6 +12,24 @@ function fontOf({size = 11, weight = ''}) {
     return `${weight} ${size}px ${PEN_FONT}`.trim();
 }
 
+/** *text* in lines of at most *width* pixels, broken at spaces.
+ * @param {Object} pen @param {string} text @param {number} width @param {Object} options as of pen.text
+ * @returns {string[]} */
+export function breakLines(pen, text, width, options) {
+    const lines = [];
+    let line = '';
+    for (const word of text.split(' ')) {
+        const longer = line ? `${line} ${word}` : word;
+        if (line && pen.measure(longer, options) > width) {
+            lines.push(line);
+            line = word;
+        } else {
+            line = longer;
+        }
+    }
+    return [...lines, line];
+}
+
 /** @param {CanvasRenderingContext2D} context scaled to CSS pixels */
 export function canvasPen(context) {
     const trace = (xs, ys, count) => {

@@ -80,7 +80,7 @@ function addUp(group, blocks) {
 /** Bytes per pixel at which *groups* fill *height* pixels of lines of *width*.
  * @param {number} bytes that must fit (the most that is ever held) */
 export function scaleToFit(groups, bytes, width, height) {
-    const lines = Math.max(2, Math.floor((height - groups.length * HEADING_STEP) / LINE_STEP) - groups.length);
+    const lines = Math.max(2, Math.floor((height - groups.reduce((sum, group) => sum + (group.heading || HEADING_STEP), 0)) / LINE_STEP) - groups.length);
     return Math.max(1, bytes / (lines * width) * 1.05);
 }
 
@@ -103,7 +103,7 @@ function flow(position, bytes, unit, width, piece) {
     }
 }
 
-/** Lays the groups out. @param {number} unit bytes per pixel @param {number} top first pixel
+/** Lays the groups out, each below its heading (group.heading pixels). @param {number} unit bytes per pixel @param {number} top first pixel
  * @returns {{pieces: Object[], headings: Object[], height: number, leftOut: number}} pieces: {x, y, width,
  *   from, to (bytes of the segment), segment, group}; leftOut: segments beyond the last line */
 export function layOutSegments(groups, unit, width, top) {
@@ -114,7 +114,7 @@ export function layOutSegments(groups, unit, width, top) {
     let leftOut = 0;
     for (const group of groups) {
         headings.push({group, y});
-        y += HEADING_STEP;
+        y += group.heading || HEADING_STEP;
         const position = {x: 0, line: 0};
         for (const segment of group.segments) {
             if (lines + position.line > LINES_MAX) {

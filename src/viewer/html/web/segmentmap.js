@@ -2,6 +2,7 @@
  *
  * The segments at the cursor's instant: blocks in colours, holes hatched, by stream and pool, all on one
  * scale; above them the failed request on the same scale, beside the largest hole. Plays through time. */
+import {breakLines} from './pen.js';
 import {createNode, createSurface, tipNode} from './surface.js';
 import {instantText, moveCursor, timeKey, visibleTime} from './viewport.js';
 import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, scaleToFit, segmentsAt} from './segmentlayout.js';
@@ -17,6 +18,8 @@ const SEGMENTS_LEFT = 12;
 const PLAY_SECONDS = 15;
 const REQUEST_LINES = 2;
 const MERGED_PIXELS = 1;
+const HEADING_NAME = {weight: '600', size: 12};
+const HEADING_TEXT = {size: 12};
 
 function streamText(trace, group) {
     const {streams} = trace.head;
@@ -101,18 +104,37 @@ export function mountSegmentmap(element, {trace, state}) {
         const most = curve && curve.reserved_max ? curve.reserved_max.reduce((a, b) => Math.max(a, b), 0) : 0;
         return Math.max(now, most, 1024);
     }
-    function compute() {
+    /** Breaks the headings of the groups into lines. */
+    function breakHeadings(pen, groups) {
+        for (const group of groups) {
+            group.lines = breakLines(pen, groupText(trace, group), width(), HEADING_TEXT);
+            const name = pen.measure(streamText(trace, group), HEADING_NAME) + 10;
+            group.beside = group.lines.length === 1 && name + pen.measure(group.lines[0], HEADING_TEXT) <= width() ? name : 0;
+            group.heading = HEADING_STEP + (group.beside ? 0 : 16 * group.lines.length);
+        }
+    }
+    function requestText({failure, largest, cut}, groups) {
+        const held = groups.reduce((sum, group) => sum + group.free, 0);
+        const verdict = largest >= failure.bytes ? `a hole of ${formatBytes(largest)} exists, in another stream or pool, or after the failure`
+            : `no hole is large enough: the largest is ${formatBytes(largest)}, all holes together ${formatBytes(held)}`;
+        return `The request of ${formatBytes(failure.bytes)} that failed at ${instantText(failure.time, 1e6)}, ` +
+            `to scale${cut ? ' (cut: it is longer)' : ''}: ${verdict}`;
+    }
+    function compute(pen) {
         const device = state.get('device');
         const t = trace.cursorAt(state);
         const groups = segmentsAt(trace, device, t);
         const failure = failureNear(trace, device, t);
         least = least || surface.height;
+        breakHeadings(pen, groups);
         const unit = scaleToFit(groups, mostHeld(groups), width(), least - (failure ? 3 * LINE_STEP + HEADING_STEP : 0)) / zoom;
         let top = 6;
         let request = null;
         if (failure) {
             const largest = groups.reduce((best, group) => Math.max(best, group.largest), 0);
-            request = {failure, largest, y: top, ...layOutRequest(failure.bytes, unit, width(), top + HEADING_STEP, REQUEST_LINES)};
+            request = {failure, largest, y: top, cut: failure.bytes > unit * width() * REQUEST_LINES};
+            request.text = breakLines(pen, requestText(request, groups), width(), HEADING_NAME);
+            Object.assign(request, layOutRequest(failure.bytes, unit, width(), top + 8 + 16 * request.text.length, REQUEST_LINES));
             top = request.lines + LINE_STEP + 8;
         }
         layout = {...layOutSegments(groups, unit, width(), top), groups, unit, request, t};
@@ -151,12 +173,7 @@ export function mountSegmentmap(element, {trace, state}) {
     }
     function drawRequest(pen, request) {
         const {colors} = surface;
-        const {failure, largest, y} = request;
-        const held = layout.groups.reduce((sum, group) => sum + group.free, 0);
-        const verdict = largest >= failure.bytes ? `a hole of ${formatBytes(largest)} exists, in another stream or pool, or after the failure`
-            : `no hole is large enough: the largest is ${formatBytes(largest)}, all together ${formatBytes(held)}`;
-        pen.text(SEGMENTS_LEFT, y + 15, `The request of ${formatBytes(failure.bytes)} that failed at ${instantText(failure.time, 1e6)}, ` +
-            `to scale${request.cut ? ' (cut: it is longer)' : ''}: ${verdict}`, colors.danger, {weight: '600', size: 12});
+        request.text.forEach((line, i) => pen.text(SEGMENTS_LEFT, request.y + 15 + 16 * i, line, colors.danger, HEADING_NAME));
         for (const piece of request.pieces) {
             pen.rect(SEGMENTS_LEFT + piece.x, piece.y, piece.width, LINE_HEIGHT, colors.danger, 0.3);
             pen.frame(SEGMENTS_LEFT + piece.x, piece.y, piece.width, LINE_HEIGHT, colors.danger);
@@ -176,15 +193,15 @@ export function mountSegmentmap(element, {trace, state}) {
             status.textContent = '';
             return;
         }
-        compute();
+        compute(pen);
         const grouping = groupBlocks(trace, state.get('color'));
         const palette = grouping.colors(surface.theme);
         if (layout.request)
             drawRequest(pen, layout.request);
         for (const {group, y} of layout.headings) {
-            const name = streamText(trace, group);
-            pen.text(SEGMENTS_LEFT, y + 16, name, colors.ink, {weight: '600', size: 12});
-            pen.text(SEGMENTS_LEFT + pen.measure(name, {weight: '600', size: 12}) + 10, y + 16, groupText(trace, group), colors.muted, {size: 12});
+            pen.text(SEGMENTS_LEFT, y + 16, streamText(trace, group), colors.ink, HEADING_NAME);
+            group.lines.forEach((line, i) => pen.text(SEGMENTS_LEFT + group.beside,
+                y + 16 + (group.beside ? 0 : 16 * (i + 1)), line, colors.muted, HEADING_TEXT));
         }
         for (const piece of layout.pieces)
             drawPiece(pen, piece, grouping, palette);

@@ -76,7 +76,7 @@ export function mountTimeline(element, {trace, state}) {
         const curves = top;
         for (const failure of held ? failuresIn(trace, device(), range) : []) {
             const needed = failure.bytes + valueAt(trace, held, device(), failure.time).value;
-            top = Math.max(top, Math.min(needed, curves * FAILURE_FAR));
+            top = Math.max(top, needed > curves * FAILURE_FAR ? curves * 1.5 : needed);
         }
         const limit = limitOf(trace, device());
         const near = limit && (wholeScale || limit.bytes <= top * LIMIT_NEAR);
@@ -110,7 +110,9 @@ export function mountTimeline(element, {trace, state}) {
             pen.frame(at - 4, top, 8, Math.max(2, y(value) - top), color);
             const left = at > area.left + area.width / 2;
             const text = `${failure.recovered ? 'failed, recovered' : 'out of memory'}: ${formatBytes(failure.bytes)}${cut ? ', more than fits here' : ''}`;
-            pen.text(at + (left ? -8 : 8), Math.max(area.top + 12, top + 4), text, color,
+            const room = left ? at - area.left - 12 : area.left + area.width - at - 12;
+            const fits = pen.measure(text, {weight: '600'}) < room;
+            pen.text(at + (left ? -8 : 8), Math.max(area.top + 12, top + 4), fits ? text : `failed: ${formatBytes(failure.bytes)}`, color,
                 {align: left ? 'right' : 'left', weight: '600'});
         }
     }
