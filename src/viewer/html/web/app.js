@@ -12,6 +12,7 @@ import {GROUPINGS} from './grouping.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
 import {createState} from './state.js';
+import {followWindow} from './serve.js';
 import {mountSummary} from './panels/summary.js';
 import {CURVE, TABS} from './tabs.js';
 import {timeKey} from './viewport.js';
@@ -311,7 +312,10 @@ function fail(error) {
 
 whenRead('head', async () => {
     try {
-        const page = new Page(document.getElementById('app'), openTrace(document));
+        const trace = openTrace(document);
+        const page = new Page(document.getElementById('app'), trace);
+        if (trace.head.serve)
+            followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
         await whenParsed();
         if (document.getElementById('b.head'))
             page.addOther(openTrace(document, 'b.'));

@@ -74,6 +74,12 @@ export function canvasPen(context) {
             context.font = fontOf(options);
             context.textAlign = options.align || 'left';
             context.textBaseline = 'alphabetic';
+            if (options.halo) {
+                context.strokeStyle = options.halo;
+                context.lineWidth = 4;
+                context.lineJoin = 'round';
+                context.strokeText(printable(text), x, y);
+            }
             context.fillStyle = color;
             context.fillText(printable(text), x, y);
         },
@@ -142,7 +148,8 @@ export function svgPen(width, height, background) {
         text(x, y, text, color, options = {}) {
             const anchor = {left: 'start', center: 'middle', right: 'end'}[options.align || 'left'];
             const weight = options.weight ? ` font-weight="${options.weight}"` : '';
-            out.push(`<text x="${svgNumber(x)}" y="${svgNumber(y)}" font-size="${options.size || 11}"${weight} ` +
+            const halo = options.halo ? ` paint-order="stroke" stroke="${svgText(options.halo)}" stroke-width="4"` : '';
+            out.push(`<text x="${svgNumber(x)}" y="${svgNumber(y)}" font-size="${options.size || 11}"${weight}${halo} ` +
                 `text-anchor="${anchor}" fill="${svgText(color)}">${svgText(text)}</text>`);
         },
         measure(text, options = {}) {

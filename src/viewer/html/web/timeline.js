@@ -94,7 +94,7 @@ export function mountTimeline(element, {trace, state}) {
         const color = surface.colors['series-limit'];
         if (near) {
             pen.line(area.left, y(limit.bytes), area.left + area.width, y(limit.bytes), color, 1.5, [6, 4]);
-            pen.text(area.left + 6, y(limit.bytes) - 4, `${limit.name} ${formatBytes(limit.bytes)}`, color, {weight: '600'});
+            pen.text(area.left + 6, y(limit.bytes) - 4, `${limit.name} ${formatBytes(limit.bytes)}`, color, {weight: '600', halo: surface.colors.panel});
         }
     }
     function drawFailures(pen, area, range, y) {
@@ -113,7 +113,7 @@ export function mountTimeline(element, {trace, state}) {
             const room = left ? at - area.left - 12 : area.left + area.width - at - 12;
             const fits = pen.measure(text, {weight: '600'}) < room;
             pen.text(at + (left ? -8 : 8), Math.max(area.top + 12, top + 4), fits ? text : `failed: ${formatBytes(failure.bytes)}`, color,
-                {align: left ? 'right' : 'left', weight: '600'});
+                {align: left ? 'right' : 'left', weight: '600', halo: surface.colors.panel});
         }
     }
     function drawTimeline(pen) {
