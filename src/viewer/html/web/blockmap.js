@@ -22,6 +22,7 @@ const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
 const ROWS_MAX = 200000;
 const LEGEND_MAX = 20;
+const LEGEND_SHORT = 8; // entries that need no fixed height
 
 /** The rows that search and a selected call site leave out; null: none. */
 function dimmedRows(trace, state) {
@@ -47,7 +48,7 @@ export function mountBlockmap(element, {trace, state}) {
     const status = createNode('div', 'v-bar v-status');
     const surface = createSurface(element, state, {label: 'Blocks over time and address', height: BLOCKMAP_HEIGHT,
         legend: true, draw: drawMap, drawOver: drawMapMarks, onSize: refresh, onTheme: recolor});
-    surface.legend.classList.add('v-legend-tall', 'v-legend-chosen');
+    surface.legend.classList.add('v-legend-chosen');
     element.append(status);
     const pixelTime = () => (visibleTime(trace, state).to - visibleTime(trace, state).from) / plot().width;
     const plot = () => plotOf(surface, 8, AXIS_HEIGHT);
@@ -269,6 +270,7 @@ export function mountBlockmap(element, {trace, state}) {
         if (rest.length)
             entries.push({color: neutralColor(surface.theme), text: `${formatCount(rest.length)} other ${GROUPINGS[grouping.key]}s`,
                 ...valueOf(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
+        surface.legend.classList.toggle('v-legend-tall', entries.length > LEGEND_SHORT);
         fillLegend(surface.legend, entries);
         surface.legend.prepend(createNode('span', 'v-status', `live at ${instantText(t, pixelTime())} by ${GROUPINGS[grouping.key]}:`));
     }

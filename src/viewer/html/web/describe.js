@@ -4,7 +4,7 @@
  * pointer, the detail panel and exports. What is unknown says so. */
 import {phaseName} from './grouping.js';
 import {instantText} from './viewport.js';
-import {formatBytes, formatCount, formatTime, printable, shorten} from './format.js';
+import {formatBytes, formatBytesApart, formatCount, formatTime, printable, shorten} from './format.js';
 
 const STACK_MAX = 256;
 
@@ -65,7 +65,7 @@ export function describeBlock(trace, row) {
         ['family', head.families[blocks.family[row]] || 'unknown'],
     ];
     if (waste)
-        facts.splice(1, 0, ['requested', `${formatBytes(size - waste)}; rounding adds ${formatBytes(waste)}`]);
+        facts.splice(1, 0, ['requested', `${formatBytesApart(size - waste, size)[0]}; rounding adds ${formatBytes(waste)}`]);
     const segment = blocks.segment ? blocks.segment[row] : 0;
     if (segment && segments && segment <= segments.count) {
         const at = blocks.place[row] - segments.place[segment - 1];

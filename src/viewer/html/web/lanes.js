@@ -213,12 +213,16 @@ export function mountLanes(element, {trace, state}) {
         const margin = table.duration[found.row] * 0.1 + 1;
         showTime(trace, state, table.start[found.row] - margin, table.start[found.row] + table.duration[found.row] + margin);
     });
+    function laneWords(lane, row) {
+        const text = laneText(trace, lane, row);
+        return lane.what === 'step' ? text : lane.what === 'phase' ? `phase ${text}` : `${lane.group}, ${text}`;
+    }
     function sayLanes() {
         const t = trace.cursorAt(state);
         const at = lanes.flatMap((lane) => {
             const i = firstRow(lane, t);
             const row = lane.rows[i];
-            return i < lane.rows.length && lane.table.start[row] <= t ? [`${lane.name || lane.group} ${laneText(trace, lane, row)}`] : [];
+            return i < lane.rows.length && lane.table.start[row] <= t ? [laneWords(lane, row)] : [];
         });
         surface.say(`At ${instantText(t, 1e6)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
     }

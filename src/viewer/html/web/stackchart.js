@@ -17,6 +17,7 @@ import {formatBytes, formatCount, formatPercent, shorten} from './format.js';
 
 const STACK_HEIGHT = 320;
 const STACK_GROUPS = 20;
+const STACK_LEGEND_SHORT = 8; // entries that need no fixed height
 const LABEL_HEIGHT = 16;
 
 /** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
@@ -29,7 +30,6 @@ export function mountStackchart(element, {trace, state}) {
     let pointed = -1; // row of the stack under the pointer
     const surface = createSurface(element, state, {label: 'Live bytes by group over time', height: STACK_HEIGHT,
         legend: true, draw: drawStack, drawOver: drawStackMarks, onSize: refreshStack});
-    surface.legend.classList.add('v-legend-tall');
     const plot = () => plotOf(surface, 8, AXIS_HEIGHT);
     const grouping = () => groupBlocks(trace, state.get('color'));
 
@@ -187,6 +187,7 @@ export function mountStackchart(element, {trace, state}) {
             return;
         surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
+        surface.legend.classList.toggle('v-legend-tall', s.groups.length > STACK_LEGEND_SHORT);
         fillLegend(surface.legend, s.groups.map((_, r) => ({color: colorOf(s, r), text: cutEnd(shortSite(nameOf(s, r)), 46),
             title: shorten(nameOf(s, r), 400), ...values[r] ? {value: formatBytes(values[r])} : {}})));
         surface.legend.prepend(createNode('span', 'v-status',

@@ -80,7 +80,7 @@ export function missingText(trace) {
         return '';
     const left = part.blocks_left_out ? `, ${formatCount(part.blocks_left_out)} blocks outside of it are left out` : '';
     return `Blocks from ${formatTime(part.from)} to ${formatTime(part.to)} are in this page${left}. ` +
-        'For another part: vramscope view --from T --to T';
+        (trace.head.serve ? 'Zoom in elsewhere to read another part.' : 'For another part: vramscope view --from T --to T');
 }
 
 /** Cursors, the span between them, and the crosshair under the pointer. */
