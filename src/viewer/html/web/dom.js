@@ -2,7 +2,7 @@
  *
  * Makes elements. Text only ever goes in as text nodes, with control characters as escapes: a name
  * from a trace can never become markup. */
-import {printable} from './format.js';
+import {printable, shorten} from './format.js';
 
 /** @param {string} tag may have classes: "p.note.small"
  * @param {Object} [attributes] "on" has listeners, null and false leave an attribute out
@@ -77,4 +77,23 @@ export function makeSvg(tag, attributes, ...children) {
 export function serializeSvg(svg) {
     svg.setAttribute('xmlns', SVG_SPACE);
     return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(svg)}\n`;
+}
+
+/** Rows of texts as an SVG document; the first row is the header, the first column is on the left.
+ * @param {string} title @param {string[][]} rows @returns {string} */
+export function tableSvg(title, rows) {
+    const columns = rows[0].map((_, i) => Math.min(90, Math.max(...rows.map((row) => String(row[i]).length))) * 7 + 24);
+    const width = columns.reduce((sum, w) => sum + w, 16);
+    const ink = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
+    const svg = makeSvg('svg', {width, height: rows.length * 22 + 44, 'font-family': 'system-ui, sans-serif', 'font-size': 12, fill: ink},
+        makeSvg('text', {x: 12, y: 22, 'font-weight': 600}, title));
+    rows.forEach((row, line) => {
+        let x = 12;
+        row.forEach((text, i) => {
+            svg.append(makeSvg('text', {x: i ? x + columns[i] - 12 : x, y: 48 + line * 22, 'text-anchor': i ? 'end' : 'start',
+                'font-weight': line ? 400 : 600}, shorten(String(text), 90)));
+            x += columns[i];
+        });
+    });
+    return serializeSvg(svg);
 }

@@ -103,3 +103,10 @@ export function shorten(text, characters) {
     const head = Math.ceil((characters - 1) * 0.6);
     return `${shown.slice(0, head)}…${shown.slice(shown.length - (characters - 1 - head))}`;
 }
+
+/** A call site's text as the function that allocated and its callers: ["f (a.c:12)", "g:30 < main"].
+ * @param {string} label @returns {string[]} */
+export function splitSite(label) {
+    const at = label.indexOf(' < ');
+    return at < 0 ? [label, ''] : [label.slice(0, at), label.slice(at + 3)];
+}

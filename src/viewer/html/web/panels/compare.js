@@ -3,7 +3,7 @@
  * Two traces side by side: which peaks higher, their curves on one axis, their figures, what is new,
  * gone, grown and shrunk at the peaks, and their phases. A is the first trace of the page. */
 import {choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime, shorten} from '../format.js';
+import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime, shorten, splitSite} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
 import {comparedFigures, comparedGroups, comparedPhases, differenceSentence} from './difference.js';
 
@@ -101,7 +101,9 @@ function changeRow(row, most) {
     const change = row.b - row.a;
     const bar = make(`span.change-fill${change > 0 ? '.up' : '.down'}`);
     bar.style.width = `${50 * Math.abs(change) / most}%`;
-    return [make('span', {}, make(`span.tag.tag-${row.status}`, {}, row.status), ' ', row.name),
+    const [first, callers] = splitSite(row.name);
+    return [make('span', {}, make(`span.tag.tag-${row.status}`, {}, row.status), ' ', first,
+        callers ? make('span.muted', {}, ` < ${callers}`) : null),
         formatBytes(row.a), formatBytes(row.b), make(`span${change > 0 ? '.worse' : '.better'}`, {}, formatBytesChange(change)),
         make('span.change', {'aria-hidden': 'true'}, bar)];
 }

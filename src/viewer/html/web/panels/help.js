@@ -9,7 +9,7 @@ const KEYS = [
         ['t', 'light, dark or the theme of the system'], ['Escape', 'close the panel, zoom out'],
     ]],
     ['Views over time', [
-        ['← →', 'pan'], ['+ −', 'zoom'], ['Home End', 'the whole trace'], ['[ ]', 'to the step before or after'],
+        ['← →', 'pan'], ['+ −', 'zoom'], ['0', 'the whole trace'], ['Home End', 'to its start, to its end'], ['[ ]', 'to the step before or after'],
         ['Shift ← →', 'move the cursor'], ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan'],
         ['click', 'set the cursor'], ['Shift drag', 'choose a span: what was allocated in it'],
     ]],

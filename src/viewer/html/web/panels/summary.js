@@ -2,8 +2,8 @@
  *
  * The first screen: the verdict with the line to look at and the first remedies, the figures, what
  * held the memory. Made from head alone, so that it stands before any block is decoded. */
-import {formatBytes, formatNumber, formatPercent} from '../format.js';
-import {button, make} from '../dom.js';
+import {formatBytes, formatNumber, formatPercent, splitSite} from '../format.js';
+import {button, make, tableSvg} from '../dom.js';
 import {figuresOf, notesOf, partsOf, timeAndPhase, verdictOf, warningsOf} from './verdict.js';
 import {paletteFor, themeOf} from '../colors.js';
 
@@ -30,13 +30,15 @@ function barItems(rows, total, colors, onPick) {
         fill.style.width = `${100 * row.bytes / widest}%`;
         if (colors && colors[i])
             fill.style.background = colors[i];
+        const [first, callers] = row.site ? splitSite(row.name) : [row.name, ''];
         const name = onPick && !row.rest
-            ? button(row.name, () => onPick(row), {class: 'bar-name link', title: row.name})
-            : make(row.rest ? 'span.bar-name.muted' : 'span.bar-name', {title: row.name}, row.name);
+            ? button(first, () => onPick(row), {class: 'bar-name link', title: row.name})
+            : make(row.rest ? 'span.bar-name.muted' : 'span.bar-name', {title: row.name}, first);
         return make('li', {}, make('div.bar-line', {}, name,
             make('span.bar-count', {}, row.blocks ? `${formatNumber(row.blocks, 'block')}` : ''),
             make('span.bar-bytes', {}, formatBytes(row.bytes)),
             make('span.bar-share', {}, formatPercent(row.bytes, total))),
+        callers ? make('div.callers', {title: row.name}, `from ${callers}`) : null,
         make('span.bar', {'aria-hidden': 'true'}, fill));
     });
     return make('ol.bars', {}, items);
@@ -47,7 +49,7 @@ function barCard(title, rows, total, colors, onPick, wide = '') {
 }
 
 function siteRows(sites, most = ROWS_SHOWN) {
-    const {list, rest} = largeRows(sites.sites.map((site) => ({name: site.text, bytes: site.bytes, blocks: site.count})),
+    const {list, rest} = largeRows(sites.sites.map((site) => ({name: site.text, bytes: site.bytes, blocks: site.count, site: true})),
         sites.total_bytes, most);
     const more = rest.length + sites.omitted_count;
     const bytes = rest.reduce((sum, row) => sum + row.bytes, 0) + sites.omitted_bytes;
@@ -135,7 +137,7 @@ function balanceCard(balance, theme) {
             key.style.background = color;
         return make('li', {}, key, make('span', {}, name), make('span.bar-bytes', {}, formatBytes(bytes)));
     };
-    return make('section.card.held.held-wide', {}, make('h2', {}, 'Device memory at its highest use'),
+    return make('section.card.held', {}, make('h2', {}, 'Device memory at its highest use'),
         make('p.muted', {}, `${formatBytes(balance.used_bytes)} of ${formatBytes(balance.total_bytes)} in use at ` +
             timeAndPhase(balance.time_ns, balance.phase)),
         strip, make('ul.legend-list', {}, parts.map((part, i) => row(part.name, part.bytes, colors[i])),
@@ -163,6 +165,17 @@ function heldCards(device, state, theme, answered) {
     return cards;
 }
 
+/** The figures, and the call sites at the peak with their bytes. */
+function summaryRows(head, index) {
+    const device = head.report.devices[index];
+    const rows = [['figure', 'value', 'detail']];
+    for (const figure of figuresOf(head, index))
+        rows.push([figure.label, figure.value, figure.detail]);
+    for (const site of device && device.live ? device.live.by_site.sites : [])
+        rows.push(['live at the peak', site.bytes, site.text]);
+    return rows;
+}
+
 /** Fills *element* with the first screen; *curve* is the element for the curve beside the answer. */
 export function mountSummary(element, {trace, state, curve}) {
     const {head} = trace;
@@ -188,17 +201,11 @@ export function mountSummary(element, {trace, state, curve}) {
     };
     draw();
     const stop = state.subscribe(['device', 'theme'], draw);
+    const rows = () => summaryRows(head, state.get('device'));
     return {
-        svg: null,
-        rows() {
-            const device = head.report.devices[state.get('device')];
-            const rows = [['figure', 'value', 'detail']];
-            for (const figure of figuresOf(head, state.get('device')))
-                rows.push([figure.label, figure.value, figure.detail]);
-            for (const site of device && device.live ? device.live.by_site.sites : [])
-                rows.push(['live at the peak', site.bytes, site.text]);
-            return rows;
-        },
+        svg: () => tableSvg(verdictOf(head, state.get('device')).sentence,
+            rows().map((row) => row.map((cell) => (typeof cell === 'number' ? formatBytes(cell) : cell)))),
+        rows,
         destroy: stop,
     };
 }

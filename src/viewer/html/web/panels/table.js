@@ -4,12 +4,13 @@
  * sorted by any column, filtered by text. Only the rows on the screen are elements, so that a
  * million blocks scroll. Up, Down, Page Up, Page Down, Home and End move, Enter selects. */
 import {themeOf} from '../colors.js';
-import {choice, fill, make, toggles} from '../dom.js';
-import {formatBytes, formatCount, formatNumber, formatPercent, formatTime} from '../format.js';
+import {choice, fill, make, tableSvg, toggles} from '../dom.js';
+import {formatBytes, formatCount, formatNumber, formatPercent, formatTime, splitSite} from '../format.js';
 import {GROUPINGS, groupBlocks, phaseName} from '../grouping.js';
 import {blocksInView, showMoment} from './moment.js';
 
 const TABLE_ROW = 28;
+const TABLE_SVG_ROWS = 200; // the CSV has all
 const TABLE_EXTRA = 6; // rows outside of the screen that are made as well
 
 /** Columns: key, heading, value of a row (for sorting and CSV), text of the value. */
@@ -114,7 +115,9 @@ export function mountTable(element, {trace, state}) {
             if (key)
                 key.style.background = colors[row.index];
             const text = column.text(row, all);
-            return make(`div.cell${column.wide ? '.wide' : ''}`, {role: 'cell', title: column.wide ? text : null}, key, text);
+            const [first, callers] = column.wide ? splitSite(text) : [text, ''];
+            return make(`div.cell${column.wide ? '.wide' : ''}`, {role: 'cell', title: column.wide ? text : null}, key, first,
+                callers ? make('span.muted', {}, ` < ${callers}`) : null);
         });
         const line = make(`div.grid-row${index === active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
             on: {click: () => pick(index)}}, cells);
@@ -192,7 +195,8 @@ export function mountTable(element, {trace, state}) {
     drawHead();
     trace.blocks.then(rebuild, (error) => fill(words, error.message));
     return {
-        svg: null,
+        svg: () => tableSvg(all.words || '', [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
+            ...list.slice(0, TABLE_SVG_ROWS).map((row) => columns().map((c) => c.text(row, all)))]),
         rows: () => [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
             ...list.map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
         destroy() {

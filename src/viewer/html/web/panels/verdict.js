@@ -226,7 +226,8 @@ export function warningsOf(head) {
     const warnings = trace.condition === 'complete' ? [] : [trace.condition_text];
     if (trace.cut_short)
         warnings.push(trace.cut_short);
-    return [...new Set([...warnings, ...head.messages])];
+    const remarks = new Set(notesOf(head));
+    return [...new Set([...warnings, ...head.messages])].filter((text) => !remarks.has(text));
 }
 
 /** Remarks on the recording that do not change the figures. @param {Object} head @returns {string[]} */
