@@ -68,7 +68,7 @@ ROOMS = {
                        "kind.h kinds.h"),
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                          "analysis/checkpoint analysis/kinds",
-                         "stack_names.h stack_sums.h"),
+                         "allocation_log.h stack_names.h stack_sums.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
@@ -92,9 +92,11 @@ ROOMS = {
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
                      "call_tree.h stack_source.h"),
+    "viewer/sqlite": ("base trace/read analysis/state analysis/kinds analysis/history analysis/report viewer/export",
+                      ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                       "analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/common "
-                      "viewer/flame", "export.h export_table.h"),
+                      "viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "simulator/checker": ("base simulator/driver", "vs_sim_check.h"),

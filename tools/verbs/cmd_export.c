@@ -32,14 +32,14 @@ static const char usage[] =
     "                        (the failure) or end. Default: at the peak of each device\n"
     "      --by bytes|count  formats of stacks: width by bytes (default) or number of blocks\n"
     "      --inverted        formats of stacks: from the allocating function to its callers\n"
-    "      --device N        formats of stacks: only this device\n"
+    "      --device N        formats of stacks, and csv: only this device\n"
     "      --instant-min SIZE  mark allocations of this size and larger (default 1 % of the\n"
     "                        device or 64 MiB, whichever is less)\n"
     "      --all-points      write every counter point; by default points closer than 10 us\n"
     "                        are merged, and maxima are kept\n"
     "      --from T, --to T  only this span, both ends included: its kernels and copies, and\n"
     "                        counters and ranges as they were then; formats of stacks: the\n"
-    "                        memory allocated in it, freed or not.\n"
+    "                        memory allocated in it, freed or not; csv: allocations live in it.\n"
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
     "      --partial         use the readable events of a trace that is cut off or damaged\n"
     "\n"
@@ -162,13 +162,17 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Warns that the timeline lacks events that were not recorded. */
-static void say_missing(const char *who, const char *path, const struct vs_recording_state *state)
+/* Warns that the output lacks events that were not recorded. */
+static void say_missing(const char *who, const char *path, const struct vs_export_format *format,
+                        const struct vs_recording_state *state)
 {
     char text[VS_RECORDING_TEXT_MAX];
     if (state->min_size || state->sample > 1)
-        vs_tool_fail(who, "%s: %s; counters are exact, but only those allocations are marked",
-                     path, vs_recording_partial_text(text, state));
+        vs_tool_fail(who, "%s: %s; %s", path, vs_recording_partial_text(text, state),
+                     format->options & VS_EXPORT_INSTANT_MIN
+                         ? "counters are exact, but only those allocations are marked"
+                     : format->options & VS_EXPORT_AT ? "the sums of single stacks are estimates"
+                                                      : "only those allocations are in the output");
     if (*vs_recording_limit_text(text, state))
         vs_tool_fail(who, "%s: limited by the trace's size: %s", path, text);
 }
@@ -197,7 +201,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
         vs_tool_fail(who, "%s: %s", path, why); /* a warning; the readable part was exported */
-    say_missing(who, path, &result.recording);
+    say_missing(who, path, args->format, &result.recording);
     if (result.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
                 who, (unsigned long long)result.clipped);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/export/site_labels.h"
+
+#include <stdlib.h>
+
+#include "analysis/naming/library.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/vec.h"
+
+#define TEXT_FRAMES 4 /* as in `report --json` */
+
+enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
+                                const struct vs_replay *replay)
+{
+    *labels = (struct vs_site_labels){.symbols = symbols};
+    struct vs_summary summary = {.memory = &labels->memory, .replay = replay, .symbols = symbols};
+    return vs_summary_wrappers(&summary, &labels->wrappers);
+}
+
+static enum vs_err name(struct vs_site_labels *labels, const struct vs_replay *replay,
+                        uint32_t index, struct vs_site_label *out)
+{
+    const struct vs_site *from = &replay->sites.items[index];
+    struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
+                                 .symbols = labels->symbols, .wrappers = &labels->wrappers};
+    struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
+                                  .api = vs_reader_string(replay->reader, from->api)};
+    char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    enum vs_err err = vs_summary_frames(&summary, from->stack, from->mark, &site);
+    if (err)
+        return err;
+    out->through = vs_text_copy(&labels->memory, site.through);
+    site.through = NULL;
+    out->text = vs_text_copy(&labels->memory, vs_text_site(text, &site, TEXT_FRAMES));
+    out->library = vs_text_copy(&labels->memory, vs_library_of_stack(replay->reader, from->stack, exe,
+                                                                     library, &framework));
+    return out->through && out->text && out->library ? VS_OK : VS_ERR_NOMEM;
+}
+
+enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_replay *replay,
+                              uint32_t index, struct vs_site_label *out)
+{
+    enum vs_err err =
+        vs_vec_grow(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
+    if (!err && !labels->items[index].text)
+        err = name(labels, replay, index, &labels->items[index]);
+    if (!err)
+        *out = labels->items[index];
+    return err;
+}
+
+void vs_site_labels_close(struct vs_site_labels *labels)
+{
+    free(labels->items);
+    vs_arena_free_all(&labels->memory);
+    *labels = (struct vs_site_labels){0};
+}

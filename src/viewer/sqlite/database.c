@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. SQLite opens files by name: the name of *out*'s file is looked up in /proc, and is
+ * used only if it still leads to that file. */
+#define _GNU_SOURCE
+#include "viewer/sqlite/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+
+#define COPY_BYTES (1u << 20)
+
+struct vs_database_insert {
+    struct vs_database *db;
+    sqlite3_stmt *statement;
+    int next; /* number of the next value, from 1 */
+    struct vs_database_insert *older;
+};
+
+struct vs_database {
+    FILE *out;
+    sqlite3 *sqlite;
+    struct vs_database_insert *inserts;
+    int temporary; /* to be copied to *out*; -1: the database is *out* itself */
+    enum vs_err err;
+    int saved_errno;
+};
+
+static void fail(struct vs_database *db, int code)
+{
+    if (db->err || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
+        return;
+    int reason = db->sqlite ? sqlite3_system_errno(db->sqlite) : 0;
+    db->err = (code & 0xff) == SQLITE_NOMEM ? VS_ERR_NOMEM : VS_ERR_IO;
+    db->saved_errno = (code & 0xff) == SQLITE_FULL ? ENOSPC : reason ? reason : EIO;
+}
+
+static void run(struct vs_database *db, const char *sql)
+{
+    if (!db->err)
+        fail(db, sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL));
+}
+
+/* The name of the empty regular file of *out*; false if there is none. */
+static bool name_of(FILE *out, char path[PATH_MAX])
+{
+    char link[64];
+    struct stat open_file, named;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(out));
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length <= 0 || fstat(fileno(out), &open_file) != 0)
+        return false;
+    path[length] = 0;
+    return S_ISREG(open_file.st_mode) && open_file.st_size == 0 && stat(path, &named) == 0 &&
+           named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino;
+}
+
+static enum vs_err open_file(struct vs_database *db, const char *schema)
+{
+    char path[PATH_MAX];
+    bool named = name_of(db->out, path);
+    if (!named) {
+        snprintf(path, sizeof path, "%s/vramscope-export-XXXXXX", P_tmpdir);
+        db->temporary = mkostemp(path, O_CLOEXEC);
+        if (db->temporary < 0)
+            return VS_ERR_IO;
+    }
+    fail(db, sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL));
+    run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+            "PRAGMA page_size = 8192; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
+    run(db, "BEGIN");
+    run(db, schema);
+    if (!named)
+        unlink(path); /* the descriptors stay */
+    errno = db->saved_errno;
+    return db->err;
+}
+
+enum vs_err vs_database_open(FILE *out, const char *schema, struct vs_database **result)
+{
+    struct vs_database *db = calloc(1, sizeof *db);
+    if (!db)
+        return VS_ERR_NOMEM;
+    db->out = out;
+    db->temporary = -1;
+    enum vs_err err = open_file(db, schema);
+    if (err) {
+        int saved_errno = errno;
+        enum vs_err same = vs_database_close(db, false);
+        (void)same;
+        errno = saved_errno;
+        return err;
+    }
+    *result = db;
+    return VS_OK;
+}
+
+struct vs_database_insert *vs_database_prepare(struct vs_database *db, const char *table,
+                                               int columns)
+{
+    char sql[512];
+    if (db->err)
+        return NULL;
+    struct vs_database_insert *insert = calloc(1, sizeof *insert);
+    if (!insert) {
+        db->err = VS_ERR_NOMEM;
+        return NULL;
+    }
+    size_t length = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", table);
+    for (int i = 1; i < columns && length < sizeof sql - 4; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, ",?");
+    snprintf(sql + length, sizeof sql - length, ")");
+    fail(db, sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &insert->statement,
+                                NULL));
+    *insert = (struct vs_database_insert){db, insert->statement, 1, db->inserts};
+    db->inserts = insert;
+    return db->err ? NULL : insert;
+}
+
+void vs_database_uint(struct vs_database_insert *insert, uint64_t value)
+{
+    if (insert)
+        fail(insert->db, sqlite3_bind_int64(insert->statement, insert->next++, (sqlite3_int64)value));
+}
+
+void vs_database_text(struct vs_database_insert *insert, const char *text)
+{
+    if (insert)
+        fail(insert->db, sqlite3_bind_text(insert->statement, insert->next++, text, -1, SQLITE_STATIC));
+}
+
+void vs_database_null(struct vs_database_insert *insert)
+{
+    if (insert)
+        fail(insert->db, sqlite3_bind_null(insert->statement, insert->next++));
+}
+
+void vs_database_row(struct vs_database_insert *insert)
+{
+    if (!insert)
+        return;
+    if (!insert->db->err) {
+        fail(insert->db, sqlite3_step(insert->statement));
+        fail(insert->db, sqlite3_reset(insert->statement));
+    }
+    insert->next = 1;
+}
+
+enum vs_err vs_database_error(const struct vs_database *db)
+{
+    errno = db->saved_errno;
+    return db->err;
+}
+
+/* Copies the temporary file to the output. */
+static void copy_out(struct vs_database *db)
+{
+    char *buffer = malloc(COPY_BYTES);
+    ssize_t n = 0;
+    if (!buffer) {
+        db->err = VS_ERR_NOMEM;
+        return;
+    }
+    lseek(db->temporary, 0, SEEK_SET);
+    while ((n = read(db->temporary, buffer, COPY_BYTES)) > 0 &&
+           fwrite(buffer, 1, (size_t)n, db->out) == (size_t)n)
+        ;
+    if (n != 0) {
+        db->err = VS_ERR_IO;
+        db->saved_errno = errno;
+    }
+    free(buffer);
+}
+
+enum vs_err vs_database_close(struct vs_database *db, bool keep)
+{
+    if (!db)
+        return VS_OK;
+    if (keep)
+        run(db, "COMMIT");
+    for (struct vs_database_insert *insert = db->inserts, *older; insert; insert = older) {
+        older = insert->older;
+        sqlite3_finalize(insert->statement);
+        free(insert);
+    }
+    int code = sqlite3_close(db->sqlite);
+    db->sqlite = NULL;
+    if (keep)
+        fail(db, code);
+    if (keep && !db->err && db->temporary >= 0)
+        copy_out(db);
+    if (db->temporary >= 0)
+        close(db->temporary);
+    enum vs_err err = db->err;
+    errno = db->saved_errno;
+    free(db);
+    return err;
+}

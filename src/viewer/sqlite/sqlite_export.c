@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace as an SQLite database: allocations are inserted while the trace is read, once; the
+ * tables that they refer to follow at the end, when all names are known. Memory: the live set, the
+ * call sites, and SQLite's cache of 16 MiB. */
+#include "viewer/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/history/allocation_log.h"
+#include "analysis/state/vec.h"
+#include "viewer/sqlite/sqlite_rows.h"
+
+struct sqlite_export {
+    struct vs_database *db;
+    struct vs_database_insert *allocations, *steps;
+    unsigned char *used; /* of the replay's sites: an allocation refers to it */
+    size_t used_capacity;
+    uint64_t step_event, step_ns, steps_begun;
+    uint64_t written;
+};
+
+static enum vs_err take(void *context, const struct vs_replay *replay,
+                        const struct vs_allocation_life *life)
+{
+    static const char *const ends[] = {NULL, "freed", "context destroyed"};
+    struct sqlite_export *e = context;
+    struct vs_database_insert *row = e->allocations;
+    bool ended = life->end != VS_ALLOCATION_LIVE;
+    (void)replay;
+    enum vs_err err = vs_vec_grow(&e->used, &e->used_capacity, life->site_index + 1, 1);
+    if (err)
+        return err;
+    e->used[life->site_index] = 1;
+    vs_database_known(row, !life->host, life->device);
+    vs_database_uint(row, life->addr);
+    vs_database_uint(row, life->requested);
+    vs_database_uint(row, life->size);
+    vs_database_uint(row, life->born_event);
+    vs_database_uint(row, life->born_ns);
+    vs_database_text(row, ends[life->end]);
+    vs_database_known(row, ended, life->ended_event);
+    vs_database_known(row, ended, life->ended_ns);
+    vs_database_uint(row, life->site_index);
+    vs_database_known(row, life->place.phase, life->place.phase);
+    vs_database_known(row, life->place.step_known, life->place.step);
+    vs_database_text(row, life->tensor ? vs_kind_name(life->kind) : NULL);
+    vs_database_text(row, life->tensor ? "tensor" : vs_family_name(life->family));
+    vs_database_uint(row, life->stream);
+    vs_database_uint(row, life->context);
+    vs_database_uint(row, life->tid);
+    vs_database_row(row);
+    e->written++;
+    return vs_database_error(e->db);
+}
+
+/* Notes where steps begin, and writes those that have ended. */
+static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay)
+{
+    const struct vs_steps *steps = &replay->phases.steps;
+    uint64_t start = vs_replay_start_ns(replay);
+    if (replay->step_ended) {
+        vs_database_uint(e->steps, steps->number);
+        vs_database_uint(e->steps, e->step_event);
+        vs_database_uint(e->steps, e->step_ns);
+        vs_database_uint(e->steps, replay->events);
+        vs_database_uint(e->steps, replay->now_ns - start);
+        vs_database_row(e->steps);
+    }
+    if (steps->begun == e->steps_begun)
+        return;
+    e->steps_begun = steps->begun;
+    e->step_event = replay->events;
+    e->step_ns = replay->now_ns - start;
+}
+
+static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
+                            struct vs_stack_names *names, struct vs_export_result *result)
+{
+    struct vs_allocation_log *log;
+    struct vs_event event;
+    enum vs_err err =
+        vs_allocation_log_open(reader, vs_stack_names_symbols(names), take, e, &log);
+    if (err)
+        return err;
+    const struct vs_replay *replay = vs_allocation_log_replay(log);
+    err = vs_reader_rewind(reader);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+        err = vs_allocation_log_event(log, &event);
+        if (!err)
+            follow_steps(e, replay);
+    }
+    if (err == VS_ERR_END) {
+        vs_export_ended(reader, result);
+        err = vs_allocation_log_finish(log);
+    }
+    if (!err) {
+        result->recording = replay->recording;
+        size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
+                                                              : e->used_capacity;
+        err = vs_sqlite_tables(e->db, replay, names, e->used, sites,
+                               result->condition == VS_TRACE_COMPLETE);
+    }
+    vs_allocation_log_close(log);
+    return err;
+}
+
+enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
+                             const struct vs_export_options *options,
+                             struct vs_export_result *result)
+{
+    struct sqlite_export e = {0};
+    struct vs_stack_names *names;
+    (void)options;
+    *result = (struct vs_export_result){0};
+    enum vs_err err = vs_stack_names_open(reader, &names);
+    if (err)
+        return err;
+    err = vs_database_open(out, vs_sqlite_schema, &e.db);
+    if (!err) {
+        e.allocations = vs_database_prepare(e.db, "allocations", 17);
+        e.steps = vs_database_prepare(e.db, "steps", 5);
+        err = read_all(reader, &e, names, result);
+        int saved_errno = errno;
+        enum vs_err closed = vs_database_close(e.db, !err);
+        if (err)
+            errno = saved_errno;
+        err = err ? err : closed;
+    }
+    result->written = e.written;
+    int saved_errno = errno;
+    free(e.used);
+    vs_stack_names_close(names);
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        return VS_ERR_IO;
+    errno = saved_errno;
+    return err;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The schema is described in docs/sqlite.md, and is changed with it. */
+#include "viewer/sqlite/sqlite_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/site_text.h"
+#include "analysis/state/user_level.h"
+#include "viewer/export/site_labels.h"
+
+const char vs_sqlite_schema[] =
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE devices(device INTEGER PRIMARY KEY, name TEXT, uuid TEXT, total_bytes INTEGER,"
+    " simulated INTEGER, tensors INTEGER, peak_bytes INTEGER, peak_event INTEGER, peak_ns INTEGER,"
+    " peak_reserved_bytes INTEGER, end_bytes INTEGER);"
+    "CREATE TABLE allocations(device INTEGER, address INTEGER, requested INTEGER, size INTEGER,"
+    " born_event INTEGER, born_ns INTEGER, end TEXT, end_event INTEGER, end_ns INTEGER,"
+    " site INTEGER, phase INTEGER, step INTEGER, kind TEXT, family TEXT, stream INTEGER,"
+    " context INTEGER, thread INTEGER);"
+    "CREATE TABLE sites(site INTEGER PRIMARY KEY, label TEXT, through TEXT, library TEXT,"
+    " api TEXT);"
+    "CREATE TABLE site_frames(site INTEGER, depth INTEGER, frame INTEGER,"
+    " PRIMARY KEY(site, depth)) WITHOUT ROWID;"
+    "CREATE TABLE frames(frame INTEGER PRIMARY KEY, name TEXT, function TEXT, file TEXT,"
+    " line INTEGER, library TEXT);"
+    "CREATE TABLE phases(phase INTEGER PRIMARY KEY, path TEXT);"
+    "CREATE TABLE steps(step INTEGER, start_event INTEGER, start_ns INTEGER, end_event INTEGER,"
+    " end_ns INTEGER);"
+    "CREATE TABLE failures(event INTEGER PRIMARY KEY, time_ns INTEGER, device INTEGER,"
+    " requested INTEGER, allocated INTEGER, reserved INTEGER, recovered INTEGER, label TEXT);"
+    "CREATE VIEW changes AS"
+    " SELECT born_event AS event, born_ns AS time_ns, device, size AS bytes, site, kind"
+    " FROM allocations WHERE family <> 'ipc' UNION ALL"
+    " SELECT end_event, end_ns, device, -size, site, kind"
+    " FROM allocations WHERE end_event IS NOT NULL AND family <> 'ipc';";
+
+static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    return time_ns > start ? time_ns - start : 0;
+}
+
+static void meta_text(struct vs_database_insert *meta, const char *key, const char *text)
+{
+    vs_database_text(meta, key);
+    vs_database_text(meta, text);
+    vs_database_row(meta);
+}
+
+static void meta_uint(struct vs_database_insert *meta, const char *key, uint64_t value)
+{
+    vs_database_text(meta, key);
+    vs_database_uint(meta, value);
+    vs_database_row(meta);
+}
+
+static void write_meta(struct vs_database *db, const struct vs_replay *replay, bool complete)
+{
+    struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
+    const struct vs_event_process *process = &replay->process.process;
+    meta_uint(meta, "schema", VS_SQLITE_VERSION);
+    if (replay->has_process) {
+        meta_text(meta, "exe", vs_reader_string(replay->reader, process->exe));
+        meta_text(meta, "command", vs_reader_string(replay->reader, process->cmdline));
+        meta_text(meta, "host", vs_reader_string(replay->reader, process->host));
+        meta_text(meta, "version", vs_reader_string(replay->reader, process->version));
+        meta_uint(meta, "pid", process->pid);
+        meta_uint(meta, "start_realtime_ns", process->start_realtime_ns);
+    }
+    meta_uint(meta, "duration_ns", since_start(replay, replay->now_ns));
+    meta_uint(meta, "events", replay->events);
+    meta_uint(meta, "complete", complete);
+    meta_uint(meta, "sample", replay->recording.sample > 1 ? replay->recording.sample : 1);
+    meta_uint(meta, "min_size", replay->recording.min_size);
+}
+
+static void write_devices(struct vs_database *db, const struct vs_replay *replay)
+{
+    struct vs_database_insert *row = vs_database_prepare(db, "devices", 11);
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        const struct vs_account *account = replay->accounts[i];
+        const struct vs_user_sums sums = vs_user_sums(replay, i);
+        vs_database_uint(row, account->device);
+        vs_database_text(row, vs_reader_string(replay->reader, account->name));
+        vs_database_text(row, vs_reader_string(replay->reader, account->uuid));
+        vs_database_uint(row, account->total_bytes);
+        vs_database_uint(row, account->simulated != 0);
+        vs_database_uint(row, sums.level == VS_LEVEL_FRAMEWORK);
+        vs_database_uint(row, sums.peak->bytes);
+        vs_database_known(row, sums.peak->event, sums.peak->event);
+        vs_database_known(row, sums.peak->event, since_start(replay, sums.peak->time_ns));
+        vs_database_uint(row, account->peak_reserved.bytes);
+        vs_database_uint(row, sums.allocated);
+        vs_database_row(row);
+    }
+}
+
+static void write_phases(struct vs_database *db, const struct vs_replay *replay)
+{
+    struct vs_database_insert *row = vs_database_prepare(db, "phases", 2);
+    char path[VS_PLACE_TEXT_MAX];
+    for (size_t i = 1; i < replay->phases.count; i++) {
+        vs_database_uint(row, i);
+        vs_database_text(row, vs_phases_text(&replay->phases, (struct vs_place){.phase = (uint32_t)i},
+                                             path));
+        vs_database_row(row);
+    }
+}
+
+static void write_frames(struct vs_database *db, const struct vs_stack_names *names)
+{
+    struct vs_database_insert *row = vs_database_prepare(db, "frames", 6);
+    for (size_t i = 0; i < vs_stack_names_count(names); i++) {
+        const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
+        vs_database_uint(row, i);
+        vs_database_text(row, frame->name);
+        vs_database_text(row, frame->function);
+        vs_database_text(row, frame->file);
+        vs_database_known(row, frame->line, frame->line);
+        vs_database_text(row, frame->library);
+        vs_database_row(row);
+    }
+}
+
+static enum vs_err write_failures(struct vs_database *db, const struct vs_replay *replay,
+                                  struct vs_site_labels *labels)
+{
+    struct vs_database_insert *row = vs_database_prepare(db, "failures", 8);
+    struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
+                                 .symbols = labels->symbols, .wrappers = &labels->wrappers};
+    char text[VS_CHAIN_TEXT_MAX];
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        const struct vs_failure *failure = &replay->failures[i];
+        struct vs_report_failure named;
+        enum vs_err err = vs_summary_failure(&summary, failure, &named);
+        if (err)
+            return err;
+        named.site.through = NULL;
+        vs_database_uint(row, failure->event);
+        vs_database_uint(row, since_start(replay, failure->time_ns));
+        vs_database_known(row, failure->account != VS_HOST_INDEX, named.device);
+        vs_database_uint(row, failure->requested);
+        vs_database_uint(row, failure->allocated);
+        vs_database_uint(row, failure->reserved);
+        vs_database_uint(row, failure->recovered);
+        vs_database_text(row, vs_text_site(text, &named.site, 4));
+        vs_database_row(row);
+    }
+    return VS_OK;
+}
+
+static enum vs_err write_sites(struct vs_database *db, const struct vs_replay *replay,
+                               struct vs_stack_names *names, struct vs_site_labels *labels,
+                               const unsigned char *used, size_t used_count)
+{
+    struct vs_database_insert *row = vs_database_prepare(db, "sites", 5);
+    struct vs_database_insert *frame = vs_database_prepare(db, "site_frames", 3);
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < used_count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        struct vs_site_label label;
+        struct vs_named_stack stack;
+        if (!used[i])
+            continue;
+        err = vs_site_labels_of(labels, replay, (uint32_t)i, &label);
+        if (!err)
+            err = vs_stack_names_of(names, &(struct vs_stack_of){site->stack, site->mark, site->api,
+                                                                 site->level == VS_LEVEL_FRAMEWORK},
+                                    &stack);
+        if (err)
+            break;
+        vs_database_uint(row, i);
+        vs_database_text(row, label.text);
+        vs_database_text(row, label.through);
+        vs_database_text(row, label.library);
+        vs_database_text(row, vs_reader_string(replay->reader, site->api));
+        vs_database_row(row);
+        for (size_t depth = 0; depth < stack.count; depth++) {
+            vs_database_uint(frame, i);
+            vs_database_uint(frame, depth);
+            vs_database_uint(frame, stack.frames[depth]);
+            vs_database_row(frame);
+        }
+    }
+    return err;
+}
+
+enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
+                             struct vs_stack_names *names, const unsigned char *used,
+                             size_t used_count, bool complete)
+{
+    struct vs_site_labels labels;
+    write_meta(db, replay, complete);
+    write_devices(db, replay);
+    write_phases(db, replay);
+    enum vs_err err = vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
+    if (!err)
+        err = write_sites(db, replay, names, &labels, used, used_count);
+    if (!err)
+        err = write_failures(db, replay, &labels);
+    if (!err)
+        write_frames(db, names);
+    vs_site_labels_close(&labels);
+    return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of an exported database (docs/sqlite.md) and their rows, except those of allocations.
+ * Private to this folder. */
+#ifndef VS_SQLITE_ROWS_H
+#define VS_SQLITE_ROWS_H
+
+#include "analysis/history/stack_names.h"
+#include "analysis/state/replay.h"
+#include "base/vs_err.h"
+#include "viewer/sqlite/database.h"
+
+#define VS_SQLITE_VERSION 1 /* of the schema */
+
+extern const char vs_sqlite_schema[];
+
+/* vs_sqlite_tables: from *replay* at the end of the trace: what it knows of the process, devices,
+ * phases, failures, and the sites with *used* set, with all frames of their stacks. VS_ERR_NOMEM;
+ * errors of the database are kept there. */
+enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
+                             struct vs_stack_names *names, const unsigned char *used,
+                             size_t used_count, bool complete) VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSV and SQLite: every allocation is there with its life, and the sums at the peak are those of the
+report. The queries of docs/sqlite.md run and find the same."""
+import csv
+import io
+import os
+import re
+import sqlite3
+
+COLUMNS = ("event device address requested_bytes size_bytes allocated_ns end end_event end_ns site library "
+           "phase step kind family stream context thread").split()
+
+
+def missing():
+    return None
+
+
+def database(recorded, name):
+    path = os.path.join(recorded.folder, name + ".db")
+    out = recorded.run("export", "-f", "sqlite", "-o", path, recorded.traces[name])
+    if out.returncode and b"built without" in out.stderr:
+        return None
+    assert out.returncode == 0, out.stderr.decode()
+    return sqlite3.connect(path)
+
+
+def rows_of(text):
+    rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
+    assert rows[0] == COLUMNS, rows[0]
+    return [dict(zip(COLUMNS, row)) for row in rows[1:]]
+
+
+def live_at(rows, device, event):
+    return [r for r in rows if r["device"] == str(device) and r["family"] != "ipc" and int(r["event"]) <= event
+            and (r["end"] == "" or int(r["end_event"]) > event)]
+
+
+def sums(rows, key):
+    out = {}
+    for row in rows:
+        size, count = out.get(key(row), (0, 0))
+        out[key(row)] = (size + int(row["size_bytes"]), count + 1)
+    return out
+
+
+def without_through(text):
+    return re.sub(r" \[[^\]]*\]$", "", text)
+
+
+def report_sites(sites):
+    out = {}
+    for site in sites:
+        size, count = out.get(without_through(site["text"]), (0, 0))
+        out[without_through(site["text"])] = (size + site["bytes"], count + site["count"])
+    return out
+
+
+def check_csv(problems, name, rows, report):
+    for device in report["devices"]:
+        peak = device["peak_user"]
+        live = live_at(rows, device["device"], peak["event"])
+        what = f"{name}: csv, device {device['device']}"
+        problems.same(f"{what}: peak", sum(int(r["size_bytes"]) for r in live), peak["bytes"])
+        problems.same(f"{what}: by site", sums(live, lambda r: r["site"]),
+                      report_sites(device["sites_at_peak_allocated"]["sites"]))
+        phases = {row["name"]: (row["bytes"], row["blocks"]) for row in device["live"]["by"]["phase"]}
+        problems.same(f"{what}: by phase", sums(live, lambda r: r["phase"] or "outside of any range"), phases)
+        libraries = {row["name"]: (row["bytes"], row["blocks"]) for row in device["live"]["by"]["library"]}
+        problems.same(f"{what}: by library", sums(live, lambda r: r["library"]), libraries)
+        left = [r for r in rows if r["device"] == str(device["device"]) and r["end"] != "freed"]
+        problems.same(f"{what}: left", sum(int(r["size_bytes"]) for r in left),
+                      device["sites_live_at_end"]["total_bytes"])
+    for row in rows:
+        if row["end"]:
+            problems.true(f"{name}: a block ends after its birth",
+                          int(row["end_event"]) > int(row["event"]) and int(row["end_ns"]) >= int(row["allocated_ns"]))
+
+
+def check_same(problems, name, rows, db):
+    """The database has what the CSV has."""
+    found = db.execute(
+        "SELECT born_event, coalesce(device, 'host'), printf('0x%x', address), requested, size, born_ns,"
+        " coalesce(end, ''), coalesce(end_event, ''), coalesce(end_ns, ''), label, library, coalesce(path, ''),"
+        " coalesce(step, ''), coalesce(kind, ''), family, stream, context, thread FROM allocations"
+        " JOIN sites USING(site) LEFT JOIN phases USING(phase)").fetchall()
+    problems.same(f"{name}: rows of the database", sorted(tuple(map(str, row)) for row in found),
+                  sorted(tuple(row[c] for c in COLUMNS) for row in rows))
+
+
+def queries(root):
+    with open(os.path.join(root, "docs/sqlite.md"), encoding="utf-8") as file:
+        found = re.findall(r"```sql\n-- ([^\n]+)\n(.*?)```", file.read(), flags=re.S)
+    return dict(found)
+
+
+def check_queries(problems, name, report, db, text):
+    device = report["devices"][0]
+    results = {title: db.execute(query).fetchall() for title, query in text.items()}
+    found = {label: (size, blocks) for number, label, size, blocks in results["peak by site"]
+             if number == device["device"]}
+    problems.same(f"{name}: peak by site", found, report_sites(device["sites_at_peak_allocated"]["sites"]))
+    problems.same(f"{name}: highest point of the curve", max(live for _, _, live in results["curve"]),
+                  device["peak_user"]["bytes"])
+    problems.same(f"{name}: end of the curve", results["curve"][-1][2], db.execute(
+        "SELECT coalesce(sum(size), 0) FROM allocations WHERE end IS NULL AND device = 0").fetchone()[0])
+    steps = db.execute("SELECT step, end_event FROM steps ORDER BY end_event").fetchall()
+    problems.same(f"{name}: steps", [s for s, _, _ in results["live at step ends"]], [s for s, _ in steps])
+    for (_, event), (_, _, size) in zip(steps, results["live at step ends"]):
+        live = {event: size for event, _, size in results["curve"]}
+        before = max((e for e in live if e <= event), default=None)
+        problems.same(f"{name}: live at the end of a step", size, live.get(before))
+    return results
+
+
+def check(recorded, problems, root):
+    text = queries(root)
+    problems.true("docs/sqlite.md has its queries", {"peak by site", "live at t", "growth per step"} <= set(text))
+    for name in ("plain", "observed", "tensors", "sampled"):
+        report = recorded.report(name)
+        rows = rows_of(recorded.export(name, "csv"))
+        if name != "sampled":
+            check_csv(problems, name, rows, report)
+        db = database(recorded, name)
+        if not db:
+            print("without SQLite")
+            continue
+        check_same(problems, name, rows, db)
+        if name == "sampled":
+            problems.same("sampled: meta", dict(db.execute("SELECT key, value FROM meta"))["sample"], 4)
+            continue
+        results = check_queries(problems, name, report, db, text)
+        at = recorded.report(name, "--at", "50%")["devices"][0]["live"]
+        live = {d: (size, blocks) for d, size, blocks in results["live at t"]}
+        problems.same(f"{name}: live at t", live.get(0, (0, 0)), (at["bytes"], at["blocks"]))
+        if name == "observed": # each step leaks 2 MiB
+            leaks = [size for _, label, size, _ in results["growth per step"] if size == 2 << 20]
+            problems.true("observed: the leak is the growth of every step", len(leaks) >= 3)
+        db.close()
+    span = rows_of(recorded.export("plain", "csv", "--from", "40%", "--to", "60%"))
+    every = rows_of(recorded.export("plain", "csv"))
+    problems.true("a span has fewer rows", 0 < len(span) < len(every))
+    problems.same("a span has rows of the whole", [r for r in span if r not in every], [])
+    bad = recorded.run("export", "-f", "sqlite", "-o", "/dev/full", recorded.traces["plain"])
+    problems.same("/dev/full", (bad.returncode, b"No space left on device" in bad.stderr or
+                                b"built without" in bad.stderr), (2, True))
