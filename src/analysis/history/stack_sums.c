@@ -59,18 +59,21 @@ static enum vs_err add_row(struct vs_stack_device *device, const struct vs_site 
     return VS_OK;
 }
 
-static void add_unrecorded(const struct vs_account *account, bool tensors,
-                           struct vs_stack_device *device)
+void vs_stack_unrecorded(const struct vs_replay *replay, unsigned index, uint64_t *bytes,
+                         uint64_t *blocks)
 {
     static const enum vs_why whys[] = {VS_WHY_SMALL, VS_WHY_LIMIT};
+    bool tensors = vs_user_level(replay, index) == VS_LEVEL_FRAMEWORK;
+    *bytes = *blocks = 0;
     for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_FRAMEWORK; level++) {
         for (size_t i = 0; i < sizeof whys / sizeof *whys; i++) {
-            const struct vs_unrecorded *sums = &account->unrecorded[level][whys[i]];
-            int64_t bytes = vs_unrecorded_live(sums);
-            if (bytes <= 0 || tensors != (level == VS_LEVEL_FRAMEWORK))
+            const struct vs_unrecorded *sums =
+                &replay->accounts[index]->unrecorded[level][whys[i]];
+            int64_t live = vs_unrecorded_live(sums);
+            if (live <= 0 || tensors != (level == VS_LEVEL_FRAMEWORK))
                 continue;
-            device->unrecorded_bytes += (uint64_t)bytes;
-            device->unrecorded_blocks += sums->allocs > sums->frees ? sums->allocs - sums->frees : 0;
+            *bytes += (uint64_t)live;
+            *blocks += sums->allocs > sums->frees ? sums->allocs - sums->frees : 0;
         }
     }
 }
@@ -97,16 +100,11 @@ static enum vs_err fill_device(const struct vs_replay *replay, unsigned index,
             err = add_row(device, site, total.bytes * out->weight, total.count * out->weight);
     }
     if (!totals)
-        add_unrecorded(replay->accounts[index], device->tensors, device);
+        vs_stack_unrecorded(replay, index, &device->unrecorded_bytes, &device->unrecorded_blocks);
     if (device->count)
         qsort(device->rows, device->count, sizeof *device->rows, heavier);
     out->count++;
     return err;
-}
-
-static bool wanted(const struct vs_stack_query *query, const struct vs_replay *replay, unsigned index)
-{
-    return !query->one_device || replay->accounts[index]->device == query->device;
 }
 
 static void note_recording(const struct vs_replay *replay, struct vs_stack_sums *out)
@@ -125,13 +123,14 @@ static void note_recording(const struct vs_replay *replay, struct vs_stack_sums 
 /* Reads the window from its start, or up to its end where the state there is enough. */
 static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_query *query,
                                struct site_totals *totals, struct vs_trace_state **state,
-                               struct vs_stack_sums *out)
+                               uint64_t *first_event, struct vs_stack_sums *out)
 {
     static const struct vs_time_window whole;
     const struct vs_time_window *window = query->window ? query->window : &whole;
     struct vs_event event;
     enum vs_err err = query->subject == VS_STACKS_AT ? vs_span_state(reader, window, state)
                                                      : vs_span_open(reader, window, state);
+    *first_event = !err && query->subject != VS_STACKS_AT ? (*state)->replay->events + 1 : 1;
     while (!err && query->subject != VS_STACKS_AT &&
            (err = vs_reader_next(reader, &event)) == VS_OK) {
         if (!vs_span_holds(window, &event, (*state)->replay->events + 1))
@@ -184,31 +183,62 @@ static enum vs_err fill_peaks(struct vs_reader *reader, struct device_peak *peak
     return err;
 }
 
+/* The moments of the devices that are asked for. */
+static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_stack_query *query,
+                                struct vs_stack_moments *out)
+{
+    bool any = !query->one_device;
+    out->count = 0;
+    out->last_event = replay->events;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        if (query->one_device && replay->accounts[i]->device != query->device)
+            continue;
+        any = true;
+        out->items[out->count++] = (struct vs_stack_moment){
+            replay->accounts[i]->device, query->subject == VS_STACKS_AT_PEAK
+                                             ? vs_user_sums(replay, i).peak->event
+                                             : replay->events};
+    }
+    return any ? VS_OK : VS_ERR_NOT_FOUND;
+}
+
 static enum vs_err fill(struct vs_reader *reader, const struct vs_stack_query *query,
                         const struct vs_replay *replay, const struct site_totals *totals,
                         struct vs_stack_sums *out)
 {
     struct device_peak peaks[VS_DEVICES_MAX];
+    struct vs_stack_moments moments;
     size_t count = 0;
-    enum vs_err err = VS_OK;
+    enum vs_err err = find_moments(replay, query, &moments);
+    if (err)
+        return err;
     out->weight = vs_recording_weight(&replay->recording);
-    out->devices = calloc(replay->account_count + 1, sizeof *out->devices);
+    out->devices = calloc(moments.count + 1, sizeof *out->devices);
     if (!out->devices)
         return VS_ERR_NOMEM;
-    bool any = !query->one_device;
-    for (unsigned i = 0; !err && i < replay->account_count; i++) {
-        if (!wanted(query, replay, i))
-            continue;
-        any = true;
-        uint64_t peak = vs_user_sums(replay, i).peak->event;
+    for (size_t i = 0; !err && i < moments.count; i++) {
+        unsigned index = vs_replay_account(replay, moments.items[i].device);
         if (query->subject != VS_STACKS_AT_PEAK)
-            err = fill_device(replay, i, query->subject == VS_STACKS_ALLOCATED ? totals : NULL, out);
-        else if (peak)
-            peaks[count++] = (struct device_peak){i, peak};
+            err = fill_device(replay, index, query->subject == VS_STACKS_ALLOCATED ? totals : NULL,
+                              out);
+        else if (moments.items[i].event)
+            peaks[count++] = (struct device_peak){index, moments.items[i].event};
     }
-    if (!any)
-        return VS_ERR_NOT_FOUND;
     return err ? err : fill_peaks(reader, peaks, count, out);
+}
+
+enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stack_query *query,
+                                  struct vs_stack_moments *moments, struct vs_stack_sums *sums)
+{
+    struct vs_trace_state *state = NULL;
+    *sums = (struct vs_stack_sums){0};
+    enum vs_err err = read_window(reader, query, NULL, &state, &moments->first_event, sums);
+    if (!err) {
+        sums->weight = vs_recording_weight(&state->replay->recording);
+        err = find_moments(state->replay, query, moments);
+    }
+    vs_trace_state_close(state);
+    return err;
 }
 
 static int by_number(const void *a, const void *b)
@@ -222,9 +252,10 @@ enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_q
 {
     struct site_totals totals = {0};
     struct vs_trace_state *state = NULL;
+    uint64_t first_event;
     *out = (struct vs_stack_sums){0};
     enum vs_err err = read_window(reader, query, query->subject == VS_STACKS_ALLOCATED ? &totals : NULL,
-                                  &state, out);
+                                  &state, &first_event, out);
     if (!err)
         err = fill(reader, query, state->replay, &totals, out);
     vs_trace_state_close(state);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/history/stack_names.h"
-#include "analysis/state/replay_totals.h"
+#include "analysis/state/replay.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 
@@ -57,6 +57,26 @@ struct vs_stack_sums {
     enum vs_condition condition;
     char why[VS_READER_WHY_MAX];
 };
+
+/* When the memory of each device is looked at: what vs_stack_sums_read finds first. */
+struct vs_stack_moments {
+    struct vs_stack_moment {
+        uint64_t device;        /* the trace's number */
+        uint64_t event;         /* the moment: after this event; 0: nothing was ever live */
+    } items[VS_DEVICES_MAX];
+    size_t count;
+    uint64_t first_event, last_event; /* of the window */
+};
+
+/* vs_stack_moments_read: sets *moments*, and of *sums* what does not need them: the recording, the
+ * program, the condition. It has no devices. Errors and cost as below, less one pass at the peak. */
+enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stack_query *query,
+                                  struct vs_stack_moments *moments, struct vs_stack_sums *sums)
+    VS_MUST_CHECK;
+
+/* vs_stack_unrecorded: the memory of account *index* that is live now without events of its own. */
+void vs_stack_unrecorded(const struct vs_replay *replay, unsigned index, uint64_t *bytes,
+                         uint64_t *blocks);
 
 /* vs_stack_sums_read: reads the trace as far as it must. VS_ERR_NOMEM; VS_ERR_NOT_FOUND: the program
  * did not use the device. Ownership: vs_stack_sums_free. Cost: at the peak two passes, otherwise

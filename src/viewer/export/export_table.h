@@ -17,6 +17,8 @@ VS_EXPORT_FORMAT(collapsed, "collapsed", "txt",
 VS_EXPORT_FORMAT(speedscope, "speedscope", "json",
                  VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,
                  "profile for speedscope.app")
+VS_EXPORT_FORMAT(pprof, "pprof", "pb.gz", VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_DEVICE,
+                 "profile for pprof (go tool pprof)")
 VS_EXPORT_FORMAT(csv, "csv", "csv", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "a line for each allocation, for spreadsheets")
 VS_EXPORT_FORMAT(sqlite, "sqlite", "db", 0,

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A profile for pprof: for each call stack, phase, kind of tensor, family, stream and device the
+ * allocations (all, or those of the window) and the part of them that is in use when the device has
+ * its peak (or at the moment asked for). Sample types have the names of Go's heap profiles. A first
+ * pass finds the peaks, a second one takes every allocation at its end. Memory: the live set, the
+ * stacks, and one row per sample. Memory of the host is not in the profile. */
+#include "viewer/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/history/allocation_log.h"
+#include "analysis/history/stack_sums.h"
+#include "analysis/state/vec.h"
+#include "base/vs_map.h"
+#include "viewer/pprof/pprof_tables.h"
+
+/* Fields of profile.proto. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_TIME = 9, PROFILE_DURATION = 10,
+    PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14
+};
+enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
+enum { LABEL_KEY = 1, LABEL_TEXT = 2 };
+
+enum { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, VALUES };
+
+/* What one sample sums up. */
+struct pprof_key {
+    struct vs_stack_of of;
+    uint64_t stream;
+    uint32_t phase;
+    uint16_t account;
+    uint8_t kind, family; /* kind VS_KIND_COUNT: not a tensor */
+};
+
+struct pprof_row {
+    struct pprof_key key;
+    uint64_t values[VALUES];
+};
+
+struct pprof {
+    struct vs_stack_moments moments;
+    struct vs_stack_sums about; /* without devices */
+    struct vs_stack_names *names;
+    struct vs_pprof_tables tables;
+    struct vs_gzip *gzip;
+    const struct vs_replay *replay;
+    struct pprof_row *rows;
+    size_t count, capacity;
+    struct vs_map by_key;
+    struct pprof_rest {
+        uint64_t bytes, blocks;
+    } rest[VS_DEVICES_MAX]; /* not recorded one by one, at the moment, by number of the moment */
+    uint64_t written;
+};
+
+static uint64_t hash_key(const struct pprof_key *key)
+{
+    const uint64_t parts[] = {key->of.stack, key->of.mark, key->of.stack ? 0 : key->of.api,
+                              key->stream, (uint64_t)key->phase << 32 | (uint64_t)key->account << 16 |
+                                               (uint64_t)key->kind << 8 | key->family};
+    uint64_t hash = key->of.tensor;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+    return hash ? hash : 1;
+}
+
+static bool same_key(const struct pprof_key *a, const struct pprof_key *b)
+{
+    return a->of.stack == b->of.stack && a->of.mark == b->of.mark && a->of.tensor == b->of.tensor &&
+           (a->of.stack || a->of.api == b->of.api) && a->stream == b->stream &&
+           a->phase == b->phase && a->account == b->account && a->kind == b->kind &&
+           a->family == b->family;
+}
+
+static enum vs_err row_of(struct pprof *p, const struct pprof_key *key, struct pprof_row **out)
+{
+    uint64_t hash = hash_key(key);
+    const uint64_t *found;
+    for (; (found = vs_map_get(&p->by_key, hash)) != NULL; hash = hash + 1 ? hash + 1 : 1) {
+        *out = &p->rows[*found];
+        if (same_key(&(*out)->key, key))
+            return VS_OK;
+    }
+    enum vs_err err = vs_vec_grow(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows);
+    if (!err)
+        err = vs_map_put(&p->by_key, hash, p->count);
+    if (err)
+        return err;
+    *out = &p->rows[p->count++];
+    **out = (struct pprof_row){.key = *key};
+    return VS_OK;
+}
+
+/* The number of the moment of *device*; the count of moments if it has none. */
+static size_t moment_of(const struct pprof *p, uint64_t device)
+{
+    size_t i = 0;
+    while (i < p->moments.count && p->moments.items[i].device != device)
+        i++;
+    return i;
+}
+
+static enum vs_err take(void *context, const struct vs_replay *replay,
+                        const struct vs_allocation_life *life)
+{
+    struct pprof *p = context;
+    size_t moment = life->host || !life->counted ? p->moments.count : moment_of(p, life->device);
+    (void)replay;
+    if (moment == p->moments.count)
+        return VS_OK;
+    uint64_t event = p->moments.items[moment].event;
+    bool allocated = life->born_event >= p->moments.first_event &&
+                     life->born_event <= p->moments.last_event;
+    bool in_use = life->born_event <= event &&
+                  (life->end == VS_ALLOCATION_LIVE || life->ended_event > event);
+    if (!allocated && !in_use)
+        return VS_OK;
+    struct pprof_key key = {life->site, life->stream, life->place.phase, (uint16_t)life->account,
+                            life->tensor ? (uint8_t)life->kind : VS_KIND_COUNT,
+                            (uint8_t)life->family};
+    struct pprof_row *row;
+    enum vs_err err = row_of(p, &key, &row);
+    if (err)
+        return err;
+    uint64_t weight = p->about.weight;
+    row->values[ALLOC_OBJECTS] += allocated ? weight : 0;
+    row->values[ALLOC_SPACE] += allocated ? life->size * weight : 0;
+    row->values[INUSE_OBJECTS] += in_use ? weight : 0;
+    row->values[INUSE_SPACE] += in_use ? life->size * weight : 0;
+    return VS_OK;
+}
+
+/* After an event: keeps what is not recorded one by one at a moment. */
+static void note_rest(struct pprof *p)
+{
+    for (size_t i = 0; i < p->moments.count; i++)
+        if (p->moments.items[i].event == p->replay->events)
+            vs_stack_unrecorded(p->replay, vs_replay_account(p->replay, p->moments.items[i].device),
+                                &p->rest[i].bytes, &p->rest[i].blocks);
+}
+
+static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *log, struct pprof *p)
+{
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(reader);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+        err = vs_allocation_log_event(log, &event);
+        note_rest(p);
+    }
+    return err == VS_ERR_END ? vs_allocation_log_finish(log) : err;
+}
+
+/* --- writing --- */
+
+static enum vs_err add_label(struct pprof *p, struct vs_proto *sample, const char *key,
+                             const char *text)
+{
+    struct vs_proto label = {0};
+    uint64_t key_number, text_number;
+    enum vs_err err = vs_pprof_string(&p->tables, key, &key_number);
+    if (!err)
+        err = vs_pprof_string(&p->tables, text, &text_number);
+    if (err || !*text)
+        return err;
+    vs_proto_uint(&label, LABEL_KEY, key_number);
+    vs_proto_uint(&label, LABEL_TEXT, text_number);
+    vs_proto_bytes(sample, SAMPLE_LABEL, label.bytes, label.count);
+    err = label.err;
+    free(label.bytes);
+    return err;
+}
+
+static enum vs_err add_labels(struct pprof *p, struct vs_proto *sample, const struct pprof_key *key)
+{
+    char phase[VS_PLACE_TEXT_MAX], number[24];
+    bool tensor = key->kind != VS_KIND_COUNT;
+    vs_phases_text(&p->replay->phases, (struct vs_place){.phase = key->phase}, phase);
+    enum vs_err err = add_label(p, sample, "phase", phase);
+    if (!err && tensor)
+        err = add_label(p, sample, "kind", vs_kind_name((enum vs_kind)key->kind));
+    if (!err)
+        err = add_label(p, sample, "family", tensor ? "tensor" : vs_family_name(key->family));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)key->stream);
+    if (!err)
+        err = add_label(p, sample, "stream", number);
+    snprintf(number, sizeof number, "%llu",
+             (unsigned long long)p->replay->accounts[key->account]->device);
+    return err ? err : add_label(p, sample, "device", number);
+}
+
+static enum vs_err write_sample(struct pprof *p, struct vs_proto *sample,
+                                const struct vs_named_stack *stack, const uint64_t values[VALUES])
+{
+    uint64_t *ids = calloc(stack->count, sizeof *ids);
+    size_t count;
+    if (!ids)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_pprof_stack(&p->tables, stack, ids, &count);
+    if (!err) {
+        vs_proto_packed(sample, SAMPLE_LOCATION, ids, count);
+        vs_proto_packed(sample, SAMPLE_VALUE, values, VALUES);
+    }
+    free(ids);
+    return err;
+}
+
+static enum vs_err write_rows(struct pprof *p, struct vs_proto *sample)
+{
+    struct vs_named_stack stack;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < p->count; i++) {
+        err = vs_stack_names_of(p->names, &p->rows[i].key.of, &stack);
+        if (!err)
+            err = write_sample(p, sample, &stack, p->rows[i].values);
+        if (!err)
+            err = add_labels(p, sample, &p->rows[i].key);
+        if (!err)
+            vs_gzip_message(p->gzip, PROFILE_SAMPLE, sample);
+        p->written++;
+    }
+    return err;
+}
+
+static enum vs_err write_rest(struct pprof *p, struct vs_proto *sample)
+{
+    uint32_t frame;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < p->moments.count; i++) {
+        uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
+        if (!p->rest[i].bytes)
+            continue;
+        err = vs_stack_names_label(p->names, "allocations not recorded one by one", &frame);
+        if (!err)
+            err = write_sample(p, sample, &(struct vs_named_stack){&frame, 1}, values);
+        if (!err)
+            vs_gzip_message(p->gzip, PROFILE_SAMPLE, sample);
+    }
+    return err;
+}
+
+static enum vs_err put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
+{
+    struct vs_proto message = {0};
+    uint64_t type_number, unit_number;
+    enum vs_err err = vs_pprof_string(&p->tables, type, &type_number);
+    if (!err)
+        err = vs_pprof_string(&p->tables, unit, &unit_number);
+    if (!err) {
+        vs_proto_uint(&message, TYPE_TYPE, type_number);
+        vs_proto_uint(&message, TYPE_UNIT, unit_number);
+        vs_gzip_message(p->gzip, field, &message);
+    }
+    free(message.bytes);
+    return err;
+}
+
+/* The program's own mapping becomes the first. */
+static enum vs_err put_program(struct pprof *p, const char *exe)
+{
+    const struct vs_module *module;
+    uint64_t number;
+    for (uint32_t i = 0; (module = vs_reader_module(p->tables.reader, i)) != NULL; i++)
+        if (!*module->function && strcmp(module->path, exe) == 0)
+            return vs_pprof_mapping(&p->tables, i, &number);
+    return VS_OK;
+}
+
+static enum vs_err write_head(struct pprof *p)
+{
+    static const char *const types[VALUES] = {
+        [ALLOC_OBJECTS] = "alloc_objects", [ALLOC_SPACE] = "alloc_space",
+        [INUSE_OBJECTS] = "inuse_objects", [INUSE_SPACE] = "inuse_space"};
+    const struct vs_replay *replay = p->replay;
+    uint64_t number;
+    enum vs_err err = VS_OK;
+    for (int i = 0; !err && i < VALUES; i++)
+        err = put_type(p, PROFILE_SAMPLE_TYPE, types[i], i % 2 ? "bytes" : "count");
+    if (!err)
+        err = put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
+    vs_gzip_uint(p->gzip, PROFILE_PERIOD, 1);
+    if (!err && replay->has_process) {
+        const struct vs_event_process *process = &replay->process.process;
+        vs_gzip_uint(p->gzip, PROFILE_TIME, process->start_realtime_ns);
+        err = vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline), &number);
+        if (!err && number)
+            vs_gzip_uint(p->gzip, PROFILE_COMMENT, number);
+        if (!err)
+            err = put_program(p, vs_reader_string(replay->reader, process->exe));
+    }
+    vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
+    if (!err)
+        err = vs_pprof_string(&p->tables, types[INUSE_SPACE], &number);
+    if (!err)
+        vs_gzip_uint(p->gzip, PROFILE_DEFAULT, number);
+    return err;
+}
+
+static enum vs_err write_profile(struct pprof *p, FILE *out)
+{
+    struct vs_proto sample = {0};
+    enum vs_err err = vs_gzip_open(out, &p->gzip);
+    if (err)
+        return err;
+    err = write_head(p);
+    if (!err)
+        err = write_rows(p, &sample);
+    if (!err)
+        err = write_rest(p, &sample);
+    if (!err)
+        err = vs_pprof_tables_write(&p->tables, p->gzip);
+    free(sample.bytes);
+    enum vs_err closed = vs_gzip_close(p->gzip);
+    return err ? err : closed;
+}
+
+/* The first pass, which also learns the condition of the trace. */
+static enum vs_err find_moments(struct vs_reader *reader, const struct vs_export_options *options,
+                                struct pprof *p, struct vs_export_result *result)
+{
+    struct vs_stack_query query = {.subject = options->moment ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
+                                   .window = options->window, .one_device = options->one_device,
+                                   .device = options->device};
+    enum vs_err err = vs_stack_moments_read(reader, &query, &p->moments, &p->about);
+    *result = (struct vs_export_result){.recording = p->about.recording, .ended = p->about.ended,
+                                        .condition = p->about.condition};
+    memcpy(result->why, p->about.why, sizeof result->why);
+    return err;
+}
+
+enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
+                            const struct vs_export_options *options,
+                            struct vs_export_result *result)
+{
+    struct pprof *p = calloc(1, sizeof *p);
+    struct vs_allocation_log *log = NULL;
+    if (!p)
+        return VS_ERR_NOMEM;
+    enum vs_err err = find_moments(reader, options, p, result);
+    if (!err)
+        err = vs_stack_names_open(reader, &p->names);
+    if (!err)
+        err = vs_allocation_log_open(reader, vs_stack_names_symbols(p->names), take, p, &log);
+    if (!err) {
+        p->replay = vs_allocation_log_replay(log);
+        p->tables.reader = reader;
+        p->tables.names = p->names;
+        err = gather(reader, log, p);
+    }
+    if (!err)
+        err = write_profile(p, out);
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        err = VS_ERR_IO;
+    int saved_errno = errno;
+    result->written = p->written;
+    vs_allocation_log_close(log);
+    vs_stack_names_close(p->names);
+    vs_pprof_tables_free(&p->tables);
+    vs_map_free(&p->by_key);
+    free(p->rows);
+    free(p);
+    errno = saved_errno;
+    return err;
+}
