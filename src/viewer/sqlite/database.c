@@ -72,7 +72,7 @@ static enum vs_err open_file(struct vs_database *db, const char *schema)
         if (db->temporary < 0)
             return VS_ERR_IO;
     }
-    fail(db, sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL));
+    fail(db, sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
     run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
             "PRAGMA page_size = 8192; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
     run(db, "BEGIN");
