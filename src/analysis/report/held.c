@@ -169,24 +169,33 @@ static enum vs_err sum_sites(const struct vs_summary *summary, const struct vs_h
     return err;
 }
 
-static void fill_unused(const struct vs_summary *summary, unsigned account,
-                        const struct vs_device_uses *uses, const struct vs_held_blocks *blocks,
-                        struct vs_held *out)
+/* Blocks that were allocated after the device's last kernel or copy. Which memory a kernel or copy
+ * used is not recorded, so that nothing is known of the others. */
+static enum vs_err fill_unused(const struct vs_summary *summary, unsigned account,
+                               const struct vs_device_uses *uses,
+                               const struct vs_held_blocks *blocks, struct vs_held *out)
 {
+    struct vs_held_blocks unused = {0};
+    enum vs_err err = VS_OK;
     const struct vs_replay *replay = summary->replay;
     const struct vs_device_use *use =
         uses ? vs_device_uses_find(uses, replay->accounts[account]->device) : NULL;
     out->activity_known = use != NULL;
     if (!use || use->last_ns >= replay->now_ns)
-        return;
+        return VS_OK;
     uint64_t start = vs_replay_start_ns(replay);
     out->idle_since_ns = use->last_ns > start ? use->last_ns - start : 0;
-    for (size_t i = 0; i < blocks->count; i++) {
+    for (size_t i = 0; !err && i < blocks->count; i++) {
         if (blocks->items[i].time_ns <= use->last_ns)
             continue;
         out->unused_bytes += blocks->items[i].size;
         out->unused_blocks++;
+        err = add_block(&unused, &blocks->items[i]);
     }
+    if (!err && unused.count)
+        err = sum_sites(summary, &unused, false, &out->unused);
+    free(unused.items);
+    return err;
 }
 
 static enum vs_err fill_sums(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
@@ -225,7 +234,7 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
     if (!err)
         err = fill_sums(summary, &blocks, request->kinds, out);
     if (!err)
-        fill_unused(summary, account, request->uses, &blocks, out);
+        err = fill_unused(summary, account, request->uses, &blocks, out);
     if (!err && request->picture) {
         err = gather(summary, account, NULL, &every);
         if (!err)

@@ -83,6 +83,7 @@ struct vs_held {
     bool activity_known; /* kernels or copies of the device were recorded */
     uint64_t idle_since_ns; /* end of the last of them, if it is before the moment; else 0 */
     uint64_t unused_bytes, unused_blocks; /* allocated after it: nothing can have used them */
+    const struct vs_report_sites *unused; /* their call sites; NULL: there are none */
     bool picture_known; /* asked for */
     const struct vs_picture_segment *segments; /* by address */
     size_t segment_count;

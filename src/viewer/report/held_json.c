@@ -69,6 +69,7 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         vs_json_begin_object(json, "unused");
         vs_json_uint(json, "bytes", held->unused_bytes);
         vs_json_uint(json, "blocks", held->unused_blocks);
+        vs_report_json_sites(json, "by_site", held->unused ? held->unused : &(struct vs_report_sites){.weight = 1});
         vs_json_end_object(json);
     } else {
         vs_json_string(json, "unused", NULL);

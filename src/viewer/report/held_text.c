@@ -131,9 +131,12 @@ static void unused_line(const struct vs_held *held, const struct vs_style *style
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
         return;
+    bool most = held->unused->count > 1;
     fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
             vs_size_format(size, held->unused_bytes), vs_count_format(count, held->unused_blocks),
             held->unused_blocks == 1 ? "" : "s");
+    fputs(most ? "      most at " : "      at ", style->out);
+    vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
 }
 
 void vs_held_text(const struct vs_report *report, const struct vs_report_device *device,
