@@ -44,9 +44,11 @@ _kind(18, "alloc_failed", "requested family device context stream api:STR stack:
                           "device_free_bytes device_total_bytes")
 _kind(19, "segment_alloc", "addr:A size device context stream pool stack:STK")
 _kind(20, "segment_free", "addr:A size device")
-_kind(21, "framework_alloc", "addr:A size device total_allocated total_reserved stack:STK")
+_kind(21, "framework_alloc", "addr:A size device total_allocated total_reserved stack:STK "
+                             "framework_stream")
 _kind(22, "framework_free", "addr:A size device total_allocated total_reserved")
-_kind(23, "framework_oom", "requested device total_allocated total_reserved stack:STK")
+_kind(23, "framework_oom", "requested device total_allocated total_reserved stack:STK "
+                           "framework_stream")
 _kind(24, "device_sample", "device free_bytes total_bytes")
 _kind(25, "segment_map", "addr:A size reserved device context stream pool stack:STK")
 _kind(26, "segment_unmap", "addr:A size reserved device")

@@ -104,7 +104,7 @@ def on_the_side():
 def fill():
     with torch.cuda.stream(torch.cuda.Stream()):
         kept.extend(on_the_side()[::4])
-    return [torch.empty(5 << 20, dtype=torch.uint8, device="cuda") for _ in range(500)]''', "fill()", 0),
+    return [torch.empty(30 << 20, dtype=torch.uint8, device="cuda") for _ in range(500)]''', "fill()", 0),
 }
 # The same causes with segments that grow: one failure, with the device's figures.
 EXPANDABLE = ("activation_kept", "one_evaluation", "batch_too_large", "parts_of_pages_kept",

@@ -143,7 +143,8 @@ static enum vs_err add_framework(struct vs_history *h, const struct vs_replay *r
 {
     unsigned account = vs_replay_account(replay, alloc->device);
     struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size, .held = alloc->size,
-                                    .family = VS_FAMILY_DEVICE};
+                                    .family = VS_FAMILY_DEVICE,
+                                    .stream = alloc->framework_stream};
     if (account == VS_ACCOUNT_NONE || !alloc->addr)
         return VS_OK;
     return add(h, replay, 1, &made, account);

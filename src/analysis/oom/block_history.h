@@ -23,6 +23,7 @@ struct vs_history_block {
     uint64_t addr, bytes, held; /* held: taken from the device, in its pages */
     uint64_t frees;             /* the clock of frees at its birth */
     uint64_t time_ns;
+    uint64_t stream;            /* of a framework's block: the framework's number of it */
     uint64_t peak_before;       /* of allocated, before its birth */
     uint32_t epoch;             /* vs_replay_epoch at its birth */
     uint32_t step;              /* the step's number */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The segments of a framework are the device memory that holds its blocks, also
- * where it is mapped (expandable segments). Of its
- * streams and pools nothing is known, but it never asks the device while a usable piece is large
- * enough, and it frees unused segments before it reports a failure. */
+ * where it is mapped (expandable segments); their stream is that of their blocks. Of its
+ * private pools nothing is known, but it never asks the device while a usable piece is large enough,
+ * and it frees unused segments before it reports a failure. */
 #include "analysis/oom/cache_census.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static enum vs_err gather_blocks(struct census *c)
     for (size_t i = 0; !err && i < c->history->block_count; i++) {
         const struct vs_history_block *block = &c->history->blocks[i];
         const struct vs_history_site *site = block->used ? &c->history->sites[block->site] : NULL;
-        struct census_extent one = {block->addr, block->bytes, 0, block->site};
+        struct census_extent one = {block->addr, block->bytes, block->stream, block->site};
         if (!site || site->account != c->account || block->family != VS_FAMILY_DEVICE)
             continue;
         if (site->framework == c->out->framework)
@@ -92,7 +92,8 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
                         const struct census_extent *before, const struct census_extent *after)
 {
     struct vs_cache_census *out = c->out;
-    bool other = !out->framework && segment->stream != c->request.stream;
+    bool comparable = out->framework == c->request.framework;
+    bool other = comparable && segment->stream != c->request.stream;
     bool withheld = other || bytes >= c->request.bytes;
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
@@ -103,6 +104,7 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
         sums[after->site] += bytes;
     if (withheld) {
         out->withheld += bytes;
+        out->other_streams += other ? bytes : 0;
         out->withheld_largest = bytes > out->withheld_largest ? bytes : out->withheld_largest;
     } else {
         out->scattered += bytes;
@@ -111,9 +113,11 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     }
 }
 
-static void count_segment(struct census *c, const struct census_extent *segment, size_t *at)
+static void count_segment(struct census *c, struct census_extent *segment, size_t *at)
 {
     uint64_t cursor = segment->addr, end = segment->addr + segment->size;
+    if (c->out->framework && *at < c->blocks.count && c->blocks.items[*at].addr < end)
+        segment->stream = c->blocks.items[*at].stream; /* all blocks of a segment have the same */
     const struct census_extent *before = NULL;
     c->out->segments++;
     c->out->segment_bytes += segment->size;

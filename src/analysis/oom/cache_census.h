@@ -21,13 +21,16 @@ struct vs_cache_census {
     uint64_t withheld;     /* of other streams, or large enough for the request and still not used:
                             * another private pool's, or still in use by another stream */
     uint64_t withheld_largest;
+    uint64_t other_streams; /* the part of it that is certainly of other streams */
     uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
     uint32_t withheld_site; /* + 1: likewise of the withheld bytes; 0: none */
 };
 
-/* The failed request: its bytes, and its stream (0: none, or unknown). */
+/* The failed request: its bytes, and its stream (0: none, or unknown); *framework*: it was one to the
+ * framework's allocator, and the stream has the framework's number. */
 struct vs_census_request {
     uint64_t bytes, stream;
+    bool framework;
 };
 
 /* vs_cache_census: counts the cached memory of *account*. Sites are those of *history*. VS_ERR_NOMEM.

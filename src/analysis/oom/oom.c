@@ -262,7 +262,7 @@ static void note_reading(const struct vs_replay *replay, const struct vs_event *
 /* Reads to the failure *wanted*. */
 static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
                              struct vs_history *history, struct vs_growth_tracker *tracker,
-                             const struct vs_report_failure *wanted, struct vs_oom_reading *reading)
+                             const struct vs_report_failure *wanted, struct vs_oom_scene *scene)
 {
     enum vs_err err = vs_reader_rewind(reader);
     struct vs_event next;
@@ -273,7 +273,9 @@ static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
         if (!err)
             err = vs_growth_event(tracker, &next);
         if (next.kind == VS_EVENT_device_sample && next.device_sample.device == wanted->device)
-            note_reading(replay, &next, reading);
+            note_reading(replay, &next, &scene->reading);
+        if (next.kind == VS_EVENT_framework_oom)
+            scene->framework_stream = next.framework_oom.framework_stream;
     }
     return err == VS_ERR_END ? VS_ERR_NOT_FOUND : err;
 }
@@ -332,7 +334,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     if (!err)
         err = vs_growth_open(replay, &tracker);
     if (!err)
-        err = replay_to(reader, replay, &history, tracker, wanted, &scene.reading);
+        err = replay_to(reader, replay, &history, tracker, wanted, &scene);
     if (!err)
         err = vs_growth_finish(tracker, &growth);
     if (!err)

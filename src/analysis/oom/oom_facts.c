@@ -245,7 +245,10 @@ static enum vs_err fill_spike(struct vs_oom *oom, struct vs_oom_scene *scene)
 
 enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
-    struct vs_census_request request = {oom->failure.requested, scene->failure->stream};
+    struct vs_census_request request = {
+        oom->failure.requested,
+        oom->failure.framework ? scene->framework_stream : scene->failure->stream,
+        oom->failure.framework};
     enum vs_err err = vs_cache_census(scene->summary->replay, scene->history,
                                       scene->failure->account, &request, &oom->cache);
     const struct vs_cache_census *cache = &oom->cache;

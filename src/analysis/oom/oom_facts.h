@@ -24,6 +24,7 @@ struct vs_oom_scene {
     const struct vs_history *history;
     const struct vs_growth_result *growth;
     struct vs_oom_reading reading;
+    uint64_t framework_stream; /* of a framework's failure: its number of the stream */
     struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
 

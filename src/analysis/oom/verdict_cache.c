@@ -18,18 +18,20 @@ static const struct vs_report_site *guilty(const struct vs_oom *oom)
 static void explain(struct vs_oom *oom)
 {
     const struct vs_cache_census *cache = &oom->cache;
-    vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other streams or "
-                    "to a private pool; the largest piece is %s", vs_oom_size(oom, cache->withheld),
+    bool known = cache->other_streams == cache->withheld;
+    vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other "
+                    "%s; the largest piece is %s", vs_oom_size(oom, cache->withheld),
                     vs_oom_percent(oom, cache->withheld, oom->total),
+                    known ? "streams" : "streams or to a private pool",
                     vs_oom_size(oom, cache->withheld_largest));
     if (oom->withheld_site.count)
         vs_oom_evidence(oom, "blocks of %s keep its segments from being released",
                         vs_oom_site(oom, &oom->withheld_site, 3));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_cache);
-    if (cache->framework)
-        vs_oom_but(oom, "PyTorch does not report streams and pools: the pieces are large enough, and "
-                   "it did not use them");
+    if (cache->framework && cache->other_streams < cache->withheld / 2)
+        vs_oom_but(oom, "PyTorch does not report private pools: the pieces are large enough, and it "
+                   "did not use them");
     vs_oom_remedy(oom, "share_cache", cache->withheld, cache->withheld >= oom->missing,
                   "allocate on the stream that used this memory, or free the last blocks of the "
                   "other stream (or private pool) and call empty_cache: up to %s",

@@ -169,12 +169,14 @@ enum vs_err vs_reading_freed(struct vs_requests_reading *r, uint32_t slot)
 }
 
 enum vs_err vs_reading_failed(struct vs_requests_reading *r, enum vs_request_kind kind,
-                              uint64_t event, uint64_t bytes, uint64_t stack)
+                              uint64_t event, uint64_t bytes, uint64_t stack, uint64_t stream)
 {
     struct vs_request_entry entry = {.kind = kind, .event = event, .bytes = bytes};
     if (entry.event < r->log->store.last_event)
         entry.event = r->log->store.last_event;
     enum vs_err err = site_of(r, stack, &entry.site);
+    if (!err && kind == VS_REQUEST_FAILED)
+        err = lane_of(r, stream, false, &entry.lane);
     if (!err)
         err = vs_request_add(&r->log->store, &entry);
     if (err)

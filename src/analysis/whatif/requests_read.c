@@ -234,7 +234,7 @@ static enum vs_err take_tensor(struct vs_requests_reading *r)
     }
     vs_reading_hold(r, e->addr, e->size);
     if (!err)
-        err = vs_reading_request(r, e->size, 0, false, e->stack, &slot);
+        err = vs_reading_request(r, e->size, e->framework_stream, false, e->stack, &slot);
     if (e->total_reserved > recorded->reserved_peak)
         recorded->reserved_peak = e->total_reserved;
     return err ? err : vs_map_put(&r->tensors, e->addr, slot + UINT64_C(1));
@@ -261,7 +261,7 @@ static enum vs_err take_tensor_free(struct vs_requests_reading *r)
 static enum vs_err refused_alone(struct vs_requests_reading *r)
 {
     r->refused_tid = 0;
-    return vs_reading_failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0);
+    return vs_reading_failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0, 0);
 }
 
 static enum vs_err take_failure(struct vs_requests_reading *r)
@@ -280,7 +280,7 @@ static enum vs_err take_failure(struct vs_requests_reading *r)
     r->release_tid = r->release_tid == r->event->tid ? 0 : r->release_tid;
     return vs_reading_failed(r, e->family == VS_FAMILY_DEVICE ? VS_REQUEST_FAILED
                                                               : VS_REQUEST_OTHER_FAILED,
-                             r->number, e->requested, e->stack);
+                             r->number, e->requested, e->stack, 0);
 }
 
 static enum vs_err take_framework_failure(struct vs_requests_reading *r)
@@ -290,7 +290,8 @@ static enum vs_err take_framework_failure(struct vs_requests_reading *r)
         return VS_OK;
     r->refused_tid = 0;
     r->release_tid = 0;
-    return vs_reading_failed(r, VS_REQUEST_FAILED, r->number, e->requested, e->stack);
+    return vs_reading_failed(r, VS_REQUEST_FAILED, r->number, e->requested, e->stack,
+                             e->framework_stream);
 }
 
 /* --- steps --- */

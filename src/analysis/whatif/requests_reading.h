@@ -73,9 +73,10 @@ struct vs_requests_reading {
 enum vs_err vs_reading_request(struct vs_requests_reading *r, uint64_t bytes, uint64_t stream,
                                bool ordered, uint64_t stack, uint32_t *slot) VS_MUST_CHECK;
 enum vs_err vs_reading_freed(struct vs_requests_reading *r, uint32_t slot) VS_MUST_CHECK;
-/* A request, or other memory, that failed. */
+/* A request, or other memory, that failed. *stream*: of a framework's. */
 enum vs_err vs_reading_failed(struct vs_requests_reading *r, enum vs_request_kind kind,
-                              uint64_t event, uint64_t bytes, uint64_t stack) VS_MUST_CHECK;
+                              uint64_t event, uint64_t bytes, uint64_t stack, uint64_t stream)
+    VS_MUST_CHECK;
 enum vs_err vs_reading_entry(struct vs_requests_reading *r, enum vs_request_kind kind) VS_MUST_CHECK;
 /* The step that ended recovered from the failures before it. */
 void vs_reading_recovered(struct vs_requests_reading *r);

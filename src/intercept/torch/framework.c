@@ -22,6 +22,15 @@ struct c10_device {
 };
 #define C10_CUDA 1
 
+/* c10::cuda::CUDAStream, returned by value in two registers. */
+struct c10_stream {
+    struct c10_device device;
+    int64_t id; /* 0: the default stream */
+};
+typedef struct c10_stream (*current_stream_fn)(int8_t);
+#define CURRENT_STREAM "_ZN3c104cuda20getCurrentCUDAStreamEa"
+#define ABSENT ((void *)1)
+
 #define REPORT_USAGE "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
 #define REPORT_OOM "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
 
@@ -36,6 +45,20 @@ static void *next_symbol(_Atomic(void *) *slot, const char *name)
     fn = vs_next_symbol_of("libc10.so", name);
     atomic_store_explicit(slot, fn, memory_order_release);
     return fn;
+}
+
+/* The number of the stream that the allocator is serving: the thread's current one, which it has just
+ * asked for itself. 0 where libc10_cuda has no such function. */
+static uint64_t current_stream(struct c10_device device)
+{
+    static _Atomic(void *) slot;
+    void *fn = atomic_load_explicit(&slot, memory_order_acquire);
+    if (!fn) {
+        fn = vs_definition_in("libc10_cuda.so", CURRENT_STREAM);
+        fn = fn ? fn : ABSENT;
+        atomic_store_explicit(&slot, fn, memory_order_release);
+    }
+    return fn == ABSENT ? 0 : (uint64_t)((current_stream_fn)fn)(device.index).id;
 }
 
 static bool on_cuda(struct c10_device device)
@@ -66,7 +89,8 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
             .device = index,
             .total_allocated = allocated,
             .total_reserved = reserved,
-            .stack = selected ? vs_process_stack() : 0};
+            .stack = selected ? vs_process_stack() : 0,
+            .framework_stream = selected ? current_stream(device) : 0};
     } else {
         change = vs_change_free(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
         vs_event_begin(&event, VS_EVENT_framework_free);
@@ -110,7 +134,8 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
                                                    .device = (uint64_t)device.index,
                                                    .total_allocated = allocated,
                                                    .total_reserved = reserved,
-                                                   .stack = vs_process_stack()}};
+                                                   .stack = vs_process_stack(),
+                                                   .framework_stream = current_stream(device)}};
         vs_recorder_event(vs_process_recorder(), &event);
         vs_thread.inside--;
     }

@@ -62,11 +62,13 @@ VS_EVENT(19, segment_alloc, P(ALLOCATES) P(KEPT),
 VS_EVENT(20, segment_free, P(FREES) P(KEPT), F(addr, A) F(size, U) F(device, U))
 /* the framework's own allocator above the device's (PyTorch): second level */
 VS_EVENT(21, framework_alloc, P(ALLOCATES) P(KEPT),
-         F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
+         F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK)
+         F(framework_stream, U))
 VS_EVENT(22, framework_free, P(FREES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
 VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
-         F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
+         F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK)
+         F(framework_stream, U))
 VS_EVENT(24, device_sample, P(SUMS_FIRST), F(device, U) F(free_bytes, U) F(total_bytes, U))
 /* memory mapped to and unmapped from address ranges of the caching allocator; reserved = bytes of
  * it that are newly allocated or freed: 0 where the same memory is also mapped elsewhere */

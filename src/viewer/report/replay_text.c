@@ -232,7 +232,7 @@ static void print_agreement(const struct vs_replay_view *view, const struct vs_s
                  "recorded (%+.1f %%): expect the other rows to be off by as much%s", two.a, two.b,
                  100 * off,
                  recorded->requests == VS_WHATIF_FRAMEWORK
-                     ? ". PyTorch does not report streams, private pools and record_stream"
+                     ? ". PyTorch does not report private pools and record_stream"
                      : "");
     if (!view->find)
         vs_text_wrapped(style, "check: ", text);

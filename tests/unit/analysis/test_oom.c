@@ -994,6 +994,37 @@ static void parts_of_expandable_segments_are_fragmentation(void **state)
     done(&b, oom);
 }
 
+/* PyTorch's cache: pieces that are too small for the request, and of another stream. */
+static void free_pieces_of_another_stream_of_pytorch_are_its_cache(void **state)
+{
+    (void)state;
+    for (unsigned stream = 0; stream < 2; stream++) {
+        struct vs_builder b;
+        vs_builder_open(&b, "observe");
+        vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+        for (unsigned i = 0; i < 20; i++) {
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i), 20 * MIB, 20 * MIB);
+            for (unsigned k = 0; k < 4; k++)
+                vs_builder_event(&b, (struct vs_event){
+                    .kind = VS_EVENT_framework_alloc,
+                    .framework_alloc = {.addr = A(20 * i + 5 * k), .size = 5 * MIB,
+                                        .framework_stream = stream}});
+        }
+        for (unsigned i = 0; i < 20; i++)
+            for (unsigned k = 1; k < 4; k++)
+                vs_builder_event(&b, (struct vs_event){
+                    .kind = VS_EVENT_framework_free,
+                    .framework_free = {.addr = A(20 * i + 5 * k)}});
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 100 * MIB, 48 * MIB, CAPACITY);
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
+                                               .framework_oom = {.requested = 100 * MIB}});
+        struct vs_oom *oom = diagnose(&b, 0);
+        assert_string_equal(oom->verdict->name, stream ? "other_cache" : "fragmentation");
+        assert_int_equal(oom->cache.other_streams, stream ? 300 * MIB : 0);
+        done(&b, oom);
+    }
+}
+
 /* A buffer forgotten in each iteration from the start on, or the chunks of a data set. */
 static void equal_blocks_of_which_none_was_freed_may_be_a_leak(void **state)
 {
@@ -1098,6 +1129,7 @@ int main(void)
         cmocka_unit_test(memory_outside_the_framework_is_named),
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
+        cmocka_unit_test(free_pieces_of_another_stream_of_pytorch_are_its_cache),
         cmocka_unit_test(equal_blocks_of_which_none_was_freed_may_be_a_leak),
         cmocka_unit_test(what_another_setting_of_the_cache_serves_is_not_true_capacity),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),

@@ -344,6 +344,31 @@ static void a_frameworks_failure_is_one_with_the_drivers(void **state)
     done(&b);
 }
 
+/* A free half of another stream's segment does not serve the request. */
+static void tensors_of_two_streams_share_no_segment(void **state)
+{
+    (void)state;
+    for (unsigned other = 0; other < 2; other++) {
+        struct vs_builder b;
+        start(&b, "observe");
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
+        for (unsigned i = 0; i < 2; i++)
+            event(&b, (struct vs_event){
+                .kind = VS_EVENT_framework_alloc,
+                .framework_alloc = {.addr = A(0) + i * 9 * MIB, .size = 9 * MIB,
+                                    .framework_stream = 7}});
+        event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                                    .framework_free = {.addr = A(0), .size = 9 * MIB}});
+        event(&b, (struct vs_event){
+            .kind = VS_EVENT_framework_alloc,
+            .framework_alloc = {.addr = other ? A(40) : A(0), .size = 9 * MIB,
+                                .framework_stream = other ? 0 : 7}});
+        read_log(&b, 0, 0);
+        assert_int_equal(as_recorded().reserved_peak, other ? 40 * MIB : 20 * MIB);
+        done(&b);
+    }
+}
+
 static void the_option_limit_counts_other_memory_too(void **state)
 {
     struct vs_builder b;
@@ -601,6 +626,7 @@ int main(void)
         cmocka_unit_test(the_last_failure_decides_and_earlier_ones_are_probes),
         cmocka_unit_test(a_program_that_ends_well_recovered_from_its_failures),
         cmocka_unit_test(a_frameworks_failure_is_one_with_the_drivers),
+        cmocka_unit_test(tensors_of_two_streams_share_no_segment),
         cmocka_unit_test(the_option_limit_counts_other_memory_too),
         cmocka_unit_test(blocks_of_a_site_can_end_with_their_step),
         cmocka_unit_test(steps_can_be_given),
