@@ -44,7 +44,7 @@ def main():
         described = [o for o in options if o != "0.1"]
         answer = json.loads(subprocess.run([f"{build}/bin/vramscope", "estimate", *described, "--json"],
                                            check=True, stdout=subprocess.PIPE, text=True).stdout)
-        for moment in answer["moments"]:
+        for moment in answer["phases"]:
             real = peaks[moment["name"]]
             error = moment["total_bytes"] / real - 1
             allowed = 0.005 + (24 << 20) / real

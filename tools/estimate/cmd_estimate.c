@@ -46,7 +46,7 @@ static const char usage[] =
     "  --at NAME=VALUE[,NAME=VALUE]\n"
     "                  traces: predict the peak there\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
-    "  --json          JSON (schema vramscope.estimate/1)\n"
+    "  --json          JSON (schema vramscope.estimate/2)\n"
     "  --color WHEN    auto (default), always or never\n"
     "\n"
     "Exit codes: 0 fits on every GPU given (or none was given); 1 does not fit on one; 2 a trace is\n"

@@ -178,8 +178,8 @@ static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
     struct vs_size_pair two = vs_sizes_apart(least, oom->total);
     *estimate = (struct vs_remedy){
         .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
-        .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; the whole need is "
-                               "unknown, because the program did not get further",
+        .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "
+                               "program needs after it is unknown",
                                two.a, two.b)};
 }
 

@@ -352,8 +352,8 @@ void vs_oom_bigger_device(struct vs_oom *oom)
     if (oom->need_at_least)
         return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,
-                  "a device with %s instead of %s: this request fits; the whole need is unknown, "
-                  "because the program did not get further", two.a, two.b);
+                  "a device with %s instead of %s: this request fits; what the program needs after "
+                  "it is unknown", two.a, two.b);
 }
 
 /* Of remedies that do not suffice alone, those that give less than a tenth are omitted. */

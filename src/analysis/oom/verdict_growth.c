@@ -36,17 +36,16 @@ static void explain_steps(struct vs_oom *oom)
 static void explain_times(struct vs_oom *oom)
 {
     char time[VS_SIZE_TEXT_MAX];
-    vs_oom_evidence(oom, "%llu allocations, %s, were never freed; they were made one after another "
-                    "between frees of other memory, since %s",
-                    (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes),
-                    vs_time_format(time, oom->growth_since_ns));
+    vs_oom_evidence(oom, "since %s, %llu allocations (%s) were never freed; memory allocated between "
+                    "them was", vs_time_format(time, oom->growth_since_ns),
+                    (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes));
     if (oom->steps_found && oom->steps_found_net > 0)
         vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and each added %s",
                         (unsigned long long)oom->steps_found,
                         vs_oom_size(oom, (uint64_t)oom->steps_found_net));
     else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
-        vs_oom_but(oom, "the program marks no steps (NVTX), and few were kept so far: a first step "
-                   "that is not finished looks the same");
+        vs_oom_but(oom, "the program marks no steps (NVTX) and kept few blocks so far: an unfinished "
+                   "first step looks the same");
 }
 
 static void explain_sites(struct vs_oom *oom)
@@ -84,11 +83,11 @@ static void explain(struct vs_oom *oom)
     if (oom->total)
         vs_oom_remedy(oom, "bigger_device", oom->total + oom->missing, true,
                       oom->steps_begun ? "a larger device only delays it: by a step for each %s"
-                                       : "a larger device only delays it: the program keeps %s "
-                                         "more each time",
+                                       : "a larger device only delays it: it keeps %s more with "
+                                         "each repetition",
                       vs_oom_size(oom, oom->growth_per_step));
 }
 
 const struct vs_verdict vs_verdict_growth = {
-    "growth", "growth: the program keeps memory again and again, and does not free it",
-    "the memory that it keeps", NULL, recovers, recovers, false, explain, guilty};
+    "growth", "growth: the program keeps allocating memory that it does not free",
+    "the growth", NULL, recovers, recovers, false, explain, guilty};

@@ -268,6 +268,8 @@ static bool is_unit(const char *text)
 static size_t word_bytes(const char *text)
 {
     size_t length = strcspn(text, " ");
+    if (length == 1 && *text == '<' && text[1] == ' ') /* a caller: "< main" */
+        return 2 + strcspn(text + 2, " ");
     if (length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length] &&
         is_unit(text + length + 1))
         length += 1 + strcspn(text + length + 1, " ");

@@ -25,6 +25,15 @@ struct balance_text_table {
     size_t count;
 };
 
+/* Live memory, by family; those of the host, and managed memory, have other rows or none. */
+static const char *const live_labels[VS_FAMILY_COUNT] = {
+    [VS_FAMILY_DEVICE] = "allocated by cudaMalloc",
+    [VS_FAMILY_ASYNC] = "allocated by cudaMallocAsync",
+    [VS_FAMILY_ARRAY] = "allocated as arrays",
+    [VS_FAMILY_VMM] = "allocated by cuMemCreate",
+    [VS_FAMILY_GRAPH] = "allocated by CUDA graphs",
+};
+
 static const char *context_source(const struct vs_balance *b)
 {
     if (b->contexts_unmeasured)
@@ -59,7 +68,7 @@ static void fill(struct balance_text_table *table, size_t column, const struct v
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         if (f == VS_FAMILY_MANAGED || !vs_family_on_device((uint64_t)f))
             continue;
-        put(table, column, vs_family_name((uint64_t)f), (int64_t)b->live[f]);
+        put(table, column, live_labels[f], (int64_t)b->live[f]);
     }
     put(table, column, "cached but unused", (int64_t)b->cached);
     put(table, column, "cached by stream-ordered pools", (int64_t)b->pools);
@@ -131,7 +140,8 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
     for (size_t i = 0; i < b->library_count; i++)
         all += b->libraries[i].bytes;
     if (b->library_count == 0 ||
-        (b->library_count == 1 && strcmp(b->libraries[0].name, "the program") == 0))
+        (b->library_count == 1 && (b->libraries[0].framework ||
+                                   strcmp(b->libraries[0].name, "the program") == 0)))
         return;
     fprintf(style->out, "  memory by library at the highest use of the device\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {

@@ -9,12 +9,14 @@
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 
+#define EXACT 0.00005 /* an error that is not printed: 0.005 % */
+
 static const char *const part_names[VS_PART_COUNT] = {
     "parameters", "gradients", "optimizer state", "activations", "logits and loss", "temporaries"};
 static const char *const part_keys[VS_PART_COUNT] = {
     "parameters_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "loss_bytes",
     "temporaries_bytes"};
-static const char *const moment_names[VS_MOMENT_COUNT] = {"forward", "backward", "optimizer"};
+static const char *const phase_names[VS_MOMENT_COUNT] = {"forward", "backward", "optimizer"};
 
 uint64_t vs_estimate_need(const struct vs_estimate_answer *a)
 {
@@ -109,7 +111,7 @@ static void print_parts(const struct vs_estimate_answer *a, const struct vs_styl
     int moments = a->model.inference ? 1 : VS_MOMENT_COUNT;
     fprintf(style->out, "\n%-17s", "");
     for (int m = 0; m < moments; m++)
-        fprintf(style->out, "%13s", a->model.inference ? "inference" : moment_names[m]);
+        fprintf(style->out, "%13s", a->model.inference ? "inference" : phase_names[m]);
     fputc('\n', style->out);
     for (int p = 0; p < VS_PART_COUNT; p++) {
         bool any = false;
@@ -154,7 +156,7 @@ static void print_largest(const struct vs_estimate_answer *a, const struct vs_es
     if (!safe && !most)
         fprintf(out, "  no %s fits", a->find);
     else if (most > safe)
-        fprintf(out, "  largest %s: %llu (%llu if little is cached)", a->find, safe, most);
+        fprintf(out, "  largest %s: %llu (%llu without cached memory)", a->find, safe, most);
     else
         fprintf(out, "  largest %s: %llu", a->find, safe);
 }
@@ -166,7 +168,7 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
     uint64_t need = vs_estimate_need(a);
     char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX], three[VS_SIZE_TEXT_MAX];
     if (!a->gpu_count && a->has_at)
-        fprintf(out, "\nreserved there: %s\n", size_text(one, need));
+        fprintf(out, "\nneeded: %s\n", size_text(one, need));
     if (!a->gpu_count)
         return;
     fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
@@ -249,11 +251,9 @@ static void print_curve(const struct vs_estimate_answer *a, const struct vs_styl
                 n += snprintf(text + n, sizeof text - (size_t)n, " x %s%s", a->names[k],
                               curve->powers[i][k] > 1 ? "^2" : "");
     }
-    if (n < (int)sizeof text)
+    if (n < (int)sizeof text && curve->error >= EXACT)
         snprintf(text + n, sizeof text - (size_t)n, " (within %.2f %% of the runs)", 100 * curve->error);
     vs_text_wrapped(style, "", text);
-    if (a->scaling.reserved_ratio > 1)
-        fprintf(style->out, "reserved: up to %.1f %% more\n", 100 * (a->scaling.reserved_ratio - 1));
 }
 
 static void print_runs(const struct vs_estimate_answer *a, const struct vs_style *style)
@@ -284,9 +284,15 @@ static void print_cautions(const struct vs_estimate_answer *a, const struct vs_s
         vs_text_wrapped(style, "", "The runs have their peaks in different phases: the figures are too low "
                         "for larger values. Add a run with a larger value.");
     if (a->scaling.used == 2)
-        vs_text_wrapped(style, "", "Two runs give a straight line; a third one would show whether it is one.");
-    vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and reserved exceeds allocated "
-                    "by as much as in the worst of the runs used.");
+        vs_text_wrapped(style, "", "Two runs always give a straight line; a third one shows whether the growth is "
+                                   "linear.");
+    double more = 100 * (a->scaling.reserved_ratio - 1);
+    if (more > 0)
+        vs_text_lines(style, "assumed: ", "larger values use the same algorithms; up to %.1f %% more is reserved "
+                      "than allocated, as in these runs.", more);
+    else
+        vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and no more is reserved "
+                                            "than allocated, as in these runs.");
 }
 
 void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style *style)
@@ -310,11 +316,11 @@ static void put_model(struct vs_json *json, const struct vs_estimate_answer *a)
     vs_json_uint(json, "trainable", e->trainable);
     vs_json_uint(json, "parameters_by_shape", e->shape_parameters);
     vs_json_bool(json, "has_activations", e->has_activations);
-    vs_json_string(json, "peak", moment_names[e->peak]);
-    vs_json_begin_array(json, "moments");
+    vs_json_string(json, "peak", phase_names[e->peak]);
+    vs_json_begin_array(json, "phases");
     for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", moment_names[m]);
+        vs_json_string(json, "name", phase_names[m]);
         for (int p = 0; p < VS_PART_COUNT; p++)
             vs_json_uint(json, part_keys[p], e->bytes[m][p]);
         vs_json_uint(json, "total_bytes", e->total[m]);
@@ -371,7 +377,7 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
     struct vs_json json = {.out = out, .pretty = true};
     uint64_t need = vs_estimate_need(a);
     vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.estimate/1");
+    vs_json_string(&json, "schema", "vramscope.estimate/2");
     if (a->run_count)
         put_runs(&json, a);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The answers of `vramscope estimate` for users, and for programs (schema "vramscope.estimate/1").
+ * The answers of `vramscope estimate` for users, and for programs (schema "vramscope.estimate/2").
  */
 #ifndef VS_ESTIMATE_TEXT_H
 #define VS_ESTIMATE_TEXT_H

@@ -27,32 +27,39 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
 {
     char each[VS_SIZE_TEXT_MAX], all[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], often[40];
     const char *verb = site->growth_freed ? "grew" : "grows";
-    const char *until = site->growth_freed ? "until it was freed at the end" : "so far";
+    const char *to = site->growth_freed ? "to " : "";
+    const char *until = site->growth_freed ? "; freed at the end" : " so far";
     const char *weak = site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
     vs_size_format(all, site->growth_bytes);
     if (!site->growth_in_steps) {
-        snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s %s%s", verb,
-                 vs_time_format(time, site->growth_since_ns), all, until, weak);
+        snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
+                 vs_time_format(time, site->growth_since_ns), to, all, until, weak);
         return out;
     }
     uint64_t bytes;
     const char *words = how_often(often, sizeof often, site, &bytes);
-    snprintf(out, VS_GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s %s%s", verb,
+    snprintf(out, VS_GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s%s%s%s", verb,
              vs_size_format(each, bytes), words, (unsigned long long)site->growth_since,
-             steps_found ? " (steps found from the repeating requests)" : "", all, until, weak);
+             steps_found ? " (steps found from the repeating requests)" : "", to, all, until, weak);
     return out;
 }
 
 static void filled_line(const struct vs_report_site *site, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-    fprintf(style->out, "  cache  grew to %s until ", vs_size_format(size, site->growth_bytes));
+    fprintf(style->out, "  filled grew to %s by ", vs_size_format(size, site->growth_bytes));
     if (site->growth_in_steps)
         fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
     else
         fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
     fprintf(style->out, ", constant since\n         ");
     vs_text_chain(style, 9, site);
+}
+
+/* What grew until the last step has had no time to be constant. */
+static bool was_constant(const struct vs_report *report, const struct vs_report_site *site)
+{
+    return !site->growth_in_steps || site->growth_until < report->steps.done;
 }
 
 void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
@@ -69,7 +76,8 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_devi
         vs_text_chain(style, 9, site);
     }
     for (size_t i = 0; i < device->filled.count && i < FILLED_SHOWN; i++)
-        filled_line(&device->filled.items[i], style);
+        if (was_constant(report, &device->filled.items[i]))
+            filled_line(&device->filled.items[i], style);
 }
 
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
@@ -82,11 +90,16 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
     if (!report->phase_count)
         fprintf(style->out, "\n");
     char text[VS_GROWTH_TEXT_MAX];
-    snprintf(text, sizeof text, "%s done%s, mean %s, shortest %s, longest %s (step %llu)",
-             vs_count_format(count, steps->done), steps->found ? " (from repeating requests)" : "",
-             vs_time_format(mean, steps->total_ns / steps->done),
-             vs_time_format(shortest, steps->shortest_ns),
-             vs_time_format(longest, steps->longest_ns), (unsigned long long)steps->longest_number);
+    vs_time_format(mean, steps->total_ns / steps->done);
+    if (steps->done == 1)
+        snprintf(text, sizeof text, "1 done in %s", mean);
+    else
+        snprintf(text, sizeof text, "%s done%s, mean %s, shortest %s, longest %s (step %llu)",
+                 vs_count_format(count, steps->done),
+                 steps->found ? " (from repeating requests)" : "", mean,
+                 vs_time_format(shortest, steps->shortest_ns),
+                 vs_time_format(longest, steps->longest_ns),
+                 (unsigned long long)steps->longest_number);
     vs_text_wrapped(style, "  steps    ", text);
     if (!steps->peak_bytes)
         return;
@@ -95,7 +108,8 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
     if (net)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %s %s",
                          steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(shortest, net));
-    snprintf(text + used, sizeof text - (size_t)used, ", allocates and frees %s",
-             vs_size_format(longest, steps->churn_bytes));
+    if (steps->churn_bytes)
+        snprintf(text + used, sizeof text - (size_t)used, ", allocates and frees %s",
+                 vs_size_format(longest, steps->churn_bytes));
     vs_text_wrapped(style, "           ", text);
 }

@@ -156,7 +156,7 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
     vs_text_sites(style, sites);
     if (partial || !held->bytes)
         return;
-    if (held->by[VS_BY_KIND].count)
+    if (held->by[VS_BY_KIND].count > 1)
         table(held, VS_BY_KIND, style);
     if (tells(held, VS_BY_PHASE))
         table(held, VS_BY_PHASE, style);

@@ -152,10 +152,11 @@ static bool worth_showing(const struct vs_oom *oom, const struct vs_oom_cause *c
 static void answer(const struct vs_oom *oom, const struct vs_style *style)
 {
     char chain[VS_CHAIN_TEXT_MAX], text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
-    fprintf(style->out, "%sverdict  %s%s\n", vs_paint(style, VS_BOLD), oom->verdict->words,
-            vs_unpaint(style));
+    fputs(vs_paint(style, VS_BOLD), style->out);
+    vs_text_wrapped(style, "verdict  ", oom->verdict->words);
+    fputs(vs_unpaint(style), style->out);
     if (oom->second)
-        fprintf(style->out, "    and  %s\n", oom->second->words);
+        vs_text_wrapped(style, "    and  ", oom->second->words);
     if (oom->guilty != &oom->failure.site)
         vs_text_wrapped(style, "  look at  ", vs_text_site(chain, oom->guilty, style->full ? 64 : 6));
     if (oom->remedy_count && oom->remedies[0].fits && oom->ended)

@@ -364,14 +364,25 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
     fprintf(style->out, "  kernels: %s in %s launch%s\n", vs_time_format(time, total),
             vs_count_format(count, device->kernel_total.count),
             device->kernel_total.count == 1 ? "" : "es");
+    uint64_t rest = total, launches = device->kernel_total.count;
+    size_t shown = 0;
     for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
         const struct vs_report_kernel *kernel = &device->kernels[i];
+        if (i && !style->small_sites && kernel->time_ns < total / 100)
+            break;
+        shown++;
+        rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
+        launches -= kernel->count < launches ? kernel->count : launches;
         char clipped[1024];
         fprintf(style->out, "    %10s  %7s  %6s×  %s\n", vs_time_format(time, kernel->time_ns),
                 vs_text_percent(share, kernel->time_ns, total),
                 vs_count_format(count, kernel->count),
                 vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
     }
+    if (shown < device->kernel_count)
+        fprintf(style->out, "    %10s  %7s  %6s×  %sother kernels%s\n", vs_time_format(time, rest),
+                vs_text_percent(share, rest, total), vs_count_format(count, launches),
+                vs_paint(style, VS_DIM), vs_unpaint(style));
 }
 
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,

@@ -57,8 +57,8 @@ static void every_part_has_its_row_and_they_add_up(void **state)
     expect(&peak, &peak,
            "  device memory in use                            highest use\n"
            "    last read at 1.500 s, step 3, 500.00 ms before the end\n"
-           "    device                                            7.0 GiB\n"
-           "    array                                             3.0 MiB\n"
+           "    allocated by cudaMalloc                           7.0 GiB\n"
+           "    allocated as arrays                               3.0 MiB\n"
            "    cached but unused                               512.0 MiB\n"
            "    cached by stream-ordered pools                   20.0 MiB\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB\n"
@@ -91,8 +91,8 @@ static void two_moments_stand_side_by_side(void **state)
     expect(&peak, &last,
            "  device memory in use                            highest use   last reading\n"
            "    read at 1.500 s, step 3, and at 1.900 s, 100.00 ms before the end\n"
-           "    device                                            7.0 GiB            0 B\n"
-           "    array                                             3.0 MiB            0 B\n"
+           "    allocated by cudaMalloc                           7.0 GiB            0 B\n"
+           "    allocated as arrays                               3.0 MiB            0 B\n"
            "    cached but unused                               512.0 MiB            0 B\n"
            "    cached by stream-ordered pools                   20.0 MiB            0 B\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB            0 B\n"
@@ -127,7 +127,7 @@ static void what_is_not_known_is_said(void **state)
     expect(&b, &b,
            "  device memory in use                            highest use\n"
            "    last read at 0 ns, 2.000 s before the end\n"
-           "    async                                             1.0 MiB\n"
+           "    allocated by cudaMallocAsync                      1.0 MiB\n"
            "    CUDA contexts (2, not all sizes known)          100.0 MiB\n"
            "    managed, at most (residency unknown)             64.0 MiB\n"
            "    unexplained                                           5 B\n"
@@ -156,7 +156,7 @@ static void rounding_of_recorded_allocations_alone_is_said(void **state)
     expect(&b, &b,
            "  device memory in use                            highest use\n"
            "    last read at 0 ns, 2.000 s before the end\n"
-           "    device                                           90.0 MiB\n"
+           "    allocated by cudaMalloc                          90.0 MiB\n"
            "    rounding to the driver's 2 MiB pages             30.0 MiB\n"
            "    unexplained                                     -20.0 MiB\n"
            "    = used                                          100.0 MiB\n"
