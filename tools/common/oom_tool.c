@@ -16,6 +16,19 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
             oom->failure.time_ns < state->since_ns[VS_RECORDING_TOTALS]);
 }
 
+/* The line of the user's that failed, as text. */
+static enum vs_err find_line(struct vs_reader *reader, struct vs_oom *oom, struct vs_arena *memory)
+{
+    struct vs_symbols *symbols;
+    enum vs_err err = vs_symbols_open(reader, &symbols);
+    if (err)
+        return err;
+    oom->line = vs_user_line(reader, symbols, memory, oom->failure.stack, oom->failure.mark, true,
+                             false);
+    vs_symbols_close(symbols);
+    return oom->line ? VS_OK : VS_ERR_NOMEM;
+}
+
 enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
                               uint64_t nth, bool replay, struct vs_arena *memory,
                               struct vs_oom **out)
@@ -35,7 +48,7 @@ enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *
     if (!err)
         err = vs_oom_kinds(oom, reader);
     if (!err)
-        err = vs_user_line_of_event(reader, oom->failure.event, memory, &oom->line);
+        err = find_line(reader, oom, memory);
     if (err)
         vs_oom_free(oom);
     else

@@ -203,6 +203,7 @@ struct vs_report_failure {
     unsigned family;
     unsigned overhead; /* 0: an allocation; otherwise as in struct vs_failure */
     uint64_t requested, error, stack;
+    uint64_t mark; /* string id of the user's line that was marked then; 0: none */
     uint64_t device_requested; /* of a framework's failure: the device's refused request; 0: none */
     uint64_t attempts;         /* refusals by the device */
     uint64_t device_free, device_total; /* 0/0 when unknown */
