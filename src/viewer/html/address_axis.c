@@ -133,13 +133,13 @@ enum vs_err vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
 {
     uint32_t gap, empty = 0;
     size = rounded(size);
-    if (!axis->root) {
+    if (!axis->count) {
         enum vs_err err = new_gap(axis, 0, AXIS_END, &gap);
         if (err)
             return err;
         insert(axis, gap);
     }
-    if (axis->gaps[axis->root].largest < size)
+    if (!axis->root || axis->gaps[axis->root].largest < size)
         return VS_ERR_NOMEM; /* absurd sizes of a damaged trace */
     *place = cut(axis, axis->root, size, &empty);
     if (empty)

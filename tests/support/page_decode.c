@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header: an independent reading of docs/view-format.md. */
+#include "support/page_decode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+char *vs_page_element(const char *html, const char *id)
+{
+    char mark[80];
+    snprintf(mark, sizeof mark, " id=\"%s\">", id);
+    const char *begin = strstr(html, mark);
+    if (!begin)
+        return NULL;
+    begin += strlen(mark);
+    const char *end = strstr(begin, "</script>");
+    assert_non_null(end);
+    return strndup(begin, (size_t)(end - begin));
+}
+
+static int digit(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+    assert_true(at || c == '=');
+    return at ? (int)(at - digits) : 0;
+}
+
+static size_t from_base64(const char *text, unsigned char *out)
+{
+    size_t length = strlen(text), bytes = 0;
+    assert_int_equal(length % 4, 0);
+    for (size_t i = 0; i < length; i += 4) {
+        uint32_t bits = (uint32_t)digit(text[i]) << 18 | (uint32_t)digit(text[i + 1]) << 12 |
+                        (uint32_t)digit(text[i + 2]) << 6 | (uint32_t)digit(text[i + 3]);
+        out[bytes++] = (unsigned char)(bits >> 16);
+        if (text[i + 2] != '=')
+            out[bytes++] = (unsigned char)(bits >> 8);
+        if (text[i + 3] != '=')
+            out[bytes++] = (unsigned char)bits;
+    }
+    return bytes;
+}
+
+/* Appends the inflated contents of the element *id* to *out*. */
+static size_t add_element(const char *html, const char *id, unsigned char *out, size_t room)
+{
+    char *text = vs_page_element(html, id);
+    assert_non_null(text);
+    unsigned char *packed = malloc(strlen(text) + 4);
+    z_stream stream = {.next_in = packed, .next_out = out, .avail_out = (uInt)room};
+    assert_non_null(packed);
+    stream.avail_in = (uInt)from_base64(text, packed);
+    assert_int_equal(inflateInit2(&stream, -MAX_WBITS), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    size_t bytes = stream.total_out;
+    inflateEnd(&stream);
+    free(packed);
+    free(text);
+    return bytes;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+    struct json_object *found = json_object_object_get(object, key);
+    if (!found)
+        fail_msg("no member %s", key);
+    return found;
+}
+
+static unsigned char *section_bytes(const char *html, struct json_object *section,
+                                    const char *name, size_t total)
+{
+    char id[64];
+    size_t chunks = (size_t)json_object_get_int64(member(section, "chunks")), used = 0;
+    unsigned char *bytes = calloc(total + 1, 1);
+    assert_non_null(bytes);
+    for (size_t k = 0; k < chunks; k++) {
+        snprintf(id, sizeof id, chunks > 1 ? "%s.%zu" : "%s", name, k);
+        used += add_element(html, id, bytes + used, total - used + 1);
+    }
+    assert_int_equal(used, total);
+    return bytes;
+}
+
+static void decode(const char *type, const unsigned char *bytes, size_t size, uint64_t *out,
+                   size_t count)
+{
+    size_t at = 0;
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = 0;
+        bool more = true;
+        for (unsigned shift = 0; more; shift += 7) {
+            assert_true(at < size);
+            more = strcmp(type, "u8") != 0 && bytes[at] >= 0x80;
+            value |= (uint64_t)(strcmp(type, "u8") ? bytes[at] & 0x7f : bytes[at]) << shift;
+            at++;
+        }
+        if (strcmp(type, "delta") == 0)
+            last = value = last + (value >> 1 ^ (0 - (value & 1)));
+        out[i] = value;
+    }
+    assert_int_equal(at, size);
+}
+
+uint64_t *vs_page_decoded(const char *html, struct json_object *head, const char *section,
+                          const char *column, size_t *count)
+{
+    struct json_object *of = member(member(head, "sections"), section);
+    struct json_object *columns = member(of, "columns");
+    size_t total = 0, before = 0, size = 0;
+    const char *type = NULL;
+    for (size_t i = 0; i < json_object_array_length(columns); i++) {
+        struct json_object *one = json_object_array_get_idx(columns, i);
+        size_t bytes = (size_t)json_object_get_int64(member(one, "bytes"));
+        if (strcmp(json_object_get_string(member(one, "name")), column) == 0) {
+            before = total;
+            size = bytes;
+            type = json_object_get_string(member(one, "type"));
+            *count = (size_t)json_object_get_int64(member(one, "count"));
+        }
+        total += bytes;
+    }
+    if (!type)
+        fail_msg("no column %s", column);
+    unsigned char *bytes = section_bytes(html, of, section, total);
+    uint64_t *values = calloc(*count + 1, sizeof *values);
+    assert_non_null(values);
+    decode(type, bytes + before, size, values, *count);
+    free(bytes);
+    return values;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Places on a virtual axis, compared with a list of all that is placed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "viewer/html/address_axis.h"
+
+#define PLACED_MAX 300
+
+struct placed {
+    uint64_t place, size;
+};
+
+static uint64_t rounded(uint64_t size)
+{
+    return (size + 511) / 512 * 512;
+}
+
+static bool is_free(const struct placed *list, size_t count, uint64_t place, uint64_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (place < list[i].place + rounded(list[i].size) && list[i].place < place + rounded(size))
+            return false;
+    return true;
+}
+
+/* The lowest place for *size*: 0, or the end of one of the others. */
+static uint64_t lowest(const struct placed *list, size_t count, uint64_t size)
+{
+    uint64_t best = UINT64_MAX;
+    if (is_free(list, count, 0, size))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t end = list[i].place + rounded(list[i].size);
+        if (end < best && is_free(list, count, end, size))
+            best = end;
+    }
+    return best;
+}
+
+static void each_has_the_lowest_free_place(void **state)
+{
+    (void)state;
+    struct vs_axis axis = {0};
+    struct placed list[PLACED_MAX];
+    size_t count = 0;
+    uint64_t random = 7;
+    for (int i = 0; i < 20000; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint64_t pick = random >> 33;
+        if (count == PLACED_MAX || (count && pick % 2)) {
+            size_t k = pick / 2 % count;
+            assert_int_equal(vs_axis_give(&axis, list[k].place, list[k].size), VS_OK);
+            list[k] = list[--count];
+            continue;
+        }
+        struct placed *one = &list[count];
+        one->size = pick % 5 ? pick % 7919 + 1 : pick % 100000 + 1;
+        uint64_t expected = lowest(list, count, one->size);
+        assert_int_equal(vs_axis_take(&axis, one->size, &one->place), VS_OK);
+        assert_int_equal(one->place, expected);
+        count++;
+    }
+    vs_axis_free(&axis);
+}
+
+static void all_of_it_is_free_again(void **state)
+{
+    (void)state;
+    struct vs_axis axis = {0};
+    uint64_t places[64], first;
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(vs_axis_take(&axis, 1000, &places[i]), VS_OK);
+    assert_int_equal(axis.end, 64 * 1024);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(vs_axis_give(&axis, places[i * 37 % 64], 1000), VS_OK);
+    assert_int_equal(vs_axis_take(&axis, UINT64_C(1) << 40, &first), VS_OK);
+    assert_int_equal(first, 0);
+    vs_axis_free(&axis);
+}
+
+static void sizes_that_no_device_has_are_refused_without_harm(void **state)
+{
+    (void)state;
+    struct vs_axis axis = {0};
+    uint64_t place = 5;
+    assert_int_equal(vs_axis_take(&axis, UINT64_MAX, &place), VS_OK);
+    assert_int_equal(vs_axis_take(&axis, UINT64_MAX, &place), VS_OK);
+    assert_int_equal(vs_axis_take(&axis, UINT64_MAX, &place), VS_ERR_NOMEM);
+    assert_int_equal(vs_axis_take(&axis, 0, &place), VS_ERR_NOMEM);
+    vs_axis_free(&axis);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_has_the_lowest_free_place),
+        cmocka_unit_test(all_of_it_is_free_again),
+        cmocka_unit_test(sizes_that_no_device_has_are_refused_without_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
