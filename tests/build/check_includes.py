@@ -133,9 +133,9 @@ ROOMS = {
                      "simulated.h symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h"),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
-                   "viewer/report tools/common", "view_trace.h view_open.h"),
+                   "viewer/report tools/common", "view_write.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "
-                  "analysis/report analysis/oom viewer/common viewer/report tools/common", "reach.h"),
+                  "analysis/report analysis/oom viewer/common viewer/report tools/common tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),

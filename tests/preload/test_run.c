@@ -215,6 +215,17 @@ static void quiet_prints_nothing_of_ours(void **state)
     assert_string_equal(err, "");
 }
 
+static void view_writes_a_page_of_the_trace_at_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --view=page.html -o e.vst -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "vramscope: page page.html: "));
+    bash("head -c 15 page.html | grep -qi '<!doctype html>' && rm page.html");
+    assert_int_equal(vramscope(SIMULATED "-q --view=e.vst -o e.vst -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "e.vst is the trace itself"));
+    assert_int_equal(vramscope("run --view= -- " VS_VICTIM " atexit"), 125);
+}
+
 static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
 {
     (void)state;
@@ -520,6 +531,7 @@ int main(void)
         cmocka_unit_test(a_library_is_called_absent_only_when_it_is),
         cmocka_unit_test(a_run_below_a_run_lists_its_own_traces),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
+        cmocka_unit_test(view_writes_a_page_of_the_trace_at_the_end),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
         cmocka_unit_test(a_program_without_cuda_is_distinguished),
         cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),

@@ -29,6 +29,7 @@
 #include "tools/run/run_output.h"
 #include "tools/run/run_signals.h"
 #include "tools/run/run_summary.h"
+#include "tools/view/view_write.h"
 #include "trace/read/reader.h"
 
 #define CHECKER_STATUS 86 /* exit status of programs that the simulated GPU's checker fails */
@@ -58,6 +59,8 @@ static const char usage[] =
     "  --sample N, --min-size SIZE, --max-trace-size SIZE\n"
     "                      for long runs: record 1 allocation in N, only those of at least SIZE,\n"
     "                      a trace of at most SIZE; totals and peaks stay exact (docs/sampling.md)\n"
+    "      --view          at the end, write the trace as an HTML page beside it and open it in\n"
+    "                      the browser (see vramscope-view(1)); --view=FILE only writes it there\n"
     "  -q, --quiet         print no summary\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
@@ -223,6 +226,8 @@ static void summarise(struct vs_run *run, int status)
     vs_symbol_tool_configure(&run->options);
     vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
     vs_run_names_free(&names);
+    if (run->view && *seen.first)
+        vs_view_recorded("vramscope run", seen.first, run->view_file);
     if (run->quiet)
         return;
     if (seen.failures)

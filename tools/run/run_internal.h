@@ -19,6 +19,8 @@
 struct vs_run {
     struct vs_options options;
     bool quiet;
+    bool view;             /* --view: a page of the trace at the end */
+    const char *view_file; /* --view=FILE: its file; NULL: the trace's default, and opened */
     char manifest[PATH_MAX];
     struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */

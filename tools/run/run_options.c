@@ -84,6 +84,11 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         }
         if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
             run->quiet = true;
+        } else if (strcmp(argv[i], "--view") == 0 || strncmp(argv[i], "--view=", 7) == 0) {
+            run->view = true;
+            run->view_file = argv[i][6] ? argv[i] + 7 : NULL;
+            if (run->view_file && !*run->view_file)
+                return vs_run_fail("%s", "--view= needs the name of a file for the page");
         } else if (strncmp(argv[i], "-o", 2) == 0) {
             const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
             used = argv[i][2] ? 1 : 2;

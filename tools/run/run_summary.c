@@ -148,6 +148,8 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
+            if (!out->traces)
+                snprintf(out->first, sizeof out->first, "%.*s", PATH_MAX - 1, line);
             vs_run_names_warn(names, line); /* also when quiet: it reports the trace's path */
             out->traces++;
         }

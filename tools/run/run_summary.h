@@ -12,6 +12,7 @@
 
 struct vs_run_summary {
     unsigned traces;      /* processes that wrote a trace */
+    char first[4096];     /* the first of them */
     unsigned failures;    /* processes that used CUDA and could not record */
     bool nested;          /* a nested `vramscope run` was started, which prints its own summary */
     unsigned idle;        /* processes that loaded the CUDA driver and allocated nothing */

@@ -3,14 +3,12 @@
  * vramscope view: a trace as one HTML page. */
 #include <getopt.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
-#include "tools/common/whole_file.h"
 #include "tools/view/view_open.h"
 #include "tools/view/view_trace.h"
+#include "tools/view/view_write.h"
 
 static const char usage[] =
     "usage: vramscope view [OPTIONS] TRACE [TRACE]\n"
@@ -83,44 +81,6 @@ static int parse(int argc, char **argv, struct view_arguments *args)
     return VS_EXIT_OK;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool may_write(const char *who, const char *output, const char *trace)
-{
-    if (!trace || !same_file(output, trace))
-        return true;
-    vs_tool_fail(who, "%s is the trace itself; give another file with -o", output);
-    return false;
-}
-
-static void tell(const char *path, uint64_t blocks)
-{
-    struct stat st;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
-    if (stat(path, &st) == 0)
-        vs_tool_print("%s: %s with %s block%s", path,
-                      vs_size_format(size, (uint64_t)st.st_size), vs_count_format(count, blocks),
-                      blocks == 1 ? "" : "s");
-}
-
-/* *path*: NULL for standard output. */
-static int write_page(const char *who, const char *path, const struct vs_page_data *first,
-                      const struct vs_page_data *second)
-{
-    struct vs_whole_file out;
-    if (!vs_whole_file_open(who, path, false, &out))
-        return VS_EXIT_UNUSABLE;
-    vs_page_write(out.stream, first, second, false);
-    int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
-    if (!code && path)
-        tell(path, vs_page_data_blocks(first) + (second ? vs_page_data_blocks(second) : 0));
-    return code;
-}
-
 static struct vs_page_data *read_trace(const char *who, const char *path,
                                        const struct vs_view_options *options)
 {
@@ -144,14 +104,13 @@ static int view_main(int argc, char **argv)
     const char *path = !args.output                     ? name
                        : strcmp(args.output, "-") == 0 ? NULL
                                                         : args.output;
-    if (path && (!may_write(argv[0], path, args.first) || !may_write(argv[0], path, args.second) ||
-                 !vs_tool_may_overwrite(argv[0], path)))
+    if (path && !vs_view_may_write(argv[0], path, args.first, args.second))
         return VS_EXIT_UNUSABLE;
     struct vs_page_data *first = read_trace(argv[0], args.first, &args.options);
     struct vs_page_data *second =
         first && args.second ? read_trace(argv[0], args.second, &args.options) : NULL;
-    code = first && (second || !args.second) ? write_page(argv[0], path, first, second)
-                                             : VS_EXIT_UNUSABLE;
+    code = first && (second || !args.second)
+               ? vs_view_write(argv[0], path, first, second, stdout) : VS_EXIT_UNUSABLE;
     vs_page_data_free(first);
     vs_page_data_free(second);
     if (!code && args.open)

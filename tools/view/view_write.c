@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "tools/view/view_write.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/whole_file.h"
+#include "tools/view/view_open.h"
+#include "tools/view/view_trace.h"
+#include "viewer/common/text_style.h"
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool vs_view_may_write(const char *who, const char *output, const char *first, const char *second)
+{
+    if (!same_file(output, first) && (!second || !same_file(output, second)))
+        return vs_tool_may_overwrite(who, output);
+    vs_tool_fail(who, "%s is the trace itself; give another file with -o", output);
+    return false;
+}
+
+static void tell(FILE *out, const char *path, uint64_t blocks)
+{
+    struct stat st;
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (stat(path, &st))
+        return;
+    if (out == stderr)
+        fputs("vramscope: page ", out);
+    vs_text_put(out, path);
+    fprintf(out, ": %s with %s block%s\n", vs_size_format(size, (uint64_t)st.st_size),
+            vs_count_format(count, blocks), blocks == 1 ? "" : "s");
+}
+
+int vs_view_write(const char *who, const char *path, const struct vs_page_data *first,
+                  const struct vs_page_data *second, FILE *told)
+{
+    struct vs_whole_file out;
+    if (!vs_whole_file_open(who, path, false, &out))
+        return VS_EXIT_UNUSABLE;
+    vs_page_write(out.stream, first, second, false);
+    int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
+    if (!code && path && told)
+        tell(told, path, vs_page_data_blocks(first) + (second ? vs_page_data_blocks(second) : 0));
+    return code;
+}
+
+void vs_view_recorded(const char *who, const char *path, const char *output)
+{
+    struct vs_view_options options = {.partial = true, .events_max = VS_PAGE_EVENTS_MAX};
+    struct vs_view_trace trace;
+    char name[PATH_MAX];
+    if (!output && !vs_view_name(who, path, NULL, name))
+        return;
+    const char *page = output ? output : name;
+    if (!vs_view_may_write(who, page, path, NULL) || !vs_view_open(who, path, &options, &trace))
+        return;
+    struct vs_page_data *data = vs_view_page(&trace, &options);
+    vs_view_close(&trace);
+    int code = data ? vs_view_write(who, page, data, NULL, stderr) : VS_EXIT_UNUSABLE;
+    vs_page_data_free(data);
+    if (!code && !output)
+        vs_view_show(who, page);
+}
