@@ -195,30 +195,23 @@ class Page {
     }
 
     openTab(tab, trace, other) {
-        const tools = this.makeTools(tab);
-        const below = tab.parts.find((part) => part.size !== 'strip');
         this.panel.append(make('h1.unseen', {}, `${trace.head.title}: ${tab.label}`));
         for (const part of tab.parts) {
-            if (part === below && tools.length)
-                this.panel.append(make('div.toolbar', {}, tools));
             const area = make(`div.view-area.view-${part.size}.view-is-${part.name}`);
             this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label},
-                part.heading ? make('h2', {}, part.title) : null, area));
+                part.grouped ? this.makeGrouping() : null, area));
             this.mount(part, area, trace, other);
         }
     }
 
-    makeTools(tab) {
-        const tools = [];
-        if (tab.tools.includes('color')) {
-            const select = choice('Group by', Object.entries(GROUPINGS), this.state.get('color'),
-                (value) => this.state.set({color: value}));
-            tools.push(select);
-            this.mounted.push({api: {destroy: this.state.subscribe(['color'], () => {
-                select.querySelector('select').value = this.state.get('color');
-            })}});
-        }
-        return tools;
+    /** The choice by what blocks are grouped and coloured. */
+    makeGrouping() {
+        const grouping = choice('Colour by', Object.entries(GROUPINGS), this.state.get('color'),
+            (value) => this.state.set({color: value}));
+        this.mounted.push({api: {destroy: this.state.subscribe(['color'], () => {
+            grouping.querySelector('select').value = this.state.get('color');
+        })}});
+        return make('div.toolbar', {}, grouping);
     }
 
     fillMenu() {

@@ -9,14 +9,15 @@ import {formatBytes, formatBytesApart, formatCount, formatTime, printable, short
 const STACK_MAX = 256;
 
 /** The frames of a call site, innermost first.
- * @param {Object} trace @param {number} site @returns {{function: string, file: string, line: number}[]} */
+ * @param {Object} trace @param {number} site @returns {{function: string, file: string, line: number,
+ *   user: boolean}[]} user: not a library's */
 export function stackOf(trace, site) {
     const {sites, stacks, frames, files} = trace.head;
     const out = [];
     let row = sites[site] ? sites[site].stack : 0;
     while (row > 0 && stacks[row - 1] && out.length < STACK_MAX) {
-        const [parent, frame, file, line] = stacks[row - 1];
-        out.push({function: frames[frame], file: file ? files[file - 1] : '', line});
+        const [parent, frame, file, line, user] = stacks[row - 1];
+        out.push({function: frames[frame], file: file ? files[file - 1] : '', line, user: user !== 0});
         row = parent;
     }
     return out;

@@ -17,8 +17,23 @@ function describeSite(trace, site, state) {
             ['live here', sum ? `${formatBytes(sum.bytes)} in ${formatNumber(sum.blocks, 'block')}` : 'nothing'],
             ['library', (row && trace.head.libraries[row.library]) || 'unknown'],
         ],
-        stack: stackOf(trace, site).map(frameText),
+        site,
     };
+}
+
+/** The frames, those of libraries on demand: the user's own lines are what can be changed. */
+function stackList(frames, state) {
+    if (!frames.length)
+        return make('p.muted', {}, 'no stack was recorded');
+    const own = frames.filter((frame) => frame.user);
+    const folded = own.length > 0 && own.length < frames.length && !state.get('libraries');
+    const shown = folded ? own : frames;
+    const hidden = frames.length - own.length;
+    return [make('h3', {}, 'Call stack, innermost first'),
+        own.length && hidden ? button(folded ? `Show ${formatNumber(hidden, 'function')} of libraries` : 'Hide functions of libraries',
+            () => state.set({libraries: folded}), {class: 'quiet in-panel'}) : null,
+        make('ol.stack', {tabindex: 0, 'aria-label': 'Call stack'}, shown.map((frame) =>
+            make(`li${frame.user ? '.user' : '.of-library'}`, {}, frameText(frame))))];
 }
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page
@@ -37,16 +52,14 @@ export function mountDetail(element, {trace, state}) {
             fill(element, make('p', {}, 'The link names a block that this page does not have.'));
             return;
         }
-        const {title, facts, stack} = isBlock ? describeBlock(trace, selected.block) : describeSite(trace, selected.site, state);
+        const {title, facts, site} = isBlock ? describeBlock(trace, selected.block) : describeSite(trace, selected.site, state);
         fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
             button('Close', () => state.set({selected: null}), {class: 'quiet'})),
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
-        make('h3', {}, 'Call stack, innermost first'),
-        stack.length ? make('ol.stack', {tabindex: 0, 'aria-label': 'Call stack'}, stack.map((frame) => make('li', {}, frame)))
-            : make('p.muted', {}, 'no stack was recorded'));
+        stackList(stackOf(trace, site), state));
     }
-    const stop = state.subscribe(['selected', 'cursor', 'cursor2'], draw);
+    const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
     draw();
     return {destroy: stop};
 }
