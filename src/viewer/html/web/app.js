@@ -140,7 +140,7 @@ class Page {
         const {devices} = this.traces[0].head;
         const names = this.traces.map((t, i) => t && [i ? 'b' : 'a', `${i ? 'B' : 'A'}: ${shorten(t.head.title, 24)}`]);
         fill(this.which, devices.length > 1 ? choice('Device', devices.map((d, i) =>
-            [String(i), `${d.index}: ${shorten(d.name, 32)}`]), String(this.state.get('device')),
+            [String(i), `${d.device}: ${shorten(d.name, 32)}`]), String(this.state.get('device')),
         (value) => this.state.set({device: Number(value)})) : null,
         this.traces[1] ? choice('Trace', names, this.state.get('trace'), (value) => this.state.set({trace: value})) : null);
     }

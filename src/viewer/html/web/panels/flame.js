@@ -151,7 +151,7 @@ function moveFocus(view, key) {
 /** @param {Element} element @param {{trace: Object, state: Object}} page
  * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
 export function mountFlame(element, {trace, state}) {
-    const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
+    const words = make('p.view-words.moment', {'aria-live': 'polite'}, 'Reading the blocks…');
     const metric = toggles('Width', [['bytes', 'Bytes'], ['count', 'Blocks']], state.get('metric'),
         (value) => state.set({metric: value}));
     const inverted = button('Inverted', () => state.set({inverted: !state.get('inverted'), zoom: ''}),

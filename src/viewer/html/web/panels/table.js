@@ -76,7 +76,7 @@ export function arrangeRows(rows, columns, search, sort) {
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page */
 export function mountTable(element, {trace, state}) {
-    const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
+    const words = make('p.view-words.moment', {'aria-live': 'polite'}, 'Reading the blocks…');
     const kinds = toggles('Rows', [['groups', 'Groups'], ['blocks', 'Single blocks']], state.get('rows'),
         (rows) => state.set({rows}));
     const grouping = choice('by', Object.entries(GROUPINGS), state.get('color'), (color) => state.set({color}));

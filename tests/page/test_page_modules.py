@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The modules of the HTML page that need no trace, in a browser: figures round as printf does, CSV
+is safe to open, a link restores the state, equal functions become one frame.
+
+    test_page_modules.py ROOT"""
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "cmake"))
+sys.dont_write_bytecode = True
+import bundle_page  # noqa: E402
+
+NAMES = ("formatBytes formatTime formatCount formatPercent printable shorten splitSite csvField csvText readLink "
+         "writeLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
+         "growthWords").split()
+
+
+def page_of(folder):
+    """A page with all modules but app.js, whose functions of NAMES are those of the window."""
+    modules = bundle_page.load(str(ROOT / "src/viewer/html/web"))
+    code = "".join(m.code() for m in modules if m.name != "app.js")
+    code += f"Object.assign(window, {{{', '.join(NAMES)}}});\n"
+    path = pathlib.Path(folder) / "modules.html"
+    path.write_text(f'<!doctype html><meta charset="utf-8"><script type="module">{code}</script>', encoding="utf-8")
+    return path
+
+
+def c_bytes(n):
+    """vs_size_format: Python's % rounds as C's printf."""
+    if n < 1024:
+        return f"{n} B"
+    value, unit = float(n), 0
+    while value >= 1023.95 and unit < 6:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {'B KiB MiB GiB TiB PiB EiB'.split()[unit]}"
+
+
+def c_time(ns):
+    """vs_time_format."""
+    if ns < 1000:
+        return f"{ns} ns"
+    if ns < 1000000:
+        return f"{ns / 1e3:.1f} us"
+    if ns < 1000000000:
+        return f"{ns / 1e6:.2f} ms"
+    if ns < 120000000000:
+        return f"{ns / 1e9:.3f} s"
+    return f"{ns // 60000000000} min {ns // 1000000000 % 60:02d} s"
+
+
+def c_percent(part, whole):
+    """vs_text_percent."""
+    if whole == 0:
+        return "-"
+    return "<0.1 %" if part and part / whole < 0.0005 else f"{100.0 * part / whole:.1f} %"
+
+
+def figures_round_as_in_c(page):
+    sizes = [0, 1, 1023, 1024, 1048524, 1048525, 1048576, 2**53, 3 * 2**60]
+    sizes += [1024 + 64 * i for i in range(300)]  # every tie of one decimal in KiB
+    sizes += [int(1.37 ** i) for i in range(1, 115)] + [2**k * 5 // 4 for k in range(4, 52)]
+    times = [0, 999, 1000, 1250, 1350, 999949, 999950, 999999, 10**6, 10**9 - 1, 119999999999, 12 * 10**10, 36 * 10**11]
+    times += [int(1.29 ** i) for i in range(1, 125)] + [5000 * i + 125 for i in range(200)]
+    parts = [(a, b) for b in (0, 1, 7, 8, 800, 1600, 2000, 2001, 3 * 2**30) for a in range(0, 2000, 13)]
+    got = page.evaluate("([s, t, p]) => [s.map((x) => formatBytes(x)), t.map(formatTime), p.map(([a, b]) => "
+                        "formatPercent(a, b))]", [sizes, times, parts])
+    for values, texts, expected in ((sizes, got[0], c_bytes), (times, got[1], c_time)):
+        for value, text in zip(values, texts):
+            assert text == expected(value), (value, text, expected(value))
+    for (part, whole), text in zip(parts, got[2]):
+        assert text == c_percent(part, whole), (part, whole, text)
+    assert page.evaluate("[formatCount(0), formatCount(999), formatCount(1204), formatCount(12345678)]") == \
+        ["0", "999", "1,204", "12,345,678"]
+
+
+def names_are_shown_as_text(page):
+    assert page.evaluate(r"printable('a\x00\x1b[31m\u202e\n\u2028b')") == r"a\x00\x1b[31m\u202e\x0a\u2028b"
+    long = page.evaluate("shorten('x'.repeat(65536), 40)")
+    assert len(long) == 40 and "…" in long
+    assert page.evaluate("splitSite('f (a.c:12) < g:30 < main')") == ["f (a.c:12)", "g:30 < main"]
+
+
+def csv_is_safe_to_open(page):
+    fields = ["plain", "a,b", 'say "x"', "=1+2", "+1", "-1", "@x", "\tx", " x ", "two\nlines", "", "=a,\"b"]
+    assert page.evaluate("(f) => f.map(csvField)", fields) == [
+        "plain", '"a,b"', '"say ""x"""', "'=1+2", "'+1", "'-1", "'@x", '"\'\tx"', '" x "', '"two\nlines"', "",
+        '"\'=a,""b"']
+    assert page.evaluate("csvText([['a', 'b'], [-1.5, Infinity], [null, undefined]])") == "a,b\r\n-1.5,\r\n,\r\n"
+
+
+def a_link_restores_the_state(page):
+    values = {"tab": "flame", "trace": "b", "device": 3, "from": 123456789.0625, "to": 9007199254740991, "cursor": 0,
+              "cursor2": 0.1, "placeFrom": 1e-7, "placeTo": 4e15, "color": "kind", "metric": "count", "inverted": True,
+              "libraries": True, "zoom": "0.12.3", "align": "length", "rows": "blocks", "sort": "age+",
+              "search": "a&b=c #%20 ü \" <script>", "selected": {"block": 77}, "theme": "dark"}
+    link = page.evaluate("(v) => writeLink(createState(v), createState())", values)
+    assert page.evaluate("(l) => readLink(l)", link) == values, link
+    assert page.evaluate("() => { const s = createState({color: 'kind'}); return writeLink(s, {...{color: 'kind'}, "
+                         "tab: 'overview', trace: 'a', device: 0, metric: 'bytes', inverted: false, libraries: false, "
+                         "zoom: '', align: 'clock', rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
+    hostile = "#tab=<b>&device=1e9&from=x&to=&metric=z&zoom=0..1&selected=block:-1&__proto__=x&constructor=y&from=NaN"
+    assert page.evaluate("(l) => Object.keys(readLink(l))", hostile) == []
+
+
+def the_state_tells_of_changes_once(page):
+    assert page.evaluate("""async () => {
+        const state = createState();
+        const calls = [];
+        const stop = state.subscribe(['from', 'to'], (keys) => calls.push([...keys].sort().join()));
+        state.set({from: 1, to: 2});
+        state.set({cursor: 5});
+        await null;
+        state.set({from: 1});
+        await null;
+        stop();
+        state.set({from: 9});
+        await null;
+        let unknown = false;
+        try { state.set({nothing: 1}); } catch { unknown = true; }
+        return [calls, unknown];
+    }""") == [["cursor,from,to"], True]
+
+
+HEAD = {
+    "frames": ["main", "train", "forward", "empty"], "files": ["/x/a.py", "libtorch.so"],
+    # parent, function, file, line, whether it is the user's
+    "stacks": [[0, 0, 1, 1, 1], [1, 1, 1, 5, 1], [2, 2, 1, 9, 1], [3, 3, 2, 0, 0], [2, 3, 2, 0, 0]],
+    "sites": [{"stack": 4, "label": "forward (a.py:9) < train:5 [torch: empty]"}, {"stack": 5, "label": "train (a.py:5)"},
+              {"stack": 0, "label": "cudaMalloc (no stack recorded)"}],
+}
+
+
+def frames_are_one_tree(page):
+    shape = """([head, options, search]) => {
+        const sums = new Map([[0, {bytes: 60, blocks: 1}], [1, {bytes: 30, blocks: 3}], [2, {bytes: 10, blocks: 1}]]);
+        const root = buildFrames(head, sums, options);
+        const text = (n) => [n.name, n.bytes, n.children.map(text)];
+        const hits = searchFrames(root, search);
+        return [text(root), [hits.found.size, hits.bytes], frameAt(root, '0.0.0').name, frameAt(root, '5.5').name];
+    }"""
+    none = ["cudaMalloc (no stack recorded)", 10, []]
+    tree, hits, deep, missing = page.evaluate(shape, [HEAD, {"inverted": False, "libraries": True}, "EMPTY"])
+    assert tree == ["all", 100, [["main", 90, [["train", 90, [["forward", 60, [["empty", 60, []]]], ["empty", 30, []]]]]],
+                                 none]], tree
+    assert hits == [2, 90] and deep == "forward" and missing == "all", (hits, deep, missing)
+    tree = page.evaluate(shape, [HEAD, {"inverted": False, "libraries": False}, "a.py"])
+    assert tree[0] == ["all", 100, [["main", 90, [["train", 90, [["forward", 60, [["[torch: empty]", 60, []]]]]]]], none]]
+    assert tree[1] == [3, 90], tree[1]  # frames inside of a match are not counted again
+    tree = page.evaluate(shape, [HEAD, {"inverted": True, "libraries": True}, "x"])[0]
+    assert tree[2][0][:2] == ["empty", 90] and [c[:2] for c in tree[2][0][2]] == [["forward", 60], ["train", 30]], tree
+
+
+def colours_are_stable_and_apart(page):
+    first, second, kinds = page.evaluate("""() => [paletteFor(Array.from({length: 20}, (_, i) => `site ${i}`), 'light'),
+        paletteFor(Array.from({length: 20}, (_, i) => `site ${i}`), 'light'),
+        [paletteFor(['parameters', 'activations'], 'dark'), paletteFor(['activations', 'parameters'], 'dark')]]""")
+    assert first == second and len(set(first)) == 20, first
+    assert kinds[0] == kinds[1][::-1]
+
+
+def rows_are_sorted_and_filtered(page):
+    assert page.evaluate("""() => {
+        const columns = [{key: 'name', value: (r) => r.name}, {key: 'bytes', value: (r) => r.bytes}];
+        const rows = [{name: 'b', bytes: 1}, {name: 'ab', bytes: 3}, {name: 'c', bytes: 2}];
+        const names = (search, sort) => arrangeRows(rows, columns, search, sort).map((r) => r.name).join();
+        return [names('', 'bytes-'), names('', 'name+'), names('B', 'bytes+'), names('z', 'bytes-'), names('', 'other-')];
+    }""") == ["ab,c,b", "ab,b,c", "b,ab", "", "ab,c,b"]
+
+
+def main():
+    browser.require()
+    with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
+        for test in (figures_round_as_in_c, names_are_shown_as_text, csv_is_safe_to_open, a_link_restores_the_state,
+                     the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
+                     rows_are_sorted_and_filtered):
+            test(page)
+            print("ok", test.__name__)
+        assert not faults, json.dumps(faults)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
