@@ -32,7 +32,11 @@ export function blocksInView(trace, state) {
     const words = span
         ? `Allocated between ${formatTime(from)} and ${formatTime(to)} and still live then`
         : `Live at ${formatTime(at)}${mark}`;
-    return {rows, bytes, span, at: to, words: `${words}: ${formatBytes(bytes)} in ${formatNumber(rows.length, 'block')}`};
+    const part = trace.head.window;
+    const outside = part && (from < part.from || to > part.to)
+        ? `; this page has the blocks from ${formatTime(part.from)} to ${formatTime(part.to)} only, ` +
+            'vramscope view --from and --to choose others' : '';
+    return {rows, bytes, span, at: to, words: `${words}: ${formatBytes(bytes)} in ${formatNumber(rows.length, 'block')}${outside}`};
 }
 
 /** Fills the line above a view: what it is about, and how to choose another time.

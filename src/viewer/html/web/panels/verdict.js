@@ -174,8 +174,8 @@ export function figuresOf(head, index) {
     if (steps.done)
         figures.push({
             key: 'steps', label: 'Steps done', value: formatCount(steps.done), time: null,
-            detail: `mean ${formatTime(Math.floor(steps.total_ns / steps.done))}` + (steps.peak_bytes
-                ? `, each peaks at ${formatBytes(steps.peak_bytes)}` : ''),
+            detail: `mean ${formatTime(Math.floor(steps.total_ns / steps.done))}, longest ` +
+                `${formatTime(steps.longest_ns)} (step ${steps.longest_step})`,
         });
     return figures;
 }
