@@ -76,7 +76,8 @@ export function mountLanes(element, {trace, state}) {
         const from = Math.max(0, range.from - margin);
         const to = Math.min(trace.head.duration, range.to + margin);
         const columns = plot().width * (to - from) / (range.to - range.from);
-        painter.start(lanesJob(from, to, columns, lanes), (result) => {
+        const of = lanes;
+        painter.next(() => lanesJob(from, to, columns, of), (result) => {
             if (result.of !== lanes)
                 return;
             shown = result;

@@ -5,8 +5,14 @@
  * SVG escaped, without control characters. */
 import {printable} from './format.js';
 
+const PEN_CHARACTERS = 500;
 /** The page's font, for canvas and SVG. */
 export const PEN_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+
+/** Names are shown without control characters, and cut: they may have 64 KiB. */
+function penText(text) {
+    return text.length > PEN_CHARACTERS ? `${printable(text.slice(0, PEN_CHARACTERS))}…` : printable(text);
+}
 
 function fontOf({size = 11, weight = ''}) {
     return `${weight} ${size}px ${PEN_FONT}`.trim();
@@ -78,14 +84,14 @@ export function canvasPen(context) {
                 context.strokeStyle = options.halo;
                 context.lineWidth = 4;
                 context.lineJoin = 'round';
-                context.strokeText(printable(text), x, y);
+                context.strokeText(penText(text), x, y);
             }
             context.fillStyle = color;
-            context.fillText(printable(text), x, y);
+            context.fillText(penText(text), x, y);
         },
         measure(text, options = {}) {
             context.font = fontOf(options);
-            return context.measureText(text).width;
+            return context.measureText(penText(text)).width;
         },
         clip(x, y, width, height) {
             context.save();
@@ -106,7 +112,7 @@ export function canvasPen(context) {
 const SVG_ESCAPES = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 
 function svgText(text) {
-    return printable(text).replace(/[&<>"']/g, (c) => SVG_ESCAPES[c]);
+    return penText(text).replace(/[&<>"']/g, (c) => SVG_ESCAPES[c]);
 }
 
 function svgNumber(value) {
@@ -154,7 +160,7 @@ export function svgPen(width, height, background) {
         },
         measure(text, options = {}) {
             measure.font = fontOf(options);
-            return measure.measureText(text).width;
+            return measure.measureText(penText(text)).width;
         },
         clip(x, y, w, h) {
             clips++;

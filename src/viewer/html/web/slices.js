@@ -51,12 +51,14 @@ function askForPaint() {
         paintQueue.frame = requestAnimationFrame(paintFrame);
 }
 
-/** Runs jobs in animation frames: a new one replaces the one before it. A job is a generator that
- * yields often; what it returns goes to *done*.
- * @returns {{start: function(Generator, function(any): void): void, stop: function(): void}} */
+/** Runs jobs in animation frames: start() replaces the job before, next() waits for its end. A job is a
+ * generator that yields often; what it returns goes to *call*.
+ * @returns {{start: function(Generator, function(any): void): void,
+ *   next: function(function(): Generator, function(any): void): void, stop: function(): void}} */
 export function createPainter() {
     let job = null;
     let done = null;
+    let waiting = null;
     const painter = {
         /** True: the job is not finished. */
         run(until) {
@@ -73,7 +75,7 @@ export function createPainter() {
             return false;
         },
     };
-    return {
+    const handle = {
         start(generator, call) {
             job = generator;
             done = call;
@@ -81,8 +83,24 @@ export function createPainter() {
                 paintQueue.painters.push(painter);
             askForPaint();
         },
+        /** Starts make() when the job before has ended; of several that wait, the latest. */
+        next(make, call) {
+            waiting = {make, call};
+            if (!job)
+                startWaiting();
+        },
         stop() {
-            job = done = null;
+            job = done = waiting = null;
         },
     };
+    function startWaiting() {
+        const {make, call} = waiting;
+        waiting = null;
+        handle.start(make(), (value) => {
+            call(value);
+            if (waiting && !job)
+                startWaiting();
+        });
+    }
+    return handle;
 }

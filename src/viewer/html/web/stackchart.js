@@ -12,7 +12,7 @@ import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawT
 import {GROUPINGS, groupBlocks} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
 import {stackColumns, sweepColumns} from './sweep.js';
-import {inkFor, neutralColor} from './colors.js';
+import {inkFor, neutralColor, packPixel} from './colors.js';
 import {formatBytes, formatCount, formatPercent, shorten} from './format.js';
 
 const STACK_HEIGHT = 320;
@@ -28,6 +28,8 @@ export function mountStackchart(element, {trace, state}) {
     let whole = null; // the same for the whole trace
     let wanted = '';
     let pointed = -1; // row of the stack under the pointer
+    const canvas = document.createElement('canvas');
+    let image = null; // the pixels of *canvas*
     const surface = createSurface(element, state, {label: 'Live bytes by group over time', height: STACK_HEIGHT,
         legend: true, draw: drawStack, drawOver: drawStackMarks, onSize: refreshStack});
     const plot = () => plotOf(surface, 8, AXIS_HEIGHT);
@@ -63,7 +65,7 @@ export function mountStackchart(element, {trace, state}) {
         if (JSON.stringify(job) === wanted)
             return;
         wanted = JSON.stringify(job);
-        painter.start(stackJob(job), (result) => {
+        painter.next(() => stackJob(job), (result) => {
             stack = result;
             whole = from === 0 && to === trace.head.duration ? result : whole;
             surface.redraw();
@@ -108,10 +110,44 @@ export function mountStackchart(element, {trace, state}) {
         drawByteGrid(pen, surface, area, byteTicks(0, top, area.height), y);
         drawTimeGrid(pen, surface, area, range);
         pen.clip(area.left, area.top, area.width, area.height);
-        drawAreas(pen, area, s, timeScale(range, area), y);
+        if (pen.finish)
+            drawAreas(pen, area, s, timeScale(range, area), y);
+        else
+            pen.image(paintAreas(area, s, range, top), area.left, area.top, area.width, area.height);
+        labelAreas(pen, area, s, timeScale(range, area), y);
         pen.unclip();
         drawMissing(pen, surface, area, trace, range);
     }
+    /** The areas as pixels: far less work than polygons of thousands of points. */
+    function paintAreas(area, s, range, top) {
+        const width = Math.max(1, Math.round(area.width * surface.density));
+        const height = Math.max(1, Math.round(area.height * surface.density));
+        if (!image || image.width !== width || image.height !== height) {
+            image = new ImageData(width, height);
+            Object.assign(canvas, {width, height});
+        }
+        const pixels = new Uint32Array(image.data.buffer);
+        pixels.fill(0);
+        const {unit} = columnsSeen(s);
+        const fills = s.rows.map((_, r) => packPixel(colorOf(s, r), pointed >= 0 && pointed !== r ? 115 : 255));
+        for (let x = 0; x < width; x++) {
+            const column = Math.floor((range.from + (x + 0.5) * (range.to - range.from) / width - s.sweep.from) / unit);
+            if (column < 0 || column >= s.sweep.columns)
+                continue;
+            let sum = 0;
+            let below = height;
+            for (let r = 0; r < s.rows.length; r++) {
+                sum += s.rows[r][column];
+                const line = Math.max(0, Math.round(height * (1 - sum / top)));
+                for (let y = line; y < below; y++)
+                    pixels[y * width + x] = fills[r];
+                below = line;
+            }
+        }
+        canvas.getContext('2d').putImageData(image, 0, 0);
+        return canvas;
+    }
+    /** For export: the areas as polygons. */
     function drawAreas(pen, area, s, x, y) {
         const {first, last, unit} = columnsSeen(s);
         const count = last - first + 1;
@@ -123,19 +159,26 @@ export function mountStackchart(element, {trace, state}) {
             xs[2 * c + 1] = xs[4 * count - 2 - 2 * c] = x(s.sweep.from + (first + c + 1) * unit) + 0.3;
         }
         s.rows.forEach((row, r) => {
-            const color = colorOf(s, r);
-            let tallest = 0;
             for (let c = 0; c < count; c++) {
                 ys[4 * count - 1 - 2 * c] = ys[4 * count - 2 - 2 * c] = y(below[c]);
                 below[c] += row[first + c];
                 ys[2 * c] = ys[2 * c + 1] = y(below[c]);
+            }
+            pen.polygon(xs, ys, 4 * count, colorOf(s, r));
+        });
+    }
+    function labelAreas(pen, area, s, x, y) {
+        const {first, last, unit} = columnsSeen(s);
+        const count = last - first + 1;
+        const below = new Float64Array(count);
+        s.rows.forEach((row, r) => {
+            let tallest = 0;
+            for (let c = 0; c < count; c++) {
+                below[c] += row[first + c];
                 tallest = Math.max(tallest, row[first + c]);
             }
-            if (tallest === 0)
-                return;
-            pen.polygon(xs, ys, 4 * count, color, pointed >= 0 && pointed !== r ? 0.45 : 1);
             if (y(0) - y(tallest) >= LABEL_HEIGHT)
-                labelArea(pen, area, s, r, {row, first, count, x, y, below, color, unit});
+                labelArea(pen, area, s, r, {row, first, count, x, y, below, color: colorOf(s, r), unit});
         });
     }
     /** The name of an area where it is at least as high as its text for long enough. */
@@ -174,11 +217,24 @@ export function mountStackchart(element, {trace, state}) {
         const column = Math.min(s.sweep.columns - 1, Math.floor((t - s.sweep.from) / columnsSeen(s).unit));
         return {s, at: s.sweep.at[column], values: s.rows.map((row) => row[column]), total: s.sweep.max[column]};
     }
+    /** The time of the legend's values: the pointer's, the cursor's, or that of the most that is visible. */
+    function legendTime() {
+        const {from, to} = visibleTime(trace, state);
+        const t = state.get('hover') ?? trace.cursorAt(state);
+        const s = trace.loaded.blocks ? stackNow() : null;
+        if (!s || (t >= from && t <= to))
+            return t;
+        const {first, last, unit} = columnsSeen(s);
+        let best = first;
+        for (let c = first; c <= last; c++)
+            best = s.sweep.max[c] > s.sweep.max[best] ? c : best;
+        return s.sweep.from + (best + 0.5) * unit;
+    }
     function drawStackMarks(pen) {
         const area = plot();
         drawCursors(pen, surface, area, trace, state);
         drawTimeMark(pen, surface, area, trace, state);
-        const t = state.get('hover') ?? trace.cursorAt(state);
+        const t = legendTime();
         const found = valuesAt(t);
         if (!found)
             return;

@@ -5,6 +5,7 @@
  * for screen readers. Redraws once a frame; follows size, theme and pixel density. */
 import {canvasPen, svgPen} from './pen.js';
 import {themeOf} from './colors.js';
+import {shorten} from './format.js';
 
 const SURFACE_COLORS = {
     background: '#ffffff', panel: '#ffffff', ink: '#1c2330', muted: '#5b6472', grid: '#e3e6eb',
@@ -19,6 +20,8 @@ const SURFACE_DARK = {
     'series-used': '#e370a6', 'series-limit': '#ff7a6e',
 };
 const TIP_GAP = 14;
+const SAID_CHARACTERS = 1200;
+const TIP_CHARACTERS = 300; // of a name
 
 /** A new element. @param {string} tag @param {string} [name] class @param {string} [text] */
 export function createNode(tag, name = '', text = '') {
@@ -65,15 +68,15 @@ function createTip(frame) {
  * @param {{title: string, facts: string[][], stack?: string[], note?: string}} what */
 export function tipNode(what) {
     const node = createNode('div');
-    node.append(createNode('strong', 'v-tip-title', what.title));
+    node.append(createNode('strong', 'v-tip-title', shorten(what.title, TIP_CHARACTERS)));
     const list = createNode('dl', 'v-facts');
     for (const [label, text] of what.facts)
-        list.append(createNode('dt', '', label), createNode('dd', '', text));
+        list.append(createNode('dt', '', label), createNode('dd', '', shorten(text, TIP_CHARACTERS)));
     node.append(list);
     if (what.stack && what.stack.length) {
         const stack = createNode('ol', 'v-stack');
         for (const line of what.stack.slice(0, 8))
-            stack.append(createNode('li', '', line.length > 90 ? `${line.slice(0, 89)}…` : line));
+            stack.append(createNode('li', '', shorten(line, 90)));
         node.append(stack);
         if (what.stack.length > 8)
             node.append(createNode('p', 'v-note', `${what.stack.length - 8} more frames`));
@@ -172,7 +175,7 @@ export function createSurface(element, state, options) {
         frame, legend, tip: createTip(frame), base,
         redraw: () => schedule('base'),
         redrawOver: () => schedule('over'),
-        say: (text) => (said.textContent = text),
+        say: (text) => (said.textContent = shorten(text, SAID_CHARACTERS)),
         setHeight: (height) => element.style.setProperty('--v-height', `${Math.round(height)}px`),
         toSvg(title) {
             const pen = svgPen(surface.width, surface.height, surface.colors.panel);

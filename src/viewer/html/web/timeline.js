@@ -39,6 +39,7 @@ function failuresIn(trace, device, range) {
  * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
 export function mountTimeline(element, {trace, state}) {
     const painter = createPainter();
+    const minimapPicture = {canvas: document.createElement('canvas'), key: ''};
     let exact = null; // the latest sweepSeries
     let wholeScale = false; // the limit is drawn to scale although it is far above the curves
     const chosen = {}; // key of a curve: whether the legend shows it
@@ -134,7 +135,7 @@ export function mountTimeline(element, {trace, state}) {
         if (!series.length)
             pen.text(area.left + 8, area.top + 20, trace.loaded.curves
                 ? 'The trace has no memory of this device.' : 'Reading the curves…', surface.colors.muted, {size: 13});
-        drawMinimap(pen, surface, minimap(), trace, state, series.filter(isShown));
+        drawMinimap(pen, surface, minimap(), trace, state, series.filter(isShown), minimapPicture);
         drawMissing(pen, surface, {...area, top: area.top + area.height - 6, height: 6}, trace, range);
     }
     function drawTimelineMarks(pen) {
@@ -201,7 +202,7 @@ export function mountTimeline(element, {trace, state}) {
         const from = Math.max(0, range.from - margin);
         const to = Math.min(trace.head.duration, range.to + margin);
         const wide = Math.round(columns * (to - from) / (range.to - range.from));
-        painter.start(sweepSeries(trace, device(), from, to, wide), (result) => {
+        painter.next(() => sweepSeries(trace, device(), from, to, wide), (result) => {
             exact = result;
             surface.redraw();
         });

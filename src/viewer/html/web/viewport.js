@@ -3,7 +3,7 @@
  * The time axis that all views share: what is visible (state keys from, to), its ticks, and the
  * gestures: wheel and pinch zoom around the pointer, dragging pans, Shift and dragging chooses a
  * span, keys do all of it. A view may add an address axis (vertical). */
-import {formatBytes, formatTime, toDecimals} from './format.js';
+import {formatCount, formatTime, toDecimals} from './format.js';
 
 const SPAN_MIN_NS = 100;
 const CLICK_PIXELS = 4;
@@ -132,9 +132,20 @@ export function timeTicks(from, to, width) {
 /** Ticks of an axis of bytes from 0 or *from* to *to*. @returns {{at: number, text: string}[]} */
 export function byteTicks(from, to, height) {
     const step = niceStep(Math.max(1, to - from), height / 44, 1024);
+    const scales = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+    let scale = Math.min(5, Math.floor(Math.log2(Math.max(1, to)) / 10));
+    let decimals = 0;
+    while (decimals < 3 && !Number.isInteger(step / 1024 ** scale * 10 ** decimals))
+        decimals++;
+    if (!Number.isInteger(step / 1024 ** scale * 10 ** decimals)) {
+        scale = Math.max(0, Math.floor(Math.log2(step) / 10));
+        decimals = 0;
+    }
+    const number = (value) => decimals ? toDecimals(value, decimals) : formatCount(value);
+    const text = (at) => at === 0 ? '0 B' : `${number(at / 1024 ** scale)} ${scales[scale]}`;
     const ticks = [];
     for (let at = Math.ceil(from / step) * step; at <= to; at += step)
-        ticks.push({at, text: formatBytes(at, at % 1024 === 0 && Number.isInteger(at / 1024 ** Math.floor(Math.log2(at || 1) / 10)) ? 0 : 1)});
+        ticks.push({at, text: text(at)});
     return ticks;
 }
 
