@@ -31,7 +31,7 @@ function addLane(lanes, key, group, name, what, table, order) {
 }
 
 function finishLanes(lanes) {
-    const done = [...lanes.values()].sort((a, b) => a.order - b.order || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
+    const done = [...lanes.values()].sort((a, b) => a.order - b.order);
     for (const lane of done) {
         lane.rows = Uint32Array.from(lane.list);
         delete lane.list;

@@ -29,21 +29,57 @@ function namesByTime(trace) {
     return [...time.keys()].filter((n) => time[n] > 0).sort((a, b) => time[b] - time[a]);
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountLanes(element, {trace, state}) {
-    const painter = createPainter();
-    let lanes = [];
-    let shown = null; // {from, to, runs: [per lane]}
-    let palette = null;
-    const surface = createSurface(element, state, {label: 'Steps, phases, kernels and copies over time',
-        height: LANES_LEAST, draw: drawLanes, drawOver: drawLaneMarks, onSize: refreshLanes, onTheme: () => (palette = null)});
-    const plot = () => plotOf(surface, 2, AXIS_HEIGHT);
+/** The view; see mountLanes. */
+class LanesView {
+    constructor(element, {trace, state}) {
+        this.trace = trace;
+        this.state = state;
+        this.painter = createPainter();
+        this.lanes = [];
+        this.shown = null; // {from, to, runs: [per lane]}
+        this.palette = null;
+        this.surface = createSurface(element, state, {label: 'Steps, phases, kernels and copies over time',
+            height: LANES_LEAST,
+            draw: (pen) => this.drawLanes(pen), drawOver: (pen) => this.drawLaneMarks(pen),
+            onSize: () => this.refreshLanes(), onTheme: () => (this.palette = null)});
+        this.axis = bindTimeAxis(trace, state, {
+            frame: this.surface.frame, plot: () => this.plot(),
+            hover: (event) => {
+                const found = event && event.buttons === 0 ? this.rowAt(event) : null;
+                if (found)
+                    this.surface.tip.show(event.clientX, event.clientY, tipNode(this.describe(found)));
+                else
+                    this.surface.tip.hide();
+            },
+            click: (event) => state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null}),
+        });
+        this.surface.frame.addEventListener('dblclick', (event) => {
+            const found = this.rowAt(event);
+            if (!found)
+                return;
+            const {table} = found.lane;
+            const margin = table.duration[found.row] * 0.1 + 1;
+            const start = table.start[found.row];
+            showTime(trace, state, start - margin, start + table.duration[found.row] + margin);
+        });
+        this.unsubscribe = [
+            state.subscribe(['from', 'to'], () => this.onView()),
+            state.subscribe(['device'], () => this.rebuild()),
+            state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
+            state.subscribe(['cursor'], () => this.sayLanes()),
+        ];
+        for (const name of ['steps', 'ranges', 'activity'])
+            trace[name].then(() => this.rebuild(), () => this.rebuild());
+    }
 
-    function layOut() {
+    plot() {
+        return plotOf(this.surface, 2, AXIS_HEIGHT);
+    }
+
+    layOut() {
         let top = 4;
         let group = '';
-        for (const lane of lanes) {
+        for (const lane of this.lanes) {
             if (lane.what === 'activity' && lane.group !== group) {
                 lane.heading = top;
                 top += HEADING_HEIGHT;
@@ -52,133 +88,153 @@ export function mountLanes(element, {trace, state}) {
             lane.top = top;
             top += LANE_HEIGHT + LANE_GAP;
         }
-        surface.setHeight(Math.max(LANES_LEAST, top + AXIS_HEIGHT + 4));
+        this.surface.setHeight(Math.max(LANES_LEAST, top + AXIS_HEIGHT + 4));
     }
-    function rebuild() {
-        lanes = lanesOf(trace, state.get('device'));
-        shown = palette = null;
-        layOut();
+
+    rebuild() {
+        const {surface} = this;
+        this.lanes = lanesOf(this.trace, this.state.get('device'));
+        this.shown = this.palette = null;
+        this.layOut();
         surface.redraw();
         surface.redrawOver();
-        refreshLanes();
+        this.refreshLanes();
     }
-    function* lanesJob(from, to, columns, of) {
+
+    *lanesJob(from, to, columns, of) {
         const runs = [];
         for (const lane of of)
             runs.push(yield* runsOfLane(lane, from, to, columns));
         return {from, to, runs, of};
     }
-    function refreshLanes() {
-        if (!lanes.length || !surface.width)
+
+    refreshLanes() {
+        const {trace, surface} = this;
+        if (!this.lanes.length || !surface.width)
             return;
-        const range = visibleTime(trace, state);
+        const range = visibleTime(trace, this.state);
         const margin = (range.to - range.from) / 2;
         const from = Math.max(0, range.from - margin);
         const to = Math.min(trace.head.duration, range.to + margin);
-        const columns = plot().width * (to - from) / (range.to - range.from);
-        const of = lanes;
-        painter.next(() => lanesJob(from, to, columns, of), (result) => {
-            if (result.of !== lanes)
+        const columns = this.plot().width * (to - from) / (range.to - range.from);
+        const of = this.lanes;
+        this.painter.next(() => this.lanesJob(from, to, columns, of), (result) => {
+            if (result.of !== this.lanes)
                 return;
-            shown = result;
+            this.shown = result;
             surface.redraw();
         });
     }
-    function colorsNow() {
-        if (!palette) {
+
+    colorsNow() {
+        const {trace, surface} = this;
+        if (!this.palette) {
             const names = namesByTime(trace);
             const distinct = names.slice(0, COLORED_NAMES);
             const colors = paletteFor(distinct.map((n) => trace.head.names[n]), surface.theme);
-            palette = {names: trace.head.names.map(() => neutralColor(surface.theme)), phases: paletteFor(
+            this.palette = {names: trace.head.names.map(() => neutralColor(surface.theme)), phases: paletteFor(
                 trace.head.phases.map((phase) => phase.name), surface.theme)};
-            distinct.forEach((n, rank) => (palette.names[n] = colors[rank]));
+            distinct.forEach((n, rank) => (this.palette.names[n] = colors[rank]));
         }
-        return palette;
+        return this.palette;
     }
-    function colorOf(lane, row) {
+
+    colorOf(lane, row) {
+        const {surface} = this;
         if (lane.what === 'step')
             return row % 2 ? neutralColor(surface.theme) : surface.colors['series-reserved'];
         if (lane.what === 'phase')
-            return colorsNow().phases[lane.table.phase[row] - 1] || neutralColor(surface.theme);
-        return lane.table.type[row] === 3 ? surface.colors.warning : colorsNow().names[lane.table.name[row]];
+            return this.colorsNow().phases[lane.table.phase[row] - 1] || neutralColor(surface.theme);
+        return lane.table.type[row] === 3 ? surface.colors.warning : this.colorsNow().names[lane.table.name[row]];
     }
-    function drawRuns(pen, area, lane, runs, x, range) {
+
+    drawRuns(pen, area, lane, runs, x, range) {
         const right = area.left + area.width;
         for (let i = 0; i < runs.row.length; i++) {
             if (runs.end[i] < range.from || runs.start[i] > range.to)
                 continue;
             const left = Math.max(area.left, x(runs.start[i]));
             const width = Math.max(1, Math.min(right, x(runs.end[i])) - left);
-            const color = colorOf(lane, runs.row[i]);
+            const color = this.colorOf(lane, runs.row[i]);
             const part = runs.count[i] > 1 ? runs.busy[i] / (runs.end[i] - runs.start[i]) : 1;
             const gap = width > 4 ? 1 : 0;
             pen.rect(left, lane.top, width - gap, LANE_HEIGHT, color, 0.35 + 0.65 * Math.min(1, part));
             if (width > 20) {
-                const text = cutEnd(laneText(trace, lane, runs.row[i]), Math.floor((width - 8) / 6));
+                const text = cutEnd(laneText(this.trace, lane, runs.row[i]), Math.floor((width - 8) / 6));
                 const cut = lane.what === 'step' && text.endsWith('…') ? formatCount(lane.table.number[runs.row[i]]) : text;
                 if (cut.length > 3 || lane.what === 'step')
                     pen.text(left + 4, lane.top + LANE_HEIGHT - 5, cut, inkFor(color), {size: 10.5});
             }
         }
     }
-    function drawLanes(pen) {
-        const area = plot();
-        const range = visibleTime(trace, state);
+
+    drawLanes(pen) {
+        const {surface} = this;
+        const area = this.plot();
+        const range = visibleTime(this.trace, this.state);
         const x = timeScale(range, area);
         const {colors} = surface;
         drawTimeGrid(pen, surface, area, range);
         const size = surface.gutter < 60 ? 9 : 11;
         const letters = Math.floor((surface.gutter - 8) / size / 0.53);
-        for (const lane of lanes) {
+        for (const lane of this.lanes) {
             if (lane.heading !== undefined)
                 pen.text(area.left + 2, lane.heading + 13, lane.group, colors.ink, {weight: '600', size: 11});
-            pen.text(area.left - 6, lane.top + LANE_HEIGHT - 5, cutEnd(lane.name, letters), colors.muted, {align: 'right', size});
+            pen.text(area.left - 6, lane.top + LANE_HEIGHT - 5, cutEnd(lane.name, letters), colors.muted,
+                {align: 'right', size});
         }
         pen.clip(area.left, 0, area.width, surface.height);
-        lanes.forEach((lane, i) => {
-            if (shown && shown.of === lanes)
-                drawRuns(pen, area, lane, shown.runs[i], x, range);
+        this.lanes.forEach((lane, i) => {
+            if (this.shown && this.shown.of === this.lanes)
+                this.drawRuns(pen, area, lane, this.shown.runs[i], x, range);
         });
         pen.unclip();
-        const note = noteText();
+        const note = this.noteText();
         if (note)
             pen.text(area.left + 8, 20, note, colors.muted, {size: 12});
     }
-    function noteText() {
-        if (lanes.length)
+
+    noteText() {
+        const {trace} = this;
+        if (this.lanes.length)
             return '';
         if (trace.loaded.error)
             return `The lanes cannot be shown: ${trace.loaded.error.message}`;
         return trace.loaded.activity === undefined ? 'Reading steps, phases and kernels…'
             : 'The trace has no steps, no phases and no kernels.';
     }
-    function drawLaneMarks(pen) {
-        const area = plot();
+
+    drawLaneMarks(pen) {
+        const {trace, state, surface} = this;
+        const area = this.plot();
         drawCursors(pen, surface, area, trace, state);
         drawTimeMark(pen, surface, area, trace, state);
     }
+
     /** The lane at a point, the row of it there, and how many rows its pixel stands for. */
-    function rowAt(event) {
+    rowAt(event) {
+        const {surface} = this;
         const box = surface.frame.getBoundingClientRect();
         const y = event.clientY - box.top;
-        const at = lanes.findIndex((lane) => y >= lane.top && y < lane.top + LANE_HEIGHT + LANE_GAP);
+        const at = this.lanes.findIndex((lane) => y >= lane.top && y < lane.top + LANE_HEIGHT + LANE_GAP);
         if (at < 0 || event.clientX - box.left < surface.gutter)
             return null;
-        const lane = lanes[at];
-        const t = axis.timeAt(event.clientX);
+        const lane = this.lanes[at];
+        const t = this.axis.timeAt(event.clientX);
         const {table, rows} = lane;
-        const {from, to} = visibleTime(trace, state);
-        const pixel = (to - from) / plot().width;
+        const {from, to} = visibleTime(this.trace, this.state);
+        const pixel = (to - from) / this.plot().width;
         for (let i = firstRow(lane, t); i < rows.length && table.start[rows[i]] <= t; i++) {
             if (table.duration[rows[i]] >= pixel && table.start[rows[i]] + table.duration[rows[i]] > t)
                 return {lane, row: rows[i], count: 1};
         }
-        const runs = shown && shown.of === lanes ? shown.runs[at] : {row: []};
+        const runs = this.shown && this.shown.of === this.lanes ? this.shown.runs[at] : {row: []};
         const run = runs.row.findIndex((_, i) => runs.start[i] <= t && runs.end[i] > t);
         return run < 0 ? null : {lane, row: runs.row[run], count: runs.count[run], busy: runs.busy[run],
             span: runs.end[run] - runs.start[run]};
     }
-    function describe({lane, row, count, busy, span}) {
+
+    describe({lane, row, count, busy, span}) {
         const {table} = lane;
         const duration = table.duration[row];
         const facts = [['start', instantText(table.start[row], Math.max(1, duration / 10))], ['duration', formatTime(duration)]];
@@ -189,75 +245,64 @@ export function mountLanes(element, {trace, state}) {
         }
         if (lane.what === 'phase')
             facts.push(['thread', String(table.thread ? table.thread[row] : 'unknown')]);
-        const note = count > 1 ? `${formatNumber(count, lane.what === 'activity' ? 'event' : lane.what)} are merged here, busy ` +
+        const noun = lane.what === 'activity' ? 'event' : lane.what;
+        const note = count > 1 ? `${formatNumber(count, noun)} are merged here, busy ` +
             `${formatPercent(busy, span)} of the time; this one is the longest. Zoom in to see each.` : '';
-        return {title: shorten(laneText(trace, lane, row), 300), facts, note};
+        return {title: shorten(laneText(this.trace, lane, row), 300), facts, note};
     }
-    const axis = bindTimeAxis(trace, state, {
-        frame: surface.frame, plot,
-        hover(event) {
-            const inside = event && event.clientX - surface.frame.getBoundingClientRect().left >= surface.gutter;
-            state.set({hover: inside ? axis.timeAt(event.clientX) : null});
-            const found = inside && event.buttons === 0 ? rowAt(event) : null;
-            if (found)
-                surface.tip.show(event.clientX, event.clientY, tipNode(describe(found)));
-            else
-                surface.tip.hide();
-        },
-        click: (event) => state.set({cursor: axis.timeAt(event.clientX), cursor2: null}),
-    });
-    surface.frame.addEventListener('dblclick', (event) => {
-        const found = rowAt(event);
-        if (!found)
-            return;
-        const {table} = found.lane;
-        const margin = table.duration[found.row] * 0.1 + 1;
-        showTime(trace, state, table.start[found.row] - margin, table.start[found.row] + table.duration[found.row] + margin);
-    });
-    function laneWords(lane, row) {
-        const text = laneText(trace, lane, row);
+
+    laneWords(lane, row) {
+        const text = laneText(this.trace, lane, row);
         return lane.what === 'step' ? text : lane.what === 'phase' ? `phase ${text}` : `${lane.group}, ${text}`;
     }
-    function sayLanes() {
-        const t = trace.cursorAt(state);
-        const at = lanes.flatMap((lane) => {
+
+    sayLanes() {
+        const t = this.trace.cursorAt(this.state);
+        const at = this.lanes.flatMap((lane) => {
             const i = firstRow(lane, t);
             const row = lane.rows[i];
-            return i < lane.rows.length && lane.table.start[row] <= t ? [laneWords(lane, row)] : [];
+            return i < lane.rows.length && lane.table.start[row] <= t ? [this.laneWords(lane, row)] : [];
         });
-        surface.say(`At ${instantText(t, 1e6)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
+        this.surface.say(`At ${instantText(t, 1e6)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
     }
-    const onView = () => {
+
+    onView() {
+        const {surface} = this;
         surface.redraw();
         surface.redrawOver();
-        refreshLanes();
-    };
-    const unsubscribe = [
-        state.subscribe(['from', 'to'], onView),
-        state.subscribe(['device'], rebuild),
-        state.subscribe(['cursor', 'cursor2', 'hover'], surface.redrawOver),
-        state.subscribe(['cursor'], sayLanes),
-    ];
-    for (const name of ['steps', 'ranges', 'activity'])
-        trace[name].then(rebuild, rebuild);
-    return {
-        svg: () => surface.toSvg('Steps, phases, kernels and copies over time'),
-        rows() {
-            const {from, to} = visibleTime(trace, state);
-            const out = [['lane', 'stream or thread', 'name', 'start_ns', 'duration_ns', 'bytes']];
-            for (const lane of lanes) {
-                const {table, rows} = lane;
-                for (let i = firstRow(lane, from); i < rows.length && table.start[rows[i]] < to && out.length < LANE_ROWS_MAX; i++) {
-                    out.push([lane.what, lane.group, laneText(trace, lane, rows[i]), table.start[rows[i]], table.duration[rows[i]],
-                        table.bytes ? table.bytes[rows[i]] : '']);
-                }
+        this.refreshLanes();
+    }
+
+    svg() {
+        return this.surface.toSvg('Steps, phases, kernels and copies over time');
+    }
+
+    rows() {
+        const {trace} = this;
+        const {from, to} = visibleTime(trace, this.state);
+        const out = [['lane', 'stream or thread', 'name', 'start_ns', 'duration_ns', 'bytes']];
+        for (const lane of this.lanes) {
+            const {table, rows} = lane;
+            for (let i = firstRow(lane, from); i < rows.length && table.start[rows[i]] < to; i++) {
+                const row = rows[i];
+                if (out.length < LANE_ROWS_MAX)
+                    out.push([lane.what, lane.group, laneText(trace, lane, row), table.start[row], table.duration[row],
+                        table.bytes ? table.bytes[row] : '']);
             }
-            return out;
-        },
-        destroy() {
-            painter.stop();
-            unsubscribe.forEach((call) => call());
-            surface.destroy();
-        },
-    };
+        }
+        return out;
+    }
+
+    destroy() {
+        this.painter.stop();
+        this.unsubscribe.forEach((call) => call());
+        this.surface.destroy();
+    }
+
+}
+
+/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
+ * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
+export function mountLanes(element, context) {
+    return new LanesView(element, context);
 }

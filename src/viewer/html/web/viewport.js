@@ -216,7 +216,7 @@ function pinchTo(trace, state, axes, pinch, points) {
 /** Connects the gestures of a view.
  * @param {Object} trace @param {Object} state
  * @param {{frame: HTMLElement, plot: function(): {left: number, top: number, width: number, height: number},
- *   hover: function(PointerEvent|null): void, click: function(PointerEvent): void,
+ *   hover: function(PointerEvent|null): void (null: outside of the plot, or panning), click: function(PointerEvent): void,
  *   key?: function(KeyboardEvent): boolean, vertical?: {zoom: function, pan: function},
  *   grab?: function(PointerEvent): (function(PointerEvent): void)|null}} axes grab: takes a drag over
  *   (a minimap) by returning what to call for its moves
@@ -232,6 +232,11 @@ export function bindTimeAxis(trace, state, axes) {
         const {left, width} = axes.plot();
         const {from, to} = visibleTime(trace, state);
         return from + (to - from) * (clientX - frame.getBoundingClientRect().left - left) / width;
+    };
+    const hover = (event) => {
+        const inside = event && event.clientX - frame.getBoundingClientRect().left >= axes.plot().left;
+        state.set({hover: inside ? axes.timeAt(event.clientX) : null});
+        axes.hover(inside ? event : null);
     };
     const startPinch = () => {
         const box = frame.getBoundingClientRect();
@@ -266,7 +271,7 @@ export function bindTimeAxis(trace, state, axes) {
             else if (drag.moved)
                 dragTo(trace, state, axes, drag, event);
         }
-        axes.hover(drag && drag.moved && !drag.span ? null : event);
+        hover(drag && drag.moved && !drag.span ? null : event);
     });
     const release = (event) => {
         points.delete(event.pointerId);
@@ -277,7 +282,7 @@ export function bindTimeAxis(trace, state, axes) {
     };
     frame.addEventListener('pointerup', release);
     frame.addEventListener('pointercancel', release);
-    frame.addEventListener('pointerleave', () => axes.hover(null));
+    frame.addEventListener('pointerleave', () => hover(null));
     frame.addEventListener('wheel', (event) => {
         if (wheelOf(trace, state, axes, event)) {
             lastWheel = performance.now();
