@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flame graph in a browser: it zooms, searches, switches between bytes and blocks, follows keys,
+restores a link, and shows the numbers of the report. No console error, no request."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "page"))
+import browser
+
+SIZES = ((1280, 720, "light"), (390, 844, "dark"))
+
+
+def missing():
+    browser.require()  # exits, or starts this script again with Playwright
+
+
+def size_text(size):
+    units = ["B", "KiB", "MiB", "GiB"]
+    unit = 0
+    while size >= 1024 and unit < 3:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.1f} {units[unit]}" if unit else f"{size} B"
+
+
+def widths(page):
+    """{name: width} of the drawn frames whose name is there once."""
+    drawn = page.evaluate("""() => [...document.querySelectorAll('.frame')].map((g) =>
+        [g.getAttribute('aria-label').replace(/, [^,]+ in [^,]+.*$/, ''),
+         g.querySelector('rect').width.baseVal.value])""")
+    names = [name for name, _ in drawn]
+    return {name: width for name, width in drawn if names.count(name) == 1}
+
+
+def check_zoom(problems, what, page):
+    before = widths(page)
+    full = before["all"]
+    target = min((name for name in before if before[name] > full / 8), key=lambda name: before[name])
+    page.locator(f'.frame[aria-label^="{target}, "]').first.click(position={"x": 4, "y": 8})
+    problems.true(f"{what}: a clicked frame is as wide as the picture", abs(widths(page)[target] - full) < 0.6)
+    problems.true(f"{what}: the link has the zoom", "#zoom=" in page.url)
+    link = page.url.split("#")[1]
+    page.get_by_role("button", name="Reset zoom").click()
+    problems.same(f"{what}: reset", widths(page), before)
+    return target, "#" + link
+
+
+def check_search(problems, what, page, report):
+    sites = report["devices"][0]["sites_at_peak_allocated"]["sites"]
+    found = [s for s in sites if any("attention_forward" in f["function"] for f in s["frames"])]
+    page.locator("input").fill("ATTENTION_forward")
+    text = page.locator(".bar span").text_content()
+    problems.true(f"{what}: matched bytes: {text}", text.startswith(size_text(sum(s["bytes"] for s in found))))
+    problems.true(f"{what}: matches are marked", page.locator(".frame.match").count() > 0)
+    page.get_by_role("button", name="Width by").click()
+    text = page.locator(".bar span").text_content()
+    problems.true(f"{what}: matched blocks: {text}", text.startswith(f"{sum(s['count'] for s in found)} blocks"))
+    page.get_by_role("button", name="Width by").click()
+    page.locator("input").fill("")
+    problems.same(f"{what}: no search, no match", page.locator(".frame.match").count(), 0)
+
+
+def check_keys(problems, what, page):
+    page.keyboard.press("Escape")
+    page.locator('.frame[tabindex="0"]').focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    problems.true(f"{what}: Enter zooms to the frame that has the focus", "#zoom=" in page.url)
+    problems.same(f"{what}: the focus stays on a frame", page.evaluate(
+        "document.activeElement.getAttribute('class').includes('frame')"), True)
+    page.keyboard.press("Escape")
+    problems.true(f"{what}: Escape resets", "zoom" not in page.url)
+    page.keyboard.press("/")
+    problems.same(f"{what}: / is the search", page.evaluate("document.activeElement.localName"), "input")
+
+
+def check_tip(problems, what, page, total):
+    page.locator(".frame").first.hover(position={"x": 60, "y": 8})
+    text = page.locator(".tip").text_content()
+    problems.true(f"{what}: details: {text}", f"({total:,} B)" in text and "100.0 %" in text)
+
+
+def check(recorded, problems, root):
+    del root
+    report = recorded.report("plain")
+    total = report["devices"][0]["peak_user"]["bytes"]
+    path = os.path.join(recorded.folder, "plain.svg")
+    with open(path, "wb") as file:
+        file.write(recorded.export("plain", "flamegraph"))
+    for width, height, scheme in SIZES:
+        what = f"{width}x{height} {scheme}"
+        with browser.opened(path, width, height, scheme) as (page, faults):
+            label = page.locator(".frame").first.get_attribute("aria-label")
+            problems.true(f"{what}: the root: {label}", label.startswith(f"all, {size_text(total)} in "))
+            problems.true(f"{what}: nothing is wider than the window",
+                          page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+            check_tip(problems, what, page, total)
+            target, link = check_zoom(problems, what, page)
+            check_search(problems, what, page, report)
+            check_keys(problems, what, page)
+        problems.same(f"{what}: faults", list(faults), [])
+        with browser.opened(path, width, height, scheme, fragment=link) as (page, faults):
+            shown = widths(page)
+            problems.true(f"{what}: a link restores its zoom", abs(shown[target] - shown["all"]) < 0.6)
+        problems.same(f"{what}: faults of the link", list(faults), [])
+    script_off(problems, path)
+
+
+def script_off(problems, path):
+    """An image of the graph, as a document embeds it, has no script: the frames are there anyway."""
+    page_path = path + ".html"
+    with open(page_path, "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><title>graph</title><img src="{os.path.basename(path)}">')
+    with browser.opened(page_path) as (page, faults):
+        size = page.evaluate("(() => { const i = document.images[0]; return [i.naturalWidth, i.naturalHeight]; })()")
+        problems.true(f"the graph as an image: {size}", size[0] == 1200 and size[1] > 150)
+    problems.same("the graph as an image: faults", list(faults), [])
