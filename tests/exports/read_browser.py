@@ -2,6 +2,7 @@
 """The flame graph in a browser: it zooms, searches, switches between bytes and blocks, follows keys,
 restores a link, and shows the numbers of the report. No console error, no request."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "page"))
@@ -79,8 +80,33 @@ def check_tip(problems, what, page, total):
     problems.true(f"{what}: details: {text}", f"({total:,} B)" in text and "100.0 %" in text)
 
 
+def check_libraries(problems, path, total):
+    """Without libraries: the same memory, fewer frames, and the user's code is what is left."""
+    with browser.opened(path) as (page, faults):
+        before = page.locator(".frame").count()
+        page.get_by_role("button", name="Hide libraries").click()
+        problems.true("libraries hidden: fewer frames", 1 < page.locator(".frame").count() < before)
+        label = page.locator(".frame").first.get_attribute("aria-label")
+        problems.true(f"libraries hidden: {label}", label.startswith(f"all, {size_text(total)} in "))
+        names = page.evaluate("[...document.querySelectorAll('.frame')].map((g) => g.getAttribute('aria-label'))")
+        problems.true("libraries hidden: the user's functions are there", any("append_history" in x for x in names))
+        problems.true("libraries hidden: the function that the user's code called", any("run_line" in x for x in names))
+        problems.true("libraries hidden: not what that called", not any("run_site" in x for x in names))
+        problems.true("libraries hidden: the link has it", page.url.endswith("#libraries=0"))
+        page.get_by_role("button", name="Show libraries").click()
+        problems.same("libraries shown again", page.locator(".frame").count(), before)
+    problems.same("libraries hidden: faults", list(faults), [])
+
+
 def check(recorded, problems, root):
     del root
+    graph = recorded.export("tensors", "flamegraph").decode()
+    for name in ("run_line", "run_site"):  # as if they were a library's: 0 is the user's, 1 a library's
+        graph, count = re.subn(rf'(\["{name} \(scenario.c:\d+\)"),0,""', r'\1,1,"runner"', graph)
+        problems.true(f"{name} is in the graph", count)
+    with open(os.path.join(recorded.folder, "tensors.svg"), "w", encoding="utf-8") as file:
+        file.write(graph)
+    check_libraries(problems, file.name, recorded.report("tensors")["devices"][0]["peak_user"]["bytes"])
     report = recorded.report("plain")
     total = report["devices"][0]["peak_user"]["bytes"]
     path = os.path.join(recorded.folder, "plain.svg")

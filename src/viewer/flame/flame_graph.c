@@ -248,8 +248,9 @@ static enum vs_err put_data(const struct flame *f)
 {
     const struct vs_call_tree *tree = f->tree;
     size_t depth = 0;
-    fprintf(f->out, "<script type=\"application/json\" id=\"data\">{\"by\":\"%s\",\n\"colors\":[",
-            f->options->by_count ? "count" : "bytes");
+    fprintf(f->out, "<script type=\"application/json\" id=\"data\">{\"by\":\"%s\","
+            "\"inverted\":%s,\n\"colors\":[", f->options->by_count ? "count" : "bytes",
+            f->options->inverted ? "true" : "false");
     for (size_t i = 0; i < COLORS; i++)
         fprintf(f->out, "%s\"%s\"", i ? "," : "", color_text(i));
     fputs("],\n", f->out);

@@ -5,20 +5,48 @@
 'use strict';
 (() => {
 const SVG = 'http://www.w3.org/2000/svg', HTML = 'http://www.w3.org/1999/xhtml';
-const ROW = 21, EDGE = 12, NARROWEST = 0.7, CHARACTER = 6.1;
+const ROW = 21, EDGE = 12, NARROWEST = 0.7;
 const svg = document.documentElement;
 const data = JSON.parse(document.getElementById('data').textContent);
 
 /* nodes are [frame, depth, bytes, blocks] in the order of a walk; frame -1 is the root */
-const nodes = [];
+const whole = [];
 for (let i = 0, path = []; i < data.nodes.length; i += 4) {
   const [frame, depth, bytes, count] = data.nodes.slice(i, i + 4);
-  const node = {id: nodes.length, frame, depth, bytes, count, parent: depth ? path[depth - 1] : null, children: []};
+  const node = {id: whole.length, frame, depth, bytes, count, parent: depth ? path[depth - 1] : null, children: []};
   if (node.parent) node.parent.children.push(node);
   path[depth] = node;
-  nodes.push(node);
+  whole.push(node);
 }
-const root = nodes[0];
+const isLibrary = (node) => node.frame >= 0 && data.frames[node.frame][1] === 1;
+
+/* The same memory without the frames of libraries, but those that the user's code called. */
+function withoutLibraries() {
+  const out = [{id: 0, frame: -1, depth: 0, bytes: 0, count: 0, parent: null, children: []}];
+  const add = (parent, frame) => {
+    const node = {id: out.length, frame, depth: parent.depth + 1, bytes: 0, count: 0, parent, children: []};
+    parent.children.push(node);
+    out.push(node);
+    return node;
+  };
+  const place = new Map([[whole[0], out[0]]]);
+  const called = new Set(); /* nodes in a library of which a frame is there already */
+  for (const node of whole) {
+    if (node.parent) {
+      const above = place.get(node.parent);
+      const library = isLibrary(node), inside = library && called.has(node.parent);
+      const skip = inside || (library && /\+0x[0-9a-f]+$/.test(data.frames[node.frame][0]));
+      if (library && (inside || !skip)) called.add(node);
+      place.set(node, skip ? above : above.children.find((child) => child.frame === node.frame) || add(above, node.frame));
+    }
+    const own = (key) => node[key] - node.children.reduce((sum, child) => sum + child[key], 0);
+    const [bytes, count] = [own('bytes'), own('count')];
+    for (let at = place.get(node); at; at = at.parent) { at.bytes += bytes; at.count += count; }
+  }
+  return out;
+}
+
+let nodes = whole, root = whole[0];
 const state = {zoom: root, by: data.by, search: '', focus: root};
 const value = (node) => (state.by === 'count' ? node.count : node.bytes);
 const nameOf = (node) => (node.frame < 0 ? 'all' : data.frames[node.frame][0]);
@@ -78,6 +106,8 @@ const toggle = control('button', {type: 'button', 'aria-label': 'Width by bytes 
   state.by = state.by === 'count' ? 'bytes' : 'count';
   draw();
 });
+const libraries = control('button', {type: 'button'}, 'Hide libraries', () => showLibraries(nodes !== whole));
+libraries.hidden = data.inverted || !whole.some(isLibrary) || !data.frames.some((frame) => frame[1] === 0);
 const status = control('span', {'aria-live': 'polite'});
 search.addEventListener('input', () => { state.search = search.value.trim().toLowerCase(); draw(); });
 
@@ -88,10 +118,25 @@ const tip = make('g', {class: 'tip', visibility: 'hidden'}, svg);
 let width = 1200, top = 100;
 let drawn = new Map();
 
+/* widths of characters in the frames' font */
+const brush = document.createElementNS(HTML, 'canvas').getContext('2d');
+brush.font = `11.5px ${window.getComputedStyle(svg).fontFamily}`;
+const measured = new Map();
+function widthOf(character) {
+  if (!measured.has(character)) measured.set(character, brush.measureText(character).width);
+  return measured.get(character);
+}
+
 function label(text, room) {
-  const most = Math.floor((room - 8) / CHARACTER);
-  if (most < 3) return '';
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  if (room < 24) return '';
+  let used = 8, at = 0, fits = 0;
+  for (const character of text) {
+    used += widthOf(character);
+    if (used > room) return fits > 1 ? `${text.slice(0, fits)}…` : '';
+    at += character.length;
+    if (used + widthOf('…') <= room) fits = at;
+  }
+  return text;
 }
 
 function box(node, x, wide, above) {
@@ -170,6 +215,13 @@ function draw() {
   remember();
 }
 
+function showLibraries(shown) {
+  nodes = shown ? whole : withoutLibraries();
+  root = nodes[0];
+  libraries.textContent = shown ? 'Hide libraries' : 'Show libraries';
+  zoomTo(root);
+}
+
 function zoomTo(node) {
   state.zoom = node;
   state.focus = node;
@@ -242,7 +294,7 @@ window.addEventListener('keydown', (event) => {
 });
 
 function remember() {
-  const parts = [];
+  const parts = nodes === whole ? [] : ['libraries=0'];
   if (state.zoom !== root) parts.push(`zoom=${state.zoom.id}`);
   if (state.by !== data.by) parts.push(`by=${state.by}`);
   if (state.search) parts.push(`search=${encodeURIComponent(state.search)}`);
@@ -251,9 +303,10 @@ function remember() {
   } catch (error) { /* not allowed here: the view works without a link */ }
 }
 
-function recall() {
-  for (const part of window.location.hash.slice(1).split('&')) {
+function recall(link) {
+  for (const part of link.split('&')) {
     const [key, text] = part.split('=');
+    if (key === 'libraries' && text === '0' && !libraries.hidden) showLibraries(false);
     if (key === 'zoom' && nodes[Number(text)]) state.zoom = state.focus = nodes[Number(text)];
     if (key === 'by' && (text === 'count' || text === 'bytes')) state.by = text;
     if (key === 'search' && text) {
@@ -263,7 +316,7 @@ function recall() {
   }
 }
 
-recall();
+recall(window.location.hash.slice(1));
 draw();
 window.addEventListener('resize', draw);
 })();
