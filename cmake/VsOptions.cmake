@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build options, warnings and sanitizers, shared by every module.
 option(VRAMSCOPE_TESTS "Build the tests" ON)
+option(VRAMSCOPE_SQLITE "Export to SQLite databases, if libsqlite3 is installed" ON)
 option(VRAMSCOPE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(VRAMSCOPE_WERROR "Treat warnings as errors" OFF)
 set(VRAMSCOPE_SANITIZE "" CACHE STRING "-fsanitize= list, such as address,undefined or thread")

@@ -42,14 +42,14 @@ static void open_trace(struct vs_builder *b)
     vs_builder_device(b, 1, "second", 80 * MIB);
 }
 
-/* A stack of one Python function *name*, module *number*. */
-static uint64_t python_stack(struct vs_builder *b, unsigned number, const char *name)
+/* A stack of one Python function *name* of *file*, module *number*. */
+static uint64_t stack_in(struct vs_builder *b, unsigned number, const char *name, const char *file)
 {
     struct vs_event e = {.kind = VS_EVENT_module};
     struct vs_recorder *r = b->recorder;
     e.module.module = number;
     e.module.function = vs_builder_string(b, name);
-    e.module.path = vs_builder_string(b, "/home/<user>&/\"net\".py");
+    e.module.path = vs_builder_string(b, file);
     e.module.alive = 1;
     vs_builder_event(b, e);
     vs_lock_acquire(&r->lock);
@@ -57,6 +57,11 @@ static uint64_t python_stack(struct vs_builder *b, unsigned number, const char *
     uint64_t id = vs_intern_node_locked(r, 0, number + 1, 7);
     vs_lock_release(&r->lock);
     return id;
+}
+
+static uint64_t python_stack(struct vs_builder *b, unsigned number, const char *name)
+{
+    return stack_in(b, number, name, "/home/<user>&/\"net\".py");
 }
 
 /* Allocations of all hostile names on device 0, one of each size, and two on device 1. */
@@ -298,6 +303,7 @@ static void framework_event(struct vs_builder *b, bool alloc, uint64_t addr, uin
     if (alloc) {
         e.framework_alloc.addr = addr;
         e.framework_alloc.size = size;
+        e.framework_alloc.stack = b->stack;
     } else {
         e.framework_free.addr = addr;
     }
@@ -366,6 +372,32 @@ static void memory_that_holds_tensors_has_no_row(void **state)
     vs_builder_remove(&b);
 }
 
+static void tensors_have_their_kinds_freed_or_live(void **state)
+{
+    (void)state;
+    static const char torch[] = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py";
+    struct vs_builder b;
+    struct lives lives = {0};
+    open_trace(&b);
+    b.stack = stack_in(&b, 0, "Module.to", torch);
+    framework_event(&b, true, A(1), 1024);
+    framework_event(&b, true, A(2), 2048);
+    framework_event(&b, false, A(1), 0);
+    b.stack = stack_in(&b, 1, "Module._call_impl", torch);
+    framework_event(&b, true, A(3), 4096);
+    framework_event(&b, false, A(3), 0);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9), MIB, MIB);
+    read_lives(&b, &lives);
+    static const enum vs_kind wanted[] = {VS_KIND_PARAMETERS, VS_KIND_TEMPORARIES, VS_KIND_PARAMETERS};
+    assert_int_equal(lives.count, 4);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(lives.items[i].tensor);
+        assert_int_equal(lives.items[i].kind, wanted[i]);
+    }
+    assert_false(lives.items[3].tensor);
+    vs_builder_remove(&b);
+}
+
 /* --- the tree --- */
 
 static void equal_callers_are_one_node(void **state)
@@ -409,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_reported),
         cmocka_unit_test(every_end_of_a_life_is_seen),
         cmocka_unit_test(memory_that_holds_tensors_has_no_row),
+        cmocka_unit_test(tensors_have_their_kinds_freed_or_live),
         cmocka_unit_test(equal_callers_are_one_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
