@@ -72,6 +72,9 @@ ROOMS = {
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h budget.h report.h site_text.h summary.h"),
+    "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
+                       "analysis/growth analysis/report",
+                       "forecast.h memory_history.h watch.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state analysis/whatif", "plan_trace.h planner.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
@@ -101,6 +104,7 @@ ROOMS = {
                       "viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
+    "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
     "simulator/checker": ("base simulator/driver", "vs_sim_check.h"),
     "simulator/driver": ("base public simulator/checker simulator/memory",
                          "vs_sim_activity.h vs_sim_clock.h vs_sim_driver.h vs_sim_nvml.h "
@@ -141,6 +145,7 @@ ROOMS = {
                        "tools/common", ""),
     "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
+    "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),

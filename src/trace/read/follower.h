@@ -18,7 +18,8 @@
 struct vs_follower;
 
 /* vs_follower_open: as vs_reader_open, which describes *why* and the errors. */
-enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *why) VS_MUST_CHECK;
+enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *why)
+    VS_MUST_CHECK;
 
 /* vs_follower_next: the next event. VS_OK; VS_ERR_END: no more at present, or ever
  * (vs_follower_ended); VS_ERR_STATE: the events so far are not those of the trace (a window changed

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/watch/forecast.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/vs_size.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define STALLED_STEPS 10u /* no step for as long as so many took: times are not forecast */
+#define MINUTE UINT64_C(60)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+
+static uint64_t rounded(uint64_t value, uint64_t unit)
+{
+    return (value + unit / 2) / unit;
+}
+
+static void in_steps(const struct vs_forecast_facts *facts, struct vs_forecast *out)
+{
+    out->per_step = facts->per_step;
+    out->step_ns = facts->step_ns;
+    out->steps_known = true;
+    out->steps = out->available / facts->per_step;
+    out->time_known = facts->step_ns && facts->since_step_ns / STALLED_STEPS <= facts->step_ns;
+    out->seconds = (uint64_t)((double)out->steps * (double)facts->step_ns / (double)NS_PER_SECOND);
+}
+
+/* Growth without steps counts only as long as it goes on. */
+static void in_time(const struct vs_forecast_facts *facts, struct vs_forecast *out)
+{
+    uint64_t span = facts->until_ns - facts->from_ns, quiet = facts->now_ns - facts->until_ns;
+    if (facts->until_ns <= facts->from_ns || facts->now_ns < facts->until_ns || quiet > span / 2)
+        return;
+    double rate = (double)facts->grown * (double)NS_PER_SECOND / (double)span;
+    if (rate < 1)
+        return;
+    out->per_second = (uint64_t)rate;
+    out->time_known = true;
+    out->seconds = (uint64_t)((double)out->available / rate);
+}
+
+struct vs_forecast vs_forecast_make(const struct vs_forecast_facts *facts)
+{
+    struct vs_forecast out = {.known = false};
+    if (!facts->capacity || (!facts->per_step && !facts->grown))
+        return out;
+    out.available = facts->capacity > facts->highest ? facts->capacity - facts->highest : 0;
+    if (facts->per_step)
+        in_steps(facts, &out);
+    else
+        in_time(facts, &out);
+    out.known = out.steps_known || out.time_known;
+    return out;
+}
+
+char *vs_about_time(char *out, uint64_t seconds)
+{
+    if (seconds < 55)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%" PRIu64 " s", rounded(seconds, 10) * 10);
+    else if (seconds < 10 * MINUTE)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%" PRIu64 " min", rounded(seconds, MINUTE));
+    else if (seconds < 58 * MINUTE)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%" PRIu64 " min", rounded(seconds, 5 * MINUTE) * 5);
+    else if (seconds < 2 * DAY)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%" PRIu64 " h", rounded(seconds, HOUR));
+    else if (seconds < 15 * DAY)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%" PRIu64 " days", rounded(seconds, DAY));
+    else
+        snprintf(out, VS_FORECAST_TEXT_MAX, "more than two weeks");
+    return out;
+}
+
+char *vs_about_count(char *out, uint64_t count)
+{
+    uint64_t unit = 1;
+    char text[VS_SIZE_TEXT_MAX];
+    while (count / unit >= 100)
+        unit *= 10;
+    snprintf(out, VS_FORECAST_TEXT_MAX, "%s", vs_count_format(text, rounded(count, unit) * unit));
+    return out;
+}
+
+char *vs_forecast_text(char *out, const struct vs_forecast *forecast)
+{
+    char about[VS_FORECAST_TEXT_MAX];
+    *out = 0;
+    if (!forecast->known)
+        return out;
+    if (forecast->steps_known && !forecast->steps)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "the next step may run out of memory");
+    else if (forecast->time_known && forecast->seconds >= 15 * DAY)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "more than two weeks left");
+    else if (forecast->time_known && forecast->seconds < 10)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "a few seconds left");
+    else if (forecast->time_known)
+        snprintf(out, VS_FORECAST_TEXT_MAX, "about %.20s left",
+                 vs_about_time(about, forecast->seconds));
+    else
+        snprintf(out, VS_FORECAST_TEXT_MAX, "about %.20s step%s left",
+                 vs_about_count(about, forecast->steps), forecast->steps == 1 ? "" : "s");
+    return out;
+}

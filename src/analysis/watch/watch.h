@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The present state of a recorded process, from its trace, while the program runs: memory by device
+ * and call site, rates, growth and how long memory will last. Reads the trace with a follower
+ * (follower.h) and never touches the program. Memory: that of a replay. Not thread-safe. */
+#ifndef VS_WATCH_H
+#define VS_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/growth/growth.h"
+#include "analysis/state/replay.h"
+#include "analysis/watch/forecast.h"
+#include "analysis/watch/memory_history.h"
+#include "base/vs_err.h"
+#include "trace/symbols/symbols.h"
+
+struct vs_watch;
+
+#define VS_WATCH_SITES_MAX 64
+
+/* The stacks that the user sees as one call site, at the user's level (user_level.h). */
+struct vs_watch_site {
+    uint64_t key;   /* the same as long as the program is watched */
+    uint32_t site;  /* the one with most bytes: index in the replay's sites */
+    uint64_t bytes, count;     /* live */
+    uint64_t growth_per_step;  /* 0: it does not grow, or not in steps */
+    bool growing;
+    const char *name, *chain;  /* set by the caller; not owned */
+};
+
+struct vs_watch_device {
+    uint64_t device; /* the driver's ordinal */
+    const char *name;
+    bool simulated;
+    enum vs_level level;       /* of allocated, peak, sites: VS_LEVEL_FRAMEWORK: tensors and other
+                                * memory that does not hold them */
+    uint64_t allocated, peak;
+    uint64_t reserved, peak_reserved; /* held from the device by the process */
+    uint64_t used, total;      /* of the device, by all processes, at the latest reading; total 0:
+                                * unknown */
+    bool used_known;
+    uint64_t limit_bytes;      /* 0: none */
+    uint64_t bytes_per_second, allocs_per_second; /* allocated, in the last 5 seconds */
+    uint64_t cached;           /* of reserved: not in use */
+    struct vs_holes holes;     /* of it; count 0: not known */
+    bool growing;
+    struct vs_growth_row growth; /* meaningful with *growing*: all sites that grow */
+    struct vs_forecast forecast;
+    struct vs_watch_site sites[VS_WATCH_SITES_MAX]; /* most bytes first */
+    size_t site_count, sites_omitted;
+    uint64_t sites_bytes;      /* of all sites */
+    const struct vs_memory_history *history;
+};
+
+struct vs_watch_view {
+    uint64_t pid;
+    const char *exe, *cmdline; /* "" when unknown */
+    const char *path;          /* of the trace */
+    bool running;              /* otherwise ended: the figures are its last */
+    bool complete;             /* running: everything recorded so far was read */
+    double read_share;         /* otherwise: of the trace, 0 to 1 */
+    char ending[VS_READER_WHY_MAX]; /* how it ended; "" while it runs */
+    uint64_t run_ns;           /* since its start */
+    uint64_t events, failures; /* failures: allocations that failed */
+    bool sampled;              /* not all allocations have events: sites are estimates */
+    enum vs_steps_source steps_source;
+    uint64_t step;             /* number of the step in progress or the last; 0: none */
+    uint64_t steps_begun, step_ns; /* mean of the latest; 0: unknown */
+    uint64_t host_bytes;       /* pinned and registered host memory */
+    struct vs_watch_device *devices; /* owned */
+    size_t device_count;
+};
+
+/* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
+enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why) VS_MUST_CHECK;
+
+/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. VS_OK;
+ * VS_ERR_NOMEM; as vs_watch_open if the trace had to be opened again. */
+enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHECK;
+
+/* vs_watch_fill: the state so far. *out* is zero-initialised, or of an earlier call; its texts live
+ * until the next vs_watch_read. VS_ERR_NOMEM. Cost: a pass over the call sites; passes over live
+ * memory when the last took less than a tenth of the time since (always with *exact*). */
+enum vs_err vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out)
+    VS_MUST_CHECK;
+void vs_watch_view_free(struct vs_watch_view *view);
+
+/* vs_watch_complete: everything recorded when it was last read was read. */
+bool vs_watch_complete(const struct vs_watch *watch);
+
+/* vs_watch_ended: the process is gone, and all of its trace was read. */
+bool vs_watch_ended(const struct vs_watch *watch);
+
+/* --- names of call sites --- */
+
+#define VS_WATCH_NAME_MAX 512
+/* vs_watch_line: the user's Python line of *site*, "x = f(y) (train.py:12)", without looking up
+ * symbols. *out* has VS_WATCH_NAME_MAX bytes. Returns false when it has none: *out* is then a
+ * substitute, "program+0x1234". */
+bool vs_watch_line(struct vs_watch *watch, const struct vs_watch_site *site, char *out);
+
+#define VS_WATCH_CHAIN_MAX 4096
+/* vs_watch_name: the names that need symbols, which may take seconds: the innermost functions, and
+ * the call chain. VS_ERR_NOMEM. */
+enum vs_err vs_watch_name(struct vs_watch *watch, const struct vs_watch_site *site,
+                          char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX])
+    VS_MUST_CHECK;
+
+void vs_watch_close(struct vs_watch *watch); /* NULL does nothing */
+
+#endif

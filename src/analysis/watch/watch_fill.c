@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of a watched process as figures; see watch.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/watch/watch_internal.h"
+#include "base/vs_clock.h"
+#include "base/vs_posix_name.h"
+
+static uint64_t limit_of(const struct vs_watch *w, const struct vs_account *account)
+{
+    if (!w->limited || account->device >= VS_LIMIT_DEVICES_MAX)
+        return 0;
+    uint64_t bytes = vs_limit_bytes(&w->limit, (uint32_t)account->device, account->total_bytes);
+    return bytes == VS_LIMIT_NONE ? 0 : bytes;
+}
+
+/* --- a device --- */
+
+static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
+{
+    uint64_t now = vs_watch_now_ns(w);
+    const struct vs_account *a = w->replay->accounts[account];
+    const struct vs_user_sums sums = vs_user_sums(w->replay, account);
+    out->device = a->device;
+    out->name = vs_reader_string(w->replay->reader, a->name);
+    out->simulated = a->simulated != 0;
+    out->level = sums.level;
+    out->allocated = sums.allocated;
+    out->peak = sums.peak->bytes > sums.allocated ? sums.peak->bytes : sums.allocated;
+    out->reserved = a->sums.now.reserved;
+    out->peak_reserved = a->sums.peak.reserved;
+    out->used_known = a->sample_total != 0;
+    out->used = a->sample_total - a->sample_free;
+    out->total = a->sample_total ? a->sample_total : a->total_bytes;
+    out->limit_bytes = limit_of(w, a);
+    uint64_t in_use = sums.level == VS_LEVEL_FRAMEWORK
+                          ? sums.tensors + (a->sums.now.allocated - sums.backing)
+                          : a->sums.now.allocated;
+    out->cached = out->reserved > in_use ? out->reserved - in_use : 0;
+    if (w->history[account].period_ns) /* the level has not changed since */
+        vs_history_level(&w->history[account], now, w->history[account].level);
+    out->history = &w->history[account];
+    vs_history_rate(out->history, now, &out->bytes_per_second, &out->allocs_per_second);
+}
+
+static enum vs_err fill_device(struct vs_watch *w, unsigned account, bool holes,
+                               struct vs_watch_device *out)
+{
+    *out = (struct vs_watch_device){0};
+    fill_use(w, account, out);
+    vs_watch_fill_growth(w, account, out);
+    if (holes) {
+        enum vs_err err = vs_watch_fill_holes(w, account, &w->holes[account]);
+        if (err)
+            return err;
+    }
+    out->holes = w->holes[account];
+    return vs_watch_fill_sites(w, account, out);
+}
+
+static enum vs_err fill_devices(struct vs_watch *w, bool exact, struct vs_watch_view *out)
+{
+    size_t count = w->replay->account_count;
+    uint64_t begin = vs_clock_ns();
+    bool holes = vs_watch_due(&w->holes_pace, begin, exact);
+    if (count > out->device_count) {
+        void *larger = realloc(out->devices, count * sizeof *out->devices);
+        if (!larger)
+            return VS_ERR_NOMEM;
+        out->devices = larger;
+    }
+    out->device_count = count;
+    for (size_t i = 0; i < count; i++) {
+        enum vs_err err = fill_device(w, (unsigned)i, holes, &out->devices[i]);
+        if (err) {
+            out->device_count = i;
+            return err;
+        }
+    }
+    if (holes)
+        vs_watch_paced(&w->holes_pace, begin);
+    return VS_OK;
+}
+
+/* --- the process --- */
+
+static void fill_steps(const struct vs_watch *w, struct vs_watch_view *out)
+{
+    const struct vs_watch_growth *growth = &w->growth;
+    out->steps_source = growth->source;
+    out->steps_begun = growth->begun;
+    out->step_ns = growth->step_ns;
+    if (growth->source == VS_STEPS_MARKED)
+        out->step = w->replay->phases.steps.number;
+    else
+        out->step = growth->source == VS_STEPS_FOUND ? growth->begun : 0;
+}
+
+static void describe_ending(const struct vs_watch *w, char *out)
+{
+    const struct vs_event *end = &w->replay->end;
+    unsigned long long status = end->end.status;
+    const char *name = vs_signal_name(status);
+    enum vs_end_reason reason = (enum vs_end_reason)end->end.reason;
+    vs_reader_condition(w->replay->reader, out);
+    if (!w->replay->has_end)
+        return;
+    if (reason == VS_END_EXIT)
+        snprintf(out, VS_READER_WHY_MAX, "the program exited with status %llu", status);
+    else if (reason == VS_END_EXEC)
+        snprintf(out, VS_READER_WHY_MAX, "the process started another program (exec)");
+    else if (reason == VS_END_SIGNAL || (reason == VS_END_KILLED && status))
+        snprintf(out, VS_READER_WHY_MAX, "the program was killed by signal %llu%s%s%s", status,
+                 name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+}
+
+static void fill_process(const struct vs_watch *w, struct vs_watch_view *out)
+{
+    const struct vs_replay *replay = w->replay;
+    const struct vs_reader *reader = replay->reader;
+    const struct vs_event *process = replay->has_process ? &replay->process : NULL;
+    uint64_t bytes = vs_reader_bytes(reader), at = vs_reader_position(reader);
+    uint64_t start = vs_replay_start_ns(replay), now = vs_watch_now_ns(w);
+    out->pid = process ? process->process.pid : 0;
+    out->exe = vs_reader_string(reader, process ? process->process.exe : 0);
+    out->cmdline = vs_reader_string(reader, process ? process->process.cmdline : 0);
+    out->path = w->path;
+    out->running = !vs_watch_ended(w);
+    out->complete = w->caught_up;
+    out->read_share = bytes && !w->caught_up ? (double)at / (double)bytes : 1;
+    *out->ending = 0;
+    if (!out->running)
+        describe_ending(w, out->ending);
+    out->run_ns = start && now > start ? now - start : 0;
+    out->events = replay->events;
+    out->failures = replay->failure_total;
+    out->sampled = replay->recording.min_size || replay->recording.sample > 1 ||
+                   replay->recording.stage >= VS_RECORDING_TOTALS;
+    out->host_bytes = replay->accounts[VS_HOST_INDEX]->sums.now.allocated;
+}
+
+enum vs_err vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
+{
+    uint64_t begin = vs_clock_ns();
+    fill_process(w, out);
+    if (vs_watch_due(&w->growth_pace, begin, exact)) {
+        enum vs_err err = vs_watch_judge(w);
+        if (err)
+            return err;
+        vs_watch_paced(&w->growth_pace, begin);
+    }
+    fill_steps(w, out);
+    return fill_devices(w, exact, out);
+}
+
+void vs_watch_view_free(struct vs_watch_view *view)
+{
+    free(view->devices);
+    *view = (struct vs_watch_view){0};
+}

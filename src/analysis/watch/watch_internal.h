@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of a watch: shared by the files of this folder. */
+#ifndef VS_WATCH_INTERNAL_H
+#define VS_WATCH_INTERNAL_H
+
+#include "analysis/report/summary.h"
+#include "analysis/watch/watch.h"
+#include "base/vs_limit_spec.h"
+#include "base/vs_map.h"
+#include "trace/read/follower.h"
+
+/* Passes over all live memory, which may take long: not more than a tenth of the time. */
+struct vs_watch_pace {
+    uint64_t next_ns;
+};
+
+/* What the latest pass of the growth tracker found. */
+struct vs_watch_growth {
+    struct vs_growth_row sum[VS_DEVICES_MAX]; /* of all sites that grow */
+    bool growing[VS_DEVICES_MAX];
+    struct vs_map by_site; /* those sites: index + 1 -> bytes per step */
+    enum vs_steps_source source;
+    unsigned account;      /* of the steps */
+    uint64_t begun, step_ns, begin_ns, highest; /* length; begin of the latest; highest bytes in the
+                                                 * latest two */
+};
+
+struct vs_watch {
+    char *path;
+    struct vs_follower *follower;
+    struct vs_replay *replay;
+    struct vs_growth_tracker *tracker;
+    struct vs_symbols *symbols;
+    struct vs_memory_history history[VS_DEVICES_MAX];
+    struct vs_limit_spec limit;
+    bool limited;
+    bool caught_up; /* everything was read once */
+    bool behind;    /* there is more than was read */
+    uint64_t events;
+
+    struct vs_watch_pace growth_pace, holes_pace;
+    struct vs_watch_growth growth;
+    struct vs_holes holes[VS_DEVICES_MAX];
+
+    struct vs_wrappers wrappers; /* the program's own allocation functions */
+    size_t wrappers_at;          /* call sites when they were found */
+    struct vs_map owners;  /* vs_naming_key */
+    uint64_t *keys;        /* by call site; 0: not known yet */
+    size_t key_count;
+};
+
+/* vs_watch_due: whether a pass may be made now; *exact*: in any case. vs_watch_paced: it took from
+ * *begin_ns* until now. */
+bool vs_watch_due(const struct vs_watch_pace *pace, uint64_t now_ns, bool exact);
+void vs_watch_paced(struct vs_watch_pace *pace, uint64_t begin_ns);
+
+/* vs_watch_now_ns: the present in the trace's clock: the last event's time once it ended. */
+uint64_t vs_watch_now_ns(const struct vs_watch *watch);
+
+/* vs_watch_judge: a pass of the growth tracker. VS_ERR_NOMEM. */
+enum vs_err vs_watch_judge(struct vs_watch *watch) VS_MUST_CHECK;
+
+/* vs_watch_fill_growth: the growth of *account* and how long memory will last. */
+void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
+                          struct vs_watch_device *out);
+
+/* vs_watch_fill_holes: memory held for *account* that is not in use. VS_ERR_NOMEM. Cost: sorts the
+ * live blocks. */
+enum vs_err vs_watch_fill_holes(const struct vs_watch *watch, unsigned account,
+                                struct vs_holes *out) VS_MUST_CHECK;
+
+/* vs_watch_fill_sites: the call sites of *account* with most live bytes. VS_ERR_NOMEM. */
+enum vs_err vs_watch_fill_sites(struct vs_watch *watch, unsigned account,
+                                struct vs_watch_device *out) VS_MUST_CHECK;
+
+#endif
