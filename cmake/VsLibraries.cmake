@@ -19,6 +19,11 @@ if(VRAMSCOPE_SQLITE AND NOT SQLITE3_FOUND)
   message(STATUS "SQLite was not found: `vramscope export -f sqlite` will not be available; "
     "install libsqlite3-dev (Debian) or sqlite-devel (Fedora) for it")
 endif()
+pkg_check_modules(NCURSESW IMPORTED_TARGET ncursesw) # optional
+if(NOT NCURSESW_FOUND)
+  message(STATUS "ncursesw was not found: vramscope top has --once only. For its live view install "
+    "libncurses-dev (Debian) or ncurses-devel (Fedora)")
+endif()
 # libiberty's demanglers (LGPL with a permission to link), for the command alone
 find_path(IBERTY_INCLUDE_DIR demangle.h PATH_SUFFIXES libiberty)
 find_library(IBERTY_LIBRARY NAMES iberty_pic iberty)

@@ -47,9 +47,11 @@ vs_missing() {
     then echo python3-jsonschema; fi
     for module in libzstd:libzstd-dev libxxhash:libxxhash-dev libunwind:libunwind-dev \
         libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev zlib:zlib1g-dev \
-        sqlite3:libsqlite3-dev cmocka:libcmocka-dev; do
+        sqlite3:libsqlite3-dev cmocka:libcmocka-dev \
+        ncursesw:libncurses-dev; do
         pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
     done
+    command -v tmux >/dev/null || echo tmux # the tests of vramscope top
     # libiberty has no pkg-config file, and no shared library
     if ! printf 'int rust_demangle(); int main() { return rust_demangle(); }' |
         "$cc" -o /dev/null -x c - -liberty 2>/dev/null; then echo libiberty-dev; fi

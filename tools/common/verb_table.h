@@ -6,6 +6,7 @@
 VS_VERB(run)
 VS_VERB(fit)
 VS_VERB(view)
+VS_VERB(top)
 VS_VERB(report)
 VS_VERB(oom)
 VS_VERB(check)

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The details of one process and device: what is most urgent comes first. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/top/top_internal.h"
+
+#define LABEL 11u   /* columns */
+#define URGENT_SECONDS 600u
+#define URGENT_STEPS 20u
+#define CHAIN_ROWS 3u
+#define BAR_MAX 40u
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The script among the words of a Python command line; NULL without one. */
+static const char *script_of(const char *cmdline)
+{
+    const char *end = strstr(cmdline, ".py");
+    while (end && end[3] && end[3] != ' ')
+        end = strstr(end + 3, ".py");
+    if (!end)
+        return NULL;
+    while (end > cmdline && end[-1] != ' ' && end[-1] != '/')
+        end--;
+    return end;
+}
+
+char *vs_top_program(char *out, const struct vs_watch_view *view)
+{
+    const char *name = base_name(view->exe), *script;
+    int length = VS_TOP_PROGRAM_MAX - 1;
+    if (strncmp(name, "python", 6) == 0 && (script = script_of(view->cmdline))) {
+        name = script;
+        length = (int)strcspn(script, " ");
+    }
+    snprintf(out, VS_TOP_PROGRAM_MAX, "%.*s", length < VS_TOP_PROGRAM_MAX ? length : 63,
+             *name ? name : view->path ? base_name(view->path) : "?");
+    return out;
+}
+
+enum vs_paint vs_top_alarm(const struct vs_watch_device *device)
+{
+    const struct vs_forecast *f = &device->forecast;
+    if (!device->growing)
+        return VS_PLAIN;
+    bool soon = f->known && ((f->time_known && f->seconds < URGENT_SECONDS) ||
+                             (f->steps_known && f->steps < URGENT_STEPS));
+    return soon ? VS_BAD : VS_WARN;
+}
+
+static unsigned label(struct vs_grid *grid, unsigned row, const char *text)
+{
+    vs_grid_put(grid, row, 0, LABEL, VS_DIM, "%s", text);
+    return LABEL;
+}
+
+/* --- lines --- */
+
+static void title(const struct vs_top_process *process, const struct vs_watch_device *device,
+                  struct vs_grid *grid, unsigned row)
+{
+    const struct vs_watch_view *view = &process->view;
+    char name[VS_TOP_PROGRAM_MAX], time[VS_SIZE_TEXT_MAX], right[64];
+    unsigned at = vs_grid_put(grid, row, 0, grid->columns, VS_BOLD, "%s", vs_top_program(name, view));
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%" PRIu64 ")", process->pid);
+    snprintf(right, sizeof right, "%s %s", view->running ? "running" : "ended after",
+             view->run_ns ? vs_time_format(time, view->run_ns) : "");
+    unsigned width = (unsigned)strlen(right), end = grid->columns - width - 2;
+    if (grid->columns < at + width + 2)
+        end = grid->columns;
+    else
+        vs_grid_right(grid, row, grid->columns, width, VS_PLAIN, "%s", right);
+    if (device)
+        vs_grid_put(grid, row, at, end, VS_PLAIN, ", GPU %" PRIu64 ": %s", device->device,
+                    device->name);
+}
+
+static void forecast_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    const struct vs_forecast *f = &device->forecast;
+    char text[VS_FORECAST_TEXT_MAX], available[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, "left");
+    at = vs_grid_put(grid, row, at, grid->columns, vs_top_alarm(device), "%s",
+                     vs_forecast_text(text, f));
+    vs_size_format(available, f->available);
+    if (f->steps_known && f->time_known && f->steps)
+        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%s step%s)",
+                         vs_about_count(text, f->steps), f->steps == 1 ? "" : "s");
+    if (f->per_step)
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a step",
+                    available, vs_size_format(by, f->per_step));
+    else
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a second",
+                    available, vs_size_format(by, f->per_second));
+}
+
+static void growth_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    const struct vs_growth_row *growth = &device->growth;
+    char bytes[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, "growth");
+    vs_size_format(bytes, growth->bytes);
+    if (growth->per_step)
+        at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "%s a step",
+                         vs_size_format(by, growth->per_step));
+    else
+        at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "grows");
+    if (growth->since_step_known)
+        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " since step %" PRIu64,
+                         growth->since_step);
+    vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s so far (%.0f %% sure)", bytes,
+                100 * growth->confidence);
+}
+
+static void step_line(const struct vs_watch_view *view, struct vs_grid *grid, unsigned row)
+{
+    char number[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, "step");
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_count_format(number, view->step));
+    if (view->step_ns)
+        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s each",
+                         vs_time_format(time, view->step_ns));
+    if (view->steps_source == VS_STEPS_FOUND)
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (steps from repeating allocations)");
+}
+
+/* The highest value of each part of the history, from oldest to newest. */
+static unsigned sparkline(const struct vs_memory_history *history, uint64_t top,
+                          struct vs_grid *grid, unsigned row, unsigned at, unsigned width)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
+    size_t count = history->count;
+    if (!count || !top)
+        return at;
+    unsigned columns = count < width ? (unsigned)count : width;
+    for (unsigned i = 0; i < columns; i++) {
+        uint64_t highest = 0;
+        for (size_t k = i * count / columns; k < (i + 1) * count / columns; k++)
+            if (history->highest[k] > highest)
+                highest = history->highest[k];
+        size_t level = (size_t)((double)highest * 7.999 / (double)top);
+        level = level > 7 ? 7 : level;
+        at = vs_grid_put(grid, row, at, grid->columns, VS_GOOD, "%s",
+                         (grid->ascii ? ascii : blocks)[level]);
+    }
+    return at;
+}
+
+static void allocated_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    char bytes[VS_SIZE_TEXT_MAX], peak[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, device->level == VS_LEVEL_FRAMEWORK ? "tensors" : "allocated");
+    at = vs_grid_put(grid, row, at, grid->columns, VS_BOLD, "%s",
+                     vs_size_format(bytes, device->allocated));
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", peak %s ",
+                     vs_size_format(peak, device->peak));
+    if (at + 4 < grid->columns)
+        sparkline(device->history, device->peak, grid, row, at,
+                  grid->columns - at < 2 * BAR_MAX ? grid->columns - at : 2 * BAR_MAX);
+}
+
+static void device_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    char text[96];
+    struct vs_size_pair sizes = vs_sizes_apart(device->used, device->total);
+    unsigned at = label(grid, row, "device");
+    if (!device->used_known) {
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s in all, its use is not known yet",
+                    vs_size_format(text, device->total));
+        return;
+    }
+    double part = (double)device->used / (double)device->total;
+    snprintf(text, sizeof text, "%s of %s in use", sizes.a, sizes.b);
+    unsigned room = grid->columns > at + strlen(text) + 8 ? grid->columns - at - (unsigned)strlen(text) - 3 : 0;
+    unsigned bar = room < BAR_MAX ? room : BAR_MAX;
+    unsigned full = (unsigned)(part * bar + 0.5);
+    if (bar)
+        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "[");
+    for (unsigned i = 0; i < bar; i++)
+        at = vs_grid_put(grid, row, at, grid->columns,
+                         i >= full ? VS_DIM : part > 0.9 ? VS_BAD : VS_GOOD, i < full ? "#" : ".");
+    vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s%s", bar ? "] " : "", text);
+}
+
+static void reserved_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    char reserved[VS_SIZE_TEXT_MAX], unused[VS_SIZE_TEXT_MAX], largest[VS_SIZE_TEXT_MAX];
+    char holes[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, "reserved");
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s",
+                     vs_size_format(reserved, device->reserved));
+    if (!device->cached)
+        return;
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s unused",
+                     vs_size_format(unused, device->cached));
+    if (device->holes.count)
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " in %s hole%s, the largest %s",
+                    vs_count_format(holes, device->holes.count),
+                    device->holes.count == 1 ? "" : "s",
+                    vs_size_format(largest, device->holes.largest));
+}
+
+static void rate_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
+{
+    char bytes[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    unsigned at = label(grid, row, "rate");
+    vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s/s in %s allocations/s",
+                vs_size_format(bytes, device->bytes_per_second),
+                vs_count_format(count, device->allocs_per_second));
+}
+
+/* --- call sites --- */
+
+static void site_header(const struct vs_watch_view *view, struct vs_grid *grid, unsigned row)
+{
+    vs_grid_right(grid, row, 11, 10, VS_BOLD, "LIVE");
+    vs_grid_right(grid, row, 18, 6, VS_BOLD, "SHARE");
+    if (grid->columns >= 60)
+        vs_grid_right(grid, row, 27, 8, VS_BOLD, "BLOCKS");
+    vs_grid_put(grid, row, grid->columns >= 60 ? 29 : 20, grid->columns, VS_BOLD, "CALL SITE%s",
+                view->sampled ? " (estimates: not every allocation is recorded)" : "");
+}
+
+static void site_row(const struct vs_watch_device *device, const struct vs_watch_site *site,
+                     struct vs_grid *grid, unsigned row)
+{
+    char text[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX], growth[64] = "";
+    bool wide = grid->columns >= 60;
+    unsigned at = wide ? 29 : 20;
+    vs_grid_right(grid, row, 11, 10, VS_PLAIN, "%s", vs_size_format(text, site->bytes));
+    vs_grid_right(grid, row, 18, 6, VS_PLAIN, "%.0f %%",
+                  device->sites_bytes ? 100 * (double)site->bytes / (double)device->sites_bytes : 0);
+    if (wide)
+        vs_grid_right(grid, row, 27, 8, VS_PLAIN, "%s", vs_count_format(text, site->count));
+    if (site->growing && site->growth_per_step)
+        snprintf(growth, sizeof growth, "+%s/step", vs_size_format(by, site->growth_per_step));
+    else if (site->growing)
+        snprintf(growth, sizeof growth, "grows");
+    unsigned width = (unsigned)strlen(growth), end = grid->columns;
+    if (width && at + width + 12 < grid->columns) {
+        vs_grid_right(grid, row, grid->columns, width, VS_WARN, "%s", growth);
+        end -= width + 1;
+    }
+    vs_grid_put(grid, row, at, end, site->growing ? VS_WARN : VS_PLAIN, "%s",
+                site->name ? site->name : "?");
+}
+
+/* The chain after its first function, on a few rows. */
+static unsigned chain_rows(const char *chain, struct vs_grid *grid, unsigned row, unsigned end)
+{
+    const char *more = strstr(chain, " < ");
+    unsigned width = grid->columns > 24 ? grid->columns - 4 : 20;
+    for (unsigned n = 0; more && *more && n < CHAIN_ROWS && row < end; n++, row++) {
+        size_t length = strlen(more), take = length;
+        if (length > width && n + 1 < CHAIN_ROWS) {
+            take = width;
+            while (take > width / 2 && more[take] != ' ')
+                take--;
+        }
+        vs_grid_put(grid, row, 4, grid->columns, VS_DIM, "%.*s", (int)take,
+                    more[0] == ' ' ? more + 1 : more);
+        more += take;
+    }
+    return row;
+}
+
+/* Sites beside which half a percent is nothing are not listed. */
+static size_t worth_listing(const struct vs_watch_device *device)
+{
+    size_t count = device->site_count;
+    while (count > 1 && device->sites[count - 1].bytes * 200 < device->sites_bytes)
+        count--;
+    return count;
+}
+
+static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_device *device,
+                      struct vs_grid *grid, unsigned row, unsigned end, size_t most, bool expanded)
+{
+    size_t count = worth_listing(device), all = device->site_count + device->sites_omitted;
+    if (!device->site_count || row + 2 > end)
+        return row;
+    site_header(view, grid, row++);
+    for (size_t i = 0; i < all && row < end; i++) {
+        if (i >= count || i == most || (row + 1 == end && i + 1 < all)) {
+            vs_grid_put(grid, row++, grid->columns >= 60 ? 29 : 20, grid->columns, VS_DIM,
+                        "%zu more", all - i);
+            break;
+        }
+        site_row(device, &device->sites[i], grid, row++);
+        if (expanded && device->sites[i].chain)
+            row = chain_rows(device->sites[i].chain, grid, row, end);
+    }
+    return row;
+}
+
+/* --- all --- */
+
+static unsigned process_lines(const struct vs_top_process *process, struct vs_grid *grid,
+                              unsigned row, unsigned end)
+{
+    const struct vs_watch_view *view = &process->view;
+    const char *text = process->error ? process->error : !view->running ? view->ending : NULL;
+    char failures[VS_SIZE_TEXT_MAX];
+    if (text && row < end)
+        vs_grid_put(grid, row++, 0, grid->columns, process->error ? VS_BAD : VS_WARN, "%s", text);
+    if (!text && !view->complete && row < end)
+        vs_grid_put(grid, row++, 0, grid->columns, VS_WARN, "reading the trace: %.0f %%",
+                    100 * view->read_share);
+    if (view->failures && row < end)
+        vs_grid_put(grid, row++, 0, grid->columns, VS_BAD,
+                    "%s allocation%s failed; `vramscope oom` explains the last",
+                    vs_count_format(failures, view->failures), view->failures == 1 ? "" : "s");
+    return row;
+}
+
+unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_row *which,
+                        struct vs_grid *grid, unsigned row, unsigned end, size_t most,
+                        bool expanded)
+{
+    const struct vs_top_process *process = &model->processes[which->process];
+    const struct vs_watch_view *view = &process->view;
+    const struct vs_watch_device *device = vs_top_device(model, which);
+    if (row < end)
+        title(process, device, grid, row++);
+    row = process_lines(process, grid, row, end);
+    if (!device)
+        return row;
+    if (device->forecast.known && view->running && row < end)
+        forecast_line(device, grid, row++);
+    if (device->growing && row < end)
+        growth_line(device, grid, row++);
+    if (expanded)
+        return sites(view, device, grid, row, end, most, true);
+    if (row < end)
+        allocated_line(device, grid, row++);
+    if (row < end)
+        device_line(device, grid, row++);
+    if (row < end)
+        reserved_line(device, grid, row++);
+    if (view->step && row + 4 < end)
+        step_line(view, grid, row++);
+    if (view->running && row + 3 < end)
+        rate_line(device, grid, row++);
+    return sites(view, device, grid, row, end, most, false);
+}

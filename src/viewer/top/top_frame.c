@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The screen as a whole: title, table, details or help, keys. */
+#include "viewer/top/top_frame.h"
+
+#include <string.h>
+
+#include "viewer/top/top_internal.h"
+
+#define TABLE_SHARE 3u /* the table has at most a third of the screen */
+
+void vs_top_title(const struct vs_top_model *model, struct vs_grid *grid)
+{
+    size_t ended = 0;
+    char right[32];
+    for (size_t i = 0; i < model->count; i++)
+        ended += model->processes[i].view.path && !model->processes[i].view.running;
+    unsigned at = vs_grid_put(grid, 0, 0, grid->columns, VS_BOLD, "vramscope top");
+    at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, "  %zu process%s", model->count,
+                     model->count == 1 ? "" : "es");
+    if (ended)
+        at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, ", %zu ended", ended);
+    if (model->paused)
+        snprintf(right, sizeof right, "PAUSED");
+    else
+        snprintf(right, sizeof right, "every %g s", model->interval_ms / 1000.0);
+    if (at + strlen(right) + 2 <= grid->columns)
+        vs_grid_right(grid, 0, grid->columns, 20, model->paused ? VS_WARN : VS_DIM, "%s", right);
+}
+
+static void keys(const struct vs_top_model *model, struct vs_grid *grid)
+{
+    unsigned row = grid->rows - 1;
+    if (grid->columns >= 72)
+        vs_grid_put(grid, row, 0, grid->columns, VS_DIM,
+                    "q quit   arrows select   s sort: %s   e %s   p %s   ? help",
+                    vs_top_sort_name(model->sort), model->expanded ? "overview" : "call chains",
+                    model->paused ? "resume" : "pause");
+    else
+        vs_grid_put(grid, row, 0, grid->columns, VS_DIM, "q quit  s sort  e chains  p pause  ? help");
+}
+
+static void help(struct vs_grid *grid, unsigned row, unsigned end)
+{
+    static const char *const lines[] = {
+        "up, down, Tab  select a process and device",
+        "s              sort by pid, allocated, reserved, rate, time left",
+        "e              call chains, or the overview",
+        "p              pause the view; the program runs on",
+        "q              quit",
+        "?              close this help",
+        "",
+        "ALLOCATED  live memory of the program: tensors, where PyTorch",
+        "           reports them, and other memory of the device",
+        "RESERVED   held from the device by the process, its caches too",
+        "IN USE     of the device's memory, by all processes",
+        "UNUSED     of reserved: cached, but not in use",
+        "ALLOC/S    allocated per second, in the last 5 seconds",
+        "LEFT       until memory runs out, if the growth goes on; st.: steps",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && row < end; i++, row++)
+        vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%s", lines[i]);
+}
+
+static void nothing(const struct vs_top_model *model, struct vs_grid *grid)
+{
+    const char *text = model->note ? model->note : "";
+    for (unsigned row = 2; *text && row + 1 < grid->rows; row++) {
+        size_t length = strcspn(text, "\n");
+        vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%.*s", (int)length, text);
+        text += length + (text[length] != 0);
+    }
+}
+
+void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
+{
+    if (grid->rows < 2 || !grid->columns)
+        return;
+    unsigned end = grid->rows - 1, row = 1, most = grid->rows / TABLE_SHARE;
+    vs_top_title(model, grid);
+    keys(model, grid);
+    if (!model->row_count && !model->help) {
+        nothing(model, grid);
+        return;
+    }
+    if (grid->rows >= 20)
+        row++;
+    most = most < 4 ? 2 : most - 2;
+    if (model->row_count)
+        row = vs_top_table(model, grid, row, model->expanded ? 1 : most);
+    if (grid->rows >= 20)
+        row++;
+    if (model->help)
+        help(grid, row, end);
+    else
+        vs_top_details(model, &model->rows[model->selected], grid, row, end, VS_WATCH_SITES_MAX,
+                       model->expanded);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `vramscope top` shows: a table with a row for each process and device, and the details of the
+ * selected row. Drawn into a grid of any size from 20 columns and 5 rows on; what does not fit is
+ * left out, the least important first. Does not read traces and knows no terminal. */
+#ifndef VS_TOP_FRAME_H
+#define VS_TOP_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/watch/watch.h"
+#include "viewer/top/grid.h"
+
+#define VS_TOP_ROWS_MAX 1024 /* processes and their devices */
+
+struct vs_top_process {
+    uint64_t pid;
+    struct vs_watch_view view;
+    const char *error; /* why it cannot be read; NULL: it can */
+};
+
+/* A row of the table. */
+struct vs_top_row {
+    uint32_t process; /* index */
+    uint32_t device;  /* index in its view; VS_TOP_NO_DEVICE: it has none so far */
+};
+#define VS_TOP_NO_DEVICE UINT32_MAX
+
+enum vs_top_sort {
+    VS_TOP_BY_PID,
+    VS_TOP_BY_ALLOCATED,
+    VS_TOP_BY_RESERVED,
+    VS_TOP_BY_RATE,
+    VS_TOP_BY_LEFT,
+    VS_TOP_SORT_COUNT
+};
+/* vs_top_sort_name: "pid", "allocated", "reserved", "rate", "time left". */
+const char *vs_top_sort_name(enum vs_top_sort sort);
+
+struct vs_top_model {
+    struct vs_top_process *processes;
+    size_t count;
+    enum vs_top_sort sort;
+    struct vs_top_row rows[VS_TOP_ROWS_MAX]; /* set by vs_top_sort_rows */
+    size_t row_count;
+    size_t selected; /* index in rows */
+    bool paused, expanded, help;
+    unsigned interval_ms;
+    const char *note; /* a line instead of the table when there is no row */
+};
+
+/* vs_top_sort_rows: makes the rows; the selected process and device stay selected. */
+void vs_top_sort_rows(struct vs_top_model *model);
+
+/* vs_top_draw: the whole screen. */
+void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid);
+
+/* vs_top_once: prints each row with its details, for `--once`. VS_ERR_NOMEM. */
+enum vs_err vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
+    VS_MUST_CHECK;
+
+/* vs_top_json: likewise as JSON, schema vramscope.top/1. */
+void vs_top_json(const struct vs_top_model *model, FILE *out);
+
+#endif

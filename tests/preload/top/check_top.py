@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope top` beside programs that wait for each step, in a terminal.
+
+    check_top.py COMMAND SCENARIO_PLAIN SCENARIO_TENSORS [TEST...]    exit 77 without tmux
+
+Each test starts its own programs and terminal. What must appear is waited for; figures are compared
+with the bytes that the programs were told to allocate, and with `report --json` in the end.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+from terminal import DEADLINE, Terminal, Victim  # noqa: E402
+
+COMMAND, PLAIN, TENSORS = sys.argv[1:4]
+DEVICE = "t4-16g,capacity=600MiB"
+KEPT, STAGED = 8000000, 30000000  # bytes that a step keeps, and that it frees (Victim.step)
+
+
+def mib(size):
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+def once(*words, code=0):
+    done = subprocess.run([COMMAND, "top", "--once", "--json", *map(str, words)], capture_output=True,
+                          text=True, timeout=DEADLINE, check=False)
+    assert done.returncode == code, (words, done.returncode, done.stderr)
+    return json.loads(done.stdout)["processes"] if done.stdout else done.stderr
+
+
+def until(good, what):
+    end = time.monotonic() + DEADLINE
+    while not good():
+        assert time.monotonic() < end, f"{what} did not happen"
+        time.sleep(0.05)
+
+
+def start(folder, steps=8, name="x.vst", program=PLAIN, device=DEVICE):
+    """A program that has done *steps*."""
+    victim = Victim(COMMAND, program, folder, name, device)
+    victims.append(victim)
+    for _ in range(steps):
+        victim.step()
+    until(lambda: os.path.exists(victim.trace), "the trace")
+    until(lambda: (allocated(victim) == steps * KEPT), f"{steps} steps")
+    return victim
+
+
+def allocated(victim):
+    process = once(victim.trace)[0]
+    return process["devices"][0]["allocated_bytes"] if process["devices"] else -1
+
+
+def open_top(folder, columns, rows, words="x.vst", environment=()):
+    terminal = Terminal(folder, columns, rows, environment)
+    terminals.append(terminal)
+    terminal.line(f"stty -a > before; {COMMAND} top --interval 0.1 {words}; echo status $?; stty -a > after")
+    return terminal
+
+
+def selected_row(terminal):
+    """The text in reverse."""
+    for line in terminal.screen(colours=True).splitlines():
+        if re.match(r"\x1b\[[0-9;]*7[0-9;]*m", line):
+            return re.sub(r"\x1b\[[0-9;]*m", "", line)
+    return ""
+
+
+# --- tests ---
+
+def the_screen_fits_every_size(folder):
+    victim = start(folder)
+    for columns, rows, expected in ((80, 24, ("PEAK", "RESERVED", "reserved", "rate", "BLOCKS")),
+                                    (120, 40, ("GROWTH/STEP", "UNUSED", "ALLOC/S", "step")),
+                                    (40, 12, ("ALLOCATED", "IN USE", "growth", "SHARE"))):
+        terminal = open_top(folder, columns, rows)
+        screen = terminal.wait(lambda s: "append_h" in s or (columns < 80 and "allocate (" in s),
+                               "the name of the call site")
+        lines = screen.splitlines()
+        assert len(lines) <= rows and max(map(len, lines)) <= columns, screen
+        assert "quit" in lines[rows - 1], screen
+        for word in expected + ("PID", str(victim.pid()), "10 st.", "about 10 steps left",
+                                mib(8 * KEPT), "82 %", "100 %"):
+            assert word in screen, (word, screen)
+        terminal.keys("q")
+        terminal.wait(lambda s: "status 0" in s, "the end of top")
+        terminal.close()
+
+
+def each_step_appears(folder):
+    victim = start(folder, 3)
+    terminal = open_top(folder, 80, 24)
+    for steps in range(4, 9):
+        victim.step()
+        terminal.wait(lambda s: mib(steps * KEPT) + ", peak " + mib(steps * KEPT + STAGED) in s,
+                      f"step {steps}")
+    terminal.wait(lambda s: "7.6 MiB a step since step 0" in s, "the growth")
+    # exactly what `report` finds in the end
+    victim.end()
+    terminal.wait(lambda s: "ended after" in s and "exited with status 0" in s, "the end")
+    report = json.loads(subprocess.run([COMMAND, "report", "--json", victim.trace], check=True,
+                                       capture_output=True, timeout=DEADLINE).stdout)["devices"][0]
+    last = once(victim.trace)[0]["devices"][0]
+    assert report["peak_user"]["bytes"] == last["peak_bytes"], last
+    assert report["allocated_at_end_bytes"] == last["allocated_bytes"], last
+    terminal.wait(lambda s: mib(8 * KEPT) in s and "LEFT" in s, "the last figures")
+
+
+def keys_select_sort_expand_pause_and_explain(folder):
+    first = start(folder, 2, "a.vst")
+    second = start(folder, 6, "b.vst")
+    terminal = open_top(folder, 100, 30, "a.vst b.vst")
+    terminal.wait(lambda s: "2 processes" in s and s.count("scenario_plain") == 3, "both")
+    low, high = sorted((first.pid(), second.pid()))
+    assert str(low) in selected_row(terminal)
+    for key in ("Down", "Up", "Tab", "Up", "BTab"):
+        before = selected_row(terminal)
+        terminal.keys(key)
+        until(lambda: selected_row(terminal) not in ("", before), f"the key {key}")
+    terminal.keys("s")
+    screen = terminal.wait(lambda s: "sort: allocated" in s, "another order")
+    rows = [line for line in screen.splitlines() if re.match(r" +\d+ +\d ", line)]
+    assert str(second.pid()) in rows[0] and str(first.pid()) in rows[1], screen
+    terminal.keys("e")
+    terminal.wait(lambda s: "< main" in s, "the chains")
+    terminal.keys("e")
+    terminal.keys("?")
+    terminal.wait(lambda s: "close this help" in s, "help")
+    terminal.keys("?")
+    terminal.wait(lambda s: "reserved" in s, "the details again")
+    terminal.keys("p")
+    terminal.wait(lambda s: "PAUSED" in s, "the pause")
+    second.step()
+    until(lambda: allocated(second) == 7 * KEPT, "the step")
+    assert mib(7 * KEPT) not in terminal.screen()
+    terminal.keys("p")
+    terminal.wait(lambda s: mib(7 * KEPT) in s and "PAUSED" not in s, "the view after the pause")
+    assert str(high) in terminal.screen()
+
+
+def the_screen_follows_the_size_of_the_terminal(folder):
+    start(folder)
+    terminal = open_top(folder, 120, 40)
+    terminal.wait(lambda s: "GROWTH/STEP" in s, "the wide table")
+    for columns, rows in ((80, 24), (40, 12), (30, 6), (12, 3), (200, 50)):
+        terminal.resize(columns, rows)
+        wide = columns >= 110
+        terminal.wait(lambda s: ("GROWTH/STEP" in s) == wide and s.startswith("vramscope t") and
+                      (rows < 6 or "quit" in (s.splitlines()[rows - 1:] or [""])[0]),
+                      f"{columns}x{rows}")
+
+
+def assert_restored(terminal, folder, what):
+    terminal.line("clear; echo done")
+    terminal.wait(lambda s: "done" in s.splitlines()[0:2], f"the shell after {what}")
+    until(lambda: os.path.exists(os.path.join(folder, "after")), "stty")
+    settings = [open(os.path.join(folder, name), encoding="utf-8").read() for name in ("before", "after")]
+    assert settings[0] == settings[1], (what, settings)
+    assert terminal.value("alternate_on") == "0", what
+    assert terminal.value("cursor_flag") == "1", what
+
+
+def the_terminal_is_restored(folder):
+    start(folder)
+    for what, act, status in (("q", lambda t, pid: t.keys("q"), 0),
+                              ("Ctrl-C", lambda t, pid: t.keys("C-c"), 130),
+                              ("SIGTERM", lambda t, pid: os.kill(pid, signal.SIGTERM), 143),
+                              ("SIGHUP", lambda t, pid: os.kill(pid, signal.SIGHUP), 129),
+                              ("a crash", lambda t, pid: os.kill(pid, signal.SIGSEGV), 139)):
+        terminal = open_top(folder, 80, 24)
+        terminal.wait(lambda s: "quit" in s and "allocated" in s, "the screen")
+        assert terminal.value("alternate_on") == "1"
+        pid = int(subprocess.run(["ps", "-o", "pid=", "--ppid", terminal.value("pane_pid")], check=True,
+                                 capture_output=True, text=True).stdout.split()[0])
+        act(terminal, pid)
+        if status == 130:  # the shell gives up the line as well
+            until(lambda: terminal.value("alternate_on") == "0", "the end")
+            terminal.line("echo status $?; stty -a > after")
+        terminal.wait(lambda s: f"status {status}" in s, f"status {status} after {what}")
+        assert_restored(terminal, folder, what)
+        terminal.close()
+        os.unlink(os.path.join(folder, "after"))
+
+
+def a_suspended_view_leaves_the_terminal_and_returns(folder):
+    start(folder)
+    terminal = Terminal(folder, 80, 24)
+    terminals.append(terminal)
+    terminal.line(f"set -m; stty -a > before; {COMMAND} top --interval 0.1 x.vst")
+    terminal.wait(lambda s: "quit" in s and "allocated" in s, "the screen")
+    terminal.keys("C-z")
+    until(lambda: terminal.value("alternate_on") == "0", "the shell's screen")
+    terminal.line("stty -a > after")
+    assert_restored(terminal, folder, "Ctrl-Z")
+    terminal.line("fg")
+    terminal.wait(lambda s: "quit" in s and "allocated" in s and "vramscope top  1" in s, "the screen again")
+    assert terminal.value("alternate_on") == "1"
+    terminal.keys("q")
+    until(lambda: terminal.value("alternate_on") == "0", "the end")
+
+
+def a_killed_program_stays_shown_as_ended(folder):
+    victim = start(folder)
+    terminal = open_top(folder, 80, 24)
+    terminal.wait(lambda s: "append_h" in s, "the screen")
+    os.kill(victim.pid(), signal.SIGKILL)
+    screen = terminal.wait(lambda s: "ended" in s and "killed" in s, "the end of the program")
+    assert mib(8 * KEPT) in screen and "1 ended" in screen, screen
+    terminal.keys("q")
+    terminal.wait(lambda s: "status 0" in s, "the end of top")
+    assert_restored(terminal, folder, "the kill of the program")
+
+
+def colours_and_letters_follow_the_environment(folder):
+    start(folder)
+    for environment, coloured, ascii_only in ((("TERM", "screen-256color"),), True, False), \
+            ((("NO_COLOR", "1"), ("TERM", "screen-256color")), False, False), \
+            ((("LC_ALL", "C"), ("TERM", "screen-256color")), True, True):
+        words = " ".join(f"{k}={v}" for k, v in environment)
+        terminal = Terminal(folder, 80, 24, dict(environment).get("NO_COLOR") and (("NO_COLOR", "1"),) or ())
+        terminals.append(terminal)
+        terminal.line(f"env {words} {COMMAND} top --interval 0.1 x.vst")
+        screen = terminal.wait(lambda s: "allocate (" in s, "the screen")
+        found = re.search(r"\x1b\[[0-9;]*3[1-7]", terminal.screen(colours=True)) is not None
+        assert found == coloured, (environment, terminal.screen(colours=True))
+        assert screen.isascii() == ascii_only, (environment, screen)
+        terminal.close()
+
+
+def what_cannot_be_shown_is_said(folder):
+    victim = start(folder)
+
+    def fails(words, code, *texts, **more):
+        done = subprocess.run([COMMAND, "top", *words], capture_output=True, text=True, check=False,
+                              timeout=DEADLINE, stdin=subprocess.DEVNULL, **more)
+        assert done.returncode == code, (words, done)
+        for text in texts:
+            assert text in done.stderr, (words, done.stderr)
+
+    fails(["x.vst"], 2, "needs a terminal", "--once", cwd=folder)
+    fails(["--once", "no_such.vst"], 2, "no such file", cwd=folder)
+    fails(["--once", "4194305"], 2, "there is no process 4194305")
+    fails(["--json"], 2, "--json needs --once")
+    fails(["--interval", "0"], 2, "0.1 to 3600")
+    fails(["--sort", "size"], 2, "pid, allocated, reserved, rate or left")
+    sleeper = subprocess.Popen(["sleep", "100"])
+    fails(["--once", str(sleeper.pid)], 2, "records no trace", "vramscope run")
+    sleeper.kill()
+    sleeper.wait()
+    terminal = Terminal(folder, 80, 24)
+    terminals.append(terminal)
+    terminal.line(f"TERM=dumb {COMMAND} top x.vst; echo status $?")
+    terminal.wait(lambda s: 'type "dumb"' in s and "status 2" in s, "the message")
+    # found by its own number, by that of `run`, and without any
+    for words in ((victim.pid(),), (victim.run.pid,), ()):
+        traces = [process["trace"] for process in once(*words)]
+        assert [os.path.realpath(t) for t in traces].count(os.path.realpath(victim.trace)) == 1, words
+
+
+def tensors_of_a_framework_are_shown(folder):
+    victim = Victim(COMMAND, TENSORS, folder, "x.vst", DEVICE)
+    victims.append(victim)
+    for _ in range(8):
+        victim.tell("push step", "a make_activation tensor 9000000 1",
+                    "a append_history tensor 4000000 -1", "f 1", "pop")
+    until(lambda: os.path.exists(victim.trace), "the trace")
+    until(lambda: allocated(victim) > 8 * 4000000 - 1 and once(victim.trace)[0]["steps"]["begun"] == 8, "steps")
+    terminal = open_top(folder, 80, 24)
+    screen = terminal.wait(lambda s: "tensors " in s and "append_h" in s, "tensors")
+    device = once("x.vst" if os.getcwd() == folder else victim.trace)[0]["devices"][0]
+    assert device["level"] == "framework" and device["unused"]["holes"] > 0, device
+    assert device["reserved_bytes"] - device["allocated_bytes"] == device["unused"]["bytes"], device
+    assert "unused in" in screen, screen
+
+
+TESTS = [the_screen_fits_every_size, each_step_appears, keys_select_sort_expand_pause_and_explain,
+         the_screen_follows_the_size_of_the_terminal, the_terminal_is_restored,
+         a_suspended_view_leaves_the_terminal_and_returns, a_killed_program_stays_shown_as_ended,
+         colours_and_letters_follow_the_environment, what_cannot_be_shown_is_said,
+         tensors_of_a_framework_are_shown]
+victims, terminals = [], []
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("skipped: no tmux (scripts/test installs it)")
+        return 77
+    chosen = [t for t in TESTS if not sys.argv[4:] or t.__name__ in sys.argv[4:]]
+    failed = 0
+    for test in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.monotonic()
+            try:
+                test(folder)
+                print(f"ok      {test.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
+            except (AssertionError, subprocess.SubprocessError, OSError, KeyError, IndexError) as why:
+                failed += 1
+                print(f"FAILED  {test.__name__}: {type(why).__name__}: {why}", flush=True)
+            finally:
+                for one in terminals:
+                    one.close()
+                for one in victims:
+                    one.end()
+                del victims[:], terminals[:]
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

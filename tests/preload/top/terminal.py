@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A terminal for tests, by tmux: its own server, a size, keys in, the screen's text out. And a program
+under `vramscope run` that works in steps: it reads each from a pipe and waits there for the next."""
+import os
+import subprocess
+import time
+
+DEADLINE = 60  # seconds that a test waits for what must come; none is measured
+
+
+class Terminal:
+    """A tmux server with a shell of *columns* x *rows*."""
+
+    count = 0
+
+    def __init__(self, folder, columns, rows, environment=()):
+        Terminal.count += 1
+        self.socket = os.path.join(folder, f"tmux.{Terminal.count}")
+        self.folder = folder
+        env = dict(os.environ, TMUX="", LC_ALL="C.UTF-8", PS1="$ ", ENV="", **dict(environment))
+        env.pop("TMUX")
+        for name in [n for n in env if n.startswith("VRAMSCOPE_")]:
+            env.pop(name)
+        if "NO_COLOR" not in dict(environment):
+            env.pop("NO_COLOR", None)
+        self.env = env
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
+                  "-c", folder, "/bin/sh")
+        self.tmux("set-option", "-g", "status", "off")
+        self.wait(lambda s: s.strip(), "the shell")
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-u", "-S", self.socket, *words], env=self.env, check=True,
+                              capture_output=True, text=True, timeout=30).stdout
+
+    def screen(self, colours=False):
+        return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
+
+    def value(self, name):
+        return self.tmux("display-message", "-p", f"#{{{name}}}").strip()
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def line(self, text):
+        self.tmux("send-keys", "-l", text)
+        self.tmux("send-keys", "Enter")
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def wait(self, good, what):
+        """The screen, once *good* accepts it."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            screen = self.screen()
+            if good(screen):
+                return screen
+            if time.monotonic() > end:
+                raise AssertionError(f"{what} did not come; the screen:\n{screen}")
+            time.sleep(0.05)
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, timeout=30,
+                       check=False)
+
+
+class Victim:
+    """A scenario (tests/scenarios/scenario.c) that reads its lines from a pipe."""
+
+    def __init__(self, command, program, folder, name, simulate, *options):
+        self.pipe, self.trace = os.path.join(folder, name + ".pipe"), os.path.join(folder, name)
+        self.log = os.path.join(folder, name + ".log")
+        os.mkfifo(self.pipe)
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.run = subprocess.Popen(
+                [command, "run", "-q", "--simulate", simulate, "--allocator=observe", *options,
+                 "-o", self.trace, "--", program, self.pipe], stdout=log, stderr=log)
+        self.out = os.open(self.pipe, os.O_WRONLY)
+
+    def tell(self, *lines):
+        os.write(self.out, ("\n".join(lines) + "\n").encode())
+
+    def step(self, size=8000000):
+        self.tell("push step", "a stage_batch device 30000000 1",
+                  f"a append_history device {size} -1", "f 1", "pop")
+
+    def pid(self):
+        """Of the program itself, which `run` started."""
+        with open(f"/proc/{self.run.pid}/task/{self.run.pid}/children", encoding="utf-8") as file:
+            return int(file.read().split()[0])
+
+    def end(self):
+        if self.out >= 0:
+            os.close(self.out)
+            self.out = -1
+        if self.run.poll() is None:
+            try:
+                self.run.wait(DEADLINE)
+            except subprocess.TimeoutExpired:
+                self.run.kill()
+                self.run.wait()

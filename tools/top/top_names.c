@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of call sites in the live view. Reading debug information takes seconds and may fail, so a
+ * child process does it: it has a copy of everything that was read, and sends a name after the
+ * other through a pipe. Until then the trace's own words are shown. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/common/symbol_tool.h"
+#include "tools/top/top_command.h"
+
+#define NAMED_MAX 24u /* call sites of a device that get a name */
+#define WANTED_MAX 96u
+
+/* Call sites for the child. */
+struct wanted_sites {
+    struct vs_watch_site items[WANTED_MAX];
+    size_t count;
+};
+
+/* What the child sends: this, then the bytes of name and chain. */
+struct name_answer {
+    uint64_t key;
+    uint32_t name_bytes, chain_bytes;
+};
+
+static enum vs_err add(struct vs_top_names *names, struct vs_watch *watch,
+                       const struct vs_watch_site *site, struct vs_top_name **out)
+{
+    char line[VS_WATCH_NAME_MAX];
+    if (names->count == names->capacity) {
+        size_t capacity = names->capacity ? 2 * names->capacity : 64;
+        void *larger = realloc(names->items, capacity * sizeof *names->items);
+        if (!larger)
+            return VS_ERR_NOMEM;
+        names->items = larger;
+        names->capacity = capacity;
+    }
+    struct vs_top_name name = {.final = vs_watch_line(watch, site, line)};
+    name.name = strdup(line);
+    if (!name.name)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_map_put(&names->by_key, site->key, names->count);
+    if (err) {
+        free(name.name);
+        return err;
+    }
+    names->items[names->count] = name;
+    *out = &names->items[names->count++];
+    return VS_OK;
+}
+
+static void set_name(struct vs_top_name *item, const char *name, const char *chain)
+{
+    char *copy = strdup(chain);
+    free(item->chain);
+    item->chain = copy;
+    if (item->final || !*name || !(copy = strdup(name)))
+        return;
+    free(item->name);
+    item->name = copy;
+    item->final = true;
+}
+
+/* --- the child --- */
+
+static bool send_all(int fd, const void *bytes, size_t count)
+{
+    const char *p = bytes;
+    while (count) {
+        ssize_t n = write(fd, p, count);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        p += n;
+        count -= (size_t)n;
+    }
+    return true;
+}
+
+static void look_up_all(struct vs_watch *watch, const struct vs_watch_site *sites, size_t count,
+                        int fd)
+{
+    static char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
+    for (size_t i = 0; i < count; i++) {
+        if (vs_watch_name(watch, &sites[i], name, chain))
+            return;
+        struct name_answer answer = {sites[i].key, (uint32_t)strlen(name), (uint32_t)strlen(chain)};
+        if (!send_all(fd, &answer, sizeof answer) || !send_all(fd, name, answer.name_bytes) ||
+            !send_all(fd, chain, answer.chain_bytes))
+            return;
+    }
+}
+
+static void be_child(pid_t parent)
+{
+    sigset_t none;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigemptyset(&none);
+    for (int number = 1; number < 32; number++)
+        signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int fd = 0; null >= 0 && fd < 3; fd++) /* not a word on the terminal */
+        dup2(null, fd);
+    if (getppid() != parent)
+        _exit(1);
+}
+
+/* Starts a child that looks up *sites*. Without one, the substitutes stay. */
+static void start_child(struct vs_top_names *names, struct vs_watch *watch,
+                        const struct vs_watch_site *sites, size_t count)
+{
+    int fds[2];
+    pid_t parent = getpid();
+    if (pipe2(fds, O_CLOEXEC))
+        return;
+    pid_t child = fork();
+    if (!child) {
+        be_child(parent);
+        look_up_all(watch, sites, count, fds[1]);
+        _exit(0);
+    }
+    close(fds[1]);
+    if (child < 0) {
+        close(fds[0]);
+        return;
+    }
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
+    names->child = child;
+    names->fd = fds[0];
+    names->answer_bytes = 0;
+}
+
+static void end_child(struct vs_top_names *names)
+{
+    if (!names->child)
+        return;
+    close(names->fd);
+    kill(names->child, SIGKILL);
+    while (waitpid(names->child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    names->child = 0;
+}
+
+/* Takes the first whole answer; returns its length. */
+static size_t take_answer(struct vs_top_names *names, const char *bytes, size_t count)
+{
+    struct name_answer answer;
+    char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
+    if (count < sizeof answer)
+        return 0;
+    memcpy(&answer, bytes, sizeof answer);
+    if (answer.name_bytes >= sizeof name || answer.chain_bytes >= sizeof chain ||
+        count < sizeof answer + answer.name_bytes + answer.chain_bytes)
+        return 0;
+    memcpy(name, bytes + sizeof answer, answer.name_bytes);
+    name[answer.name_bytes] = 0;
+    memcpy(chain, bytes + sizeof answer + answer.name_bytes, answer.chain_bytes);
+    chain[answer.chain_bytes] = 0;
+    const uint64_t *at = vs_map_get(&names->by_key, answer.key);
+    if (at)
+        set_name(&names->items[*at], name, chain);
+    return sizeof answer + answer.name_bytes + answer.chain_bytes;
+}
+
+bool vs_top_names_read(struct vs_top_names *names)
+{
+    bool any = false;
+    ssize_t n = -1;
+    if (!names->child)
+        return false;
+    do {
+        if (names->answer_capacity - names->answer_bytes < 4096) {
+            char *larger = realloc(names->answer, names->answer_capacity + 16384);
+            if (!larger)
+                break;
+            names->answer = larger;
+            names->answer_capacity += 16384;
+        }
+        n = read(names->fd, names->answer + names->answer_bytes,
+                 names->answer_capacity - names->answer_bytes);
+        names->answer_bytes += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    bool ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    size_t done = 0, length;
+    while ((length = take_answer(names, names->answer + done, names->answer_bytes - done))) {
+        done += length;
+        any = true;
+    }
+    memmove(names->answer, names->answer + done, names->answer_bytes - done);
+    names->answer_bytes -= done;
+    if (ended)
+        end_child(names);
+    return any;
+}
+
+/* --- the view --- */
+
+static enum vs_err look_up_here(struct vs_watch *watch, const struct vs_watch_site *site,
+                                struct vs_top_name *item)
+{
+    char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
+    item->asked = true;
+    enum vs_err err = vs_watch_name(watch, site, name, chain);
+    if (!err)
+        set_name(item, name, chain);
+    return err;
+}
+
+static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
+                             const struct vs_watch_site *site, bool wait, struct wanted_sites *wanted)
+{
+    const uint64_t *at = vs_map_get(&names->by_key, site->key);
+    struct vs_top_name *item = at ? &names->items[*at] : NULL;
+    enum vs_err err = item ? VS_OK : add(names, watch, site, &item);
+    if (err || item->asked)
+        return err;
+    if (wait)
+        return look_up_here(watch, site, item);
+    if (!names->child && wanted->count < WANTED_MAX) {
+        wanted->items[wanted->count++] = *site;
+        item->asked = true;
+    }
+    return VS_OK;
+}
+
+static void set_names(const struct vs_top_names *names, struct vs_watch_device *device)
+{
+    for (size_t i = 0; i < device->site_count; i++) {
+        const uint64_t *at = vs_map_get(&names->by_key, device->sites[i].key);
+        device->sites[i].name = at ? names->items[*at].name : NULL;
+        device->sites[i].chain = at ? names->items[*at].chain : NULL;
+    }
+}
+
+enum vs_err vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
+                              struct vs_watch_view *view, bool wait)
+{
+    struct wanted_sites wanted = {.count = 0};
+    enum vs_err err = VS_OK;
+    for (size_t d = 0; !err && d < view->device_count; d++) {
+        struct vs_watch_device *device = &view->devices[d];
+        for (size_t i = 0; !err && i < device->site_count && i < NAMED_MAX; i++)
+            err = name_site(names, watch, &device->sites[i], wait, &wanted);
+        set_names(names, device);
+    }
+    if (!err && wanted.count)
+        start_child(names, watch, wanted.items, wanted.count);
+    if (wait)
+        vs_symbol_tool_done();
+    return err;
+}
+
+void vs_top_names_free(struct vs_top_names *names)
+{
+    end_child(names);
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->items[i].name);
+        free(names->items[i].chain);
+    }
+    free(names->items);
+    free(names->answer);
+    vs_map_free(&names->by_key);
+    *names = (struct vs_top_names){0};
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The watched traces and the model of the view. A process that ended stays with its last figures;
+ * one that cannot be read stays with the reason, and is tried again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+#include "tools/top/top_command.h"
+
+#define SEARCH_NS UINT64_C(2000000000) /* between two searches for new processes */
+
+enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct vs_top_source *s = &sources->items[i];
+        bool same = strcmp(s->path, path) == 0 && (!pid || !s->pid || s->pid == pid);
+        if (same)
+            return VS_OK;
+    }
+    if (sources->count == sources->capacity) {
+        size_t capacity = sources->capacity ? 2 * sources->capacity : 16;
+        void *larger = realloc(sources->items, capacity * sizeof *sources->items);
+        if (!larger)
+            return VS_ERR_NOMEM;
+        sources->items = larger;
+        void *rows = realloc(sources->model.processes, capacity * sizeof *sources->model.processes);
+        if (!rows)
+            return VS_ERR_NOMEM;
+        sources->model.processes = rows;
+        sources->capacity = capacity;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return VS_ERR_NOMEM;
+    sources->items[sources->count] = (struct vs_top_source){.path = copy, .pid = pid};
+    sources->model.processes[sources->count++] = (struct vs_top_process){
+        .pid = pid, .view = {.exe = "", .cmdline = "", .path = copy, .running = true}};
+    sources->model.count = sources->count;
+    return VS_OK;
+}
+
+enum vs_err vs_top_sources_search(struct vs_top_sources *sources, char *why)
+{
+    struct vs_top_finds finds = {0};
+    enum vs_err err = VS_OK;
+    uint64_t now = vs_clock_ns();
+    *why = 0;
+    if ((!sources->search && !sources->pid_count) ||
+        (sources->searched_ns && now - sources->searched_ns < SEARCH_NS))
+        return VS_OK;
+    sources->searched_ns = now;
+    if (sources->search)
+        err = vs_top_find_all(&finds);
+    for (size_t i = 0; !err && i < sources->pid_count; i++) {
+        char one[VS_READER_WHY_MAX];
+        err = vs_top_find_pid(sources->pids[i], &finds, one);
+        if ((err == VS_ERR_NOT_FOUND || err == VS_ERR_IO) && !*why)
+            memcpy(why, one, sizeof one);
+        err = err == VS_ERR_NOMEM ? err : VS_OK;
+    }
+    for (size_t i = 0; !err && i < finds.count; i++)
+        err = vs_top_sources_add(sources, finds.items[i].path, finds.items[i].pid);
+    vs_top_finds_free(&finds);
+    return err;
+}
+
+static enum vs_err read_source(struct vs_top_source *source, uint64_t until_ns)
+{
+    enum vs_err err = VS_OK;
+    if (!source->watch) {
+        err = vs_watch_open(source->path, &source->watch, source->why);
+        if (err)
+            source->watch = NULL;
+        else
+            *source->why = 0;
+    }
+    if (!err)
+        err = vs_watch_read(source->watch, until_ns);
+    if (err && err != VS_ERR_NOMEM && source->watch) { /* opened again, in vain */
+        vs_watch_close(source->watch);
+        source->watch = NULL;
+    }
+    if (err && err != VS_ERR_NOMEM && !*source->why)
+        strcpy(source->why, vs_err_text(err));
+    return err == VS_ERR_NOMEM ? err : VS_OK;
+}
+
+enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool *behind)
+{
+    enum vs_err err = VS_OK;
+    *behind = false;
+    for (size_t i = 0; !err && i < sources->count; i++) {
+        /* each has its share of the time that is left */
+        uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
+        err = read_source(&sources->items[i], now + left / (sources->count - i));
+        *behind |= sources->items[i].watch && !vs_watch_complete(sources->items[i].watch);
+    }
+    return err;
+}
+
+enum vs_err vs_top_sources_fill(struct vs_top_sources *sources, bool exact, bool wait)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < sources->count; i++) {
+        struct vs_top_source *source = &sources->items[i];
+        struct vs_top_process *process = &sources->model.processes[i];
+        process->error = *source->why ? source->why : NULL;
+        if (!source->watch)
+            continue;
+        err = vs_watch_fill(source->watch, exact, &process->view);
+        if (!err)
+            err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
+        process->pid = process->view.pid ? process->view.pid : source->pid;
+    }
+    if (!err)
+        vs_top_sort_rows(&sources->model);
+    return err;
+}
+
+void vs_top_sources_free(struct vs_top_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        vs_watch_view_free(&sources->model.processes[i].view);
+        vs_top_names_free(&sources->items[i].names);
+        vs_watch_close(sources->items[i].watch);
+        free(sources->items[i].path);
+    }
+    free(sources->items);
+    free(sources->model.processes);
+}
