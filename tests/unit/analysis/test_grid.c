@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The screen of the live view in memory: what is cut, what a terminal must not see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "viewer/top/grid.h"
+#include "viewer/top/top_frame.h"
+
+static char text[4096];
+
+static const char *line(const struct vs_grid *grid, unsigned row)
+{
+    text[0] = 0;
+    for (unsigned i = 0; i < grid->columns; i++)
+        strcat(text, *vs_grid_at(grid, row, i)->text ? vs_grid_at(grid, row, i)->text : " ");
+    return text;
+}
+
+static void text_is_cut_at_its_end(void **state)
+{
+    (void)state;
+    struct vs_grid grid = {0};
+    assert_int_equal(vs_grid_begin(&grid, 2, 10), VS_OK);
+    assert_int_equal(vs_grid_put(&grid, 0, 1, 8, VS_PLAIN, "%s", "abcdefgh"), 8);
+    assert_string_equal(line(&grid, 0), " abcdef…  ");
+    assert_int_equal(vs_grid_put(&grid, 1, 5, 99, VS_PLAIN, "%s", "abcde"), 10);
+    assert_string_equal(line(&grid, 1), "     abcde");
+    vs_grid_put(&grid, 7, 0, 10, VS_PLAIN, "outside");
+    vs_grid_put(&grid, 0, 12, 14, VS_PLAIN, "outside");
+    vs_grid_right(&grid, 1, 4, 4, VS_PLAIN, "%s", "xy");
+    assert_string_equal(line(&grid, 1), "  xy abcde");
+    vs_grid_free(&grid);
+}
+
+static void characters_that_a_terminal_would_interpret_are_replaced(void **state)
+{
+    (void)state;
+    struct vs_grid grid = {0};
+    assert_int_equal(vs_grid_begin(&grid, 1, 12), VS_OK);
+    vs_grid_put(&grid, 0, 0, 12, VS_PLAIN, "%s", "a\x1b[2J\x07\x7f\xc2\x9b\xff" "é");
+    assert_string_equal(line(&grid, 0), "a?[2J????é  ");
+    vs_grid_put(&grid, 0, 0, 12, VS_PLAIN, "%s", "漢̀\xe2\x80\x8b\xe2\x80\xae▆─");
+    assert_string_equal(line(&grid, 0), "????▆─???é  ");
+    grid.ascii = true;
+    vs_grid_put(&grid, 0, 0, 5, VS_PLAIN, "%s", "é▆abcd");
+    assert_string_equal(line(&grid, 0), "??ab~─???é  ");
+    vs_grid_free(&grid);
+}
+
+/* Any size, also ones in which nothing fits. */
+static void every_size_can_be_drawn(void **state)
+{
+    (void)state;
+    struct vs_top_process process = {.pid = 4242,
+                                     .view = {.exe = "/usr/bin/python3.11", .running = true,
+                                              .cmdline = "python3 -u /home/me/train.py --x 1.py",
+                                              .path = "x.vst", .complete = true}};
+    struct vs_memory_history history = {.count = 3, .highest = {1, 2, 3}, .period_ns = 1};
+    struct vs_watch_device device = {
+        .name = "Test", .allocated = 1 << 20, .peak = 3, .reserved = 2 << 20, .cached = 1 << 20,
+        .total = 4 << 20, .used = 1 << 20, .used_known = true, .history = &history, .growing = true,
+        .growth = {.per_step = 7, .confidence = 1},
+        .forecast = {.known = true, .steps_known = true, .steps = 7, .per_step = 7},
+        .sites = {{.bytes = 9, .name = "f (a.py:1)", .chain = "f (a.py:1) < g < main"}},
+        .site_count = 1, .sites_bytes = 9};
+    struct vs_top_model *model = calloc(1, sizeof *model);
+    struct vs_grid grid = {0};
+    process.view.devices = &device;
+    process.view.device_count = 1;
+    *model = (struct vs_top_model){.processes = &process, .count = 1, .interval_ms = 1000};
+    vs_top_sort_rows(model);
+    assert_int_equal(model->row_count, 1);
+    for (unsigned rows = 1; rows < 40; rows++)
+        for (unsigned columns = 1; columns < 130; columns += 3) {
+            model->expanded = rows % 2;
+            model->help = columns % 5 == 0;
+            assert_int_equal(vs_grid_begin(&grid, rows, columns), VS_OK);
+            vs_top_draw(model, &grid);
+        }
+    model->expanded = model->help = false;
+    assert_int_equal(vs_grid_begin(&grid, 24, 80), VS_OK);
+    vs_top_draw(model, &grid);
+    assert_non_null(strstr(line(&grid, 3), "4242"));
+    assert_non_null(strstr(line(&grid, 3), " train.py "));
+    vs_grid_free(&grid);
+    free(model);
+}
+
+static struct vs_top_process processes[3];
+static struct vs_watch_device devices[3];
+
+static void the_selected_row_stays_selected_when_the_order_changes(void **state)
+{
+    (void)state;
+    struct vs_top_model *model = calloc(1, sizeof *model);
+    for (unsigned i = 0; i < 3; i++) {
+        devices[i].allocated = (i + 1) % 3;
+        processes[i] = (struct vs_top_process){
+            .pid = 10 + i, .view = {.exe = "", .cmdline = "", .devices = &devices[i], .device_count = 1}};
+    }
+    model->processes = processes;
+    model->count = 3;
+    vs_top_sort_rows(model);
+    assert_int_equal(model->rows[0].process, 0);
+    model->selected = 2;
+    model->sort = VS_TOP_BY_ALLOCATED; /* 1: 2 bytes, 0: 1, 2: 0 */
+    vs_top_sort_rows(model);
+    assert_int_equal(model->rows[0].process, 1);
+    assert_int_equal(model->rows[model->selected].process, 2);
+    free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_cut_at_its_end),
+        cmocka_unit_test(characters_that_a_terminal_would_interpret_are_replaced),
+        cmocka_unit_test(every_size_can_be_drawn),
+        cmocka_unit_test(the_selected_row_stays_selected_when_the_order_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
