@@ -65,7 +65,7 @@ ROOMS = {
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
-                       "kind.h kinds.h"),
+                       "kind.h kinds.h maker.h"),
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                          "analysis/checkpoint analysis/kinds",
                          "allocation_log.h stack_names.h stack_sums.h"),

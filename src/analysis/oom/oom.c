@@ -296,7 +296,7 @@ static bool goes_on(struct vs_reader *reader, const struct vs_report *report, ui
 
 static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
                             struct vs_symbols *symbols, struct vs_oom_scene *scene,
-                            const struct vs_report *report, bool recovered)
+                            const struct vs_report *report, const struct vs_report_failure *wanted)
 {
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
@@ -308,7 +308,8 @@ static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct
     if (!err)
         err = vs_summary_failure(&summary, failure, &oom->failure);
     oom->went_on = goes_on(reader, report, oom->failure.device);
-    oom->failure.recovered = recovered || oom->went_on;
+    oom->failure.recovered = wanted->recovered || oom->went_on;
+    oom->failure.workspace = wanted->workspace;
     if (!err)
         oom->device_name = vs_summary_copy(
             &oom->memory, vs_reader_string(reader, replay->accounts[failure->account]->name));
@@ -342,7 +343,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err)
-        err = describe(oom, reader, replay, symbols, &scene, report, wanted->recovered);
+        err = describe(oom, reader, replay, symbols, &scene, report, wanted);
     if (symbols)
         vs_symbols_close(symbols);
     vs_growth_close(tracker);

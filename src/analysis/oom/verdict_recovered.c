@@ -11,7 +11,10 @@ static bool decides(const struct vs_oom *oom)
 
 static void explain(struct vs_oom *oom)
 {
-    vs_oom_evidence(oom, oom->went_on
+    vs_oom_evidence(oom, oom->failure.workspace
+                             ? "it was the workspace of a library: PyTorch caught the error and took "
+                               "a smaller one or a slower algorithm"
+                         : oom->went_on
                              ? "the program allocated memory again afterwards, and ended without an "
                                "error"
                              : "an allocation of that size succeeded later, or a later step was "

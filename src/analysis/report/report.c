@@ -12,6 +12,7 @@
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/device_use.h"
+#include "analysis/report/did_without.h"
 #include "analysis/report/failure_groups.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
@@ -62,6 +63,7 @@ struct pass {
     struct vs_growth_tracker *tracker; /* NULL for a moment, before which not all events are read */
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
+    struct vs_latest_allocations latest;
     struct vs_device_uses uses;
     vs_report_observe *observe; /* NULL: none */
     void *context;
@@ -211,6 +213,7 @@ static enum vs_err first_pass(struct pass *pass)
         err = replay_event(pass, &event);
         if (!err && pass->observe)
             pass->observe(pass->context, replay, &event);
+        vs_latest_allocations_event(&pass->latest, replay, &event);
         if (!err)
             err = vs_growth_event(pass->tracker, &event);
         if (!err)
@@ -404,7 +407,10 @@ static enum vs_err build(struct pass *pass, const char *path,
                                  .symbols = symbols, .sites_max = options->sites_max,
                                  .wrappers = &wrappers,
                                  .growth = pass->tracker ? &pass->growth : NULL};
+    bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
     err = vs_summary_wrappers(&summary, &wrappers);
+    if (!err && !report->part.moment)
+        err = vs_did_without(pass->moment->replay, symbols, &pass->latest, well);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (!err && report->part.moment)

@@ -199,6 +199,7 @@ struct vs_report_failure {
     uint64_t event, time_ns;
     uint32_t tid;
     bool framework, recovered, host;
+    bool workspace;  /* recovered: a library did without this memory */
     uint64_t device; /* the driver's ordinal */
     unsigned family;
     unsigned overhead; /* 0: an allocation; otherwise as in struct vs_failure */

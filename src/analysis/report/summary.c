@@ -477,6 +477,7 @@ enum vs_err vs_summary_failure(const struct vs_summary *summary,
     *out = (struct vs_report_failure){
         .event = failure->event, .time_ns = failure->time_ns - vs_replay_start_ns(replay),
         .tid = failure->tid, .framework = failure->framework, .recovered = failure->recovered,
+        .workspace = failure->workspace,
         .host = failure->account == VS_HOST_INDEX,
         .device = replay->accounts[failure->account]->device, .family = failure->family,
         .overhead = failure->overhead, .requested = failure->requested, .error = failure->error,

@@ -108,6 +108,7 @@ struct vs_failure {
     bool framework;   /* the framework raised it (framework_oom): *requested* and *stack* are those
                        * of its block; otherwise an alloc_failed that no framework reported */
     bool answered;    /* the thread allocated something since */
+    bool workspace;   /* of a library, which did without it: found at the trace's end only */
     bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
     unsigned account; /* device index, or VS_HOST_INDEX */
     unsigned family;

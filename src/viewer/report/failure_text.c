@@ -75,7 +75,9 @@ static void group_lines(const struct vs_report_failure_group *group, const struc
         vs_text_wrapped(style, "  ", text);
         free(text);
     }
-    if (failure->framework)
+    if (failure->workspace)
+        fprintf(style->out, "    a library's workspace: PyTorch took less, or a slower algorithm\n");
+    else if (failure->framework)
         fprintf(style->out, "    PyTorch raised OutOfMemoryError\n");
     else if (failure->error != VS_CUDA_OUT_OF_MEMORY)
         fprintf(style->out, "    %s\n", vs_cuda_error_name(error, failure->error));

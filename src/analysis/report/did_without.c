@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A refused workspace is one failure for each algorithm that was tried; only the
+ * last of a thread's failures can be the one that ended the program. */
+#include "analysis/report/did_without.h"
+
+#include "analysis/kinds/maker.h"
+#include "analysis/report/refusal.h"
+
+void vs_latest_allocations_event(struct vs_latest_allocations *latest,
+                                 const struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned account = VS_ACCOUNT_NONE;
+    if (!replay->failures_open)
+        return;
+    if (event->kind == VS_EVENT_alloc)
+        account = vs_family_on_host(event->alloc.family)
+                      ? VS_HOST_INDEX : vs_replay_account(replay, event->alloc.device);
+    else if (event->kind == VS_EVENT_framework_alloc)
+        account = vs_replay_account(replay, event->framework_alloc.device);
+    if (account != VS_ACCOUNT_NONE)
+        latest->event[account] = replay->events;
+}
+
+/* Whether the thread of failure *index* requested memory after it. */
+static bool asked_again(const struct vs_replay *replay, size_t index)
+{
+    const struct vs_failure *failure = &replay->failures[index];
+    if (failure->answered)
+        return true;
+    for (size_t i = index + 1; i < replay->failure_count; i++)
+        if (replay->failures[i].tid == failure->tid)
+            return true;
+    return false;
+}
+
+static enum vs_err is_workspace(struct vs_makers *makers, const struct vs_failure *failure,
+                                bool *is)
+{
+    uint32_t row;
+    enum vs_err err = vs_makers_site(makers, failure->stack, &row);
+    if (!err)
+        *is = vs_makers_row(makers, row)->maker == VS_MAKER_WORKSPACE;
+    return err;
+}
+
+static enum vs_err mark_workspaces(struct vs_replay *replay, struct vs_makers *makers,
+                                   bool ended_well)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->failure_count; i++) {
+        struct vs_failure *failure = &replay->failures[i];
+        if (!failure->framework || !(failure->recovered || ended_well || asked_again(replay, i)))
+            continue;
+        err = is_workspace(makers, failure, &failure->workspace);
+        if (!failure->workspace || failure->recovered)
+            continue;
+        failure->recovered = true;
+        replay->failures_open--;
+    }
+    return err;
+}
+
+enum vs_err vs_did_without(struct vs_replay *replay, struct vs_symbols *symbols,
+                           const struct vs_latest_allocations *latest, bool ended_well)
+{
+    struct vs_makers *makers;
+    bool framework = false;
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        struct vs_failure *failure = &replay->failures[i];
+        framework |= failure->framework;
+        bool of_memory = failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY;
+        if (!ended_well || failure->recovered || !of_memory ||
+            latest->event[failure->account] < failure->event)
+            continue;
+        failure->recovered = true;
+        replay->failures_open--;
+    }
+    if (!framework)
+        return VS_OK;
+    enum vs_err err = vs_makers_open(replay->reader, symbols, &makers);
+    if (err)
+        return err;
+    err = mark_workspaces(replay, makers, ended_well);
+    vs_makers_close(makers);
+    return err;
+}
