@@ -84,7 +84,7 @@ class Phases:
     def _begin(self, tid, range_id, step, time):
         steps = self.steps
         steps.update(open=1, thread=tid, range=range_id, begin=time,
-                     number=steps["begun"] if step[2] is None else step[2],
+                     number=steps["begun"] + 1 if step[2] is None else step[2],
                      begun=steps["begun"] + 1)
 
     def _end(self, time):
@@ -109,7 +109,8 @@ class Phases:
         phase = self._child(phase, name, step, outermost)
         is_step = 0
         if outermost:
-            known, number = 1, self.steps["begun"] if step[2] is None else step[2]
+            known = 1
+            number = self.steps["begun"] + (not self.steps["open"]) if step[2] is None else step[2]
             if not self.steps["open"] and self.steps["thread"] in (0, tid):
                 self._begin(tid, 0, step, time)
                 is_step = 1

@@ -150,7 +150,7 @@ static void step_begin(struct vs_phases *phases, uint32_t tid, uint64_t range,
     steps->open = true;
     steps->tid = tid;
     steps->range = range;
-    steps->number = name->numbered ? name->number : steps->begun;
+    steps->number = name->numbered ? name->number : steps->begun + 1;
     steps->begun++;
     steps->time_ns = time_ns;
 }
@@ -230,7 +230,7 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     struct vs_steps *steps = &phases->steps;
     if (is_step) {
         range.place.step_known = true;
-        range.place.step = step.numbered ? step.number : steps->begun;
+        range.place.step = step.numbered ? step.number : steps->begun + !steps->open;
         if (!steps->open && (steps->tid == 0 || steps->tid == tid)) {
             step_begin(phases, tid, 0, &step, time_ns);
             range.is_step = true;
@@ -386,12 +386,19 @@ enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint
     return err;
 }
 
-void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns)
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool ended_well)
 {
+    bool drop = ended_well && phases->steps.open && !phases->steps.range && phases->steps.done;
     for (size_t t = 0; t < phases->thread_count; t++) {
         struct vs_thread *thread = &phases->threads[t];
-        for (uint32_t i = 0; i < kept_ranges(thread); i++)
-            close_range(phases, &thread->ranges[i], time_ns);
+        bool in_step = false;
+        for (uint32_t i = 0; i < kept_ranges(thread); i++) {
+            in_step |= thread->ranges[i].is_step;
+            if (drop && in_step)
+                phases->items[thread->ranges[i].place.phase].times--;
+            else
+                close_range(phases, &thread->ranges[i], time_ns);
+        }
     }
 }
 

@@ -38,7 +38,7 @@ bool vs_step_name_parse(const char *name, struct vs_step_name *out);
 struct vs_place {
     uint32_t phase;  /* index into vs_phases.items; 0 = outside any range */
     bool step_known;
-    uint64_t step;   /* the program's number, or counted from 0 if it has none */
+    uint64_t step;   /* the program's number, or counted from 1 if it has none */
 };
 
 struct vs_phase {
@@ -145,8 +145,10 @@ enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsig
 enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
     VS_MUST_CHECK;
 
-/* vs_phases_finish: count the time of ranges that are still open. Call once. */
-void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns);
+/* vs_phases_finish: count the time of ranges that are still open. In a program that *ended_well* the
+ * last of several steps may be one that was only prepared (a step begins where the one before ends):
+ * it is not counted. Call once. */
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool ended_well);
 
 /* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the
  * next one, with *name* and *prefix* (NULL: same as *name*), which need no NUL. Takes over its

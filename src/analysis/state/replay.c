@@ -336,5 +336,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
 void vs_replay_finish(struct vs_replay *replay)
 {
     vs_replay_settle(replay);
-    vs_phases_finish(&replay->phases, replay->now_ns);
+    const struct vs_event_end *end = &replay->end.end;
+    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
+    vs_phases_finish(&replay->phases, replay->now_ns, well);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -87,13 +88,41 @@ static void steps_share_one_phase_and_unnumbered_ones_are_counted(void **state)
     struct vs_place second = push(&phases, 1, "train_step", 0, 10);
     assert_true(pop(&phases, 1, 0, 13));
     assert_int_equal(second.phase, first);
-    assert_int_equal(second.step, 1);
+    assert_int_equal(second.step, 2);
     assert_int_equal(phases.items[first].times, 2);
     assert_int_equal(phases.items[first].time_ns, 8);
     assert_int_equal(phases.steps.done, 2);
     assert_int_equal(phases.steps.longest_ns, 5);
-    assert_int_equal(phases.steps.longest_number, 0);
+    assert_int_equal(phases.steps.longest_number, 1);
     vs_phases_free(&phases);
+}
+
+/* PyTorch's steps begin where the one before ends: after five steps of a training, the report once
+ * listed six, and two more forward phases than backward phases. */
+static void a_step_that_was_only_prepared_is_not_counted(void **state)
+{
+    (void)state;
+    for (int well = 0; well < 2; well++) {
+        struct vs_phases phases = {0};
+        assert_int_equal(vs_phases_init(&phases), VS_OK);
+        uint32_t step = 0, forward = 0;
+        for (uint64_t i = 1; i <= 3; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "step %u", (unsigned)i);
+            step = push(&phases, 1, name, 0, 10 * i).phase;
+            forward = push(&phases, 1, "forward", 0, 10 * i).phase;
+            if (i < 3) {
+                pop(&phases, 1, 0, 10 * i + 10);
+                pop(&phases, 1, 0, 10 * i + 10);
+            }
+        }
+        vs_phases_finish(&phases, 1000, well);
+        assert_int_equal(phases.steps.done, 2);
+        assert_int_equal(phases.items[step].times, well ? 2 : 3); /* otherwise it failed there */
+        assert_int_equal(phases.items[forward].times, well ? 2 : 3);
+        assert_int_equal(phases.items[step].time_ns, well ? 20 : 990);
+        vs_phases_free(&phases);
+    }
 }
 
 static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
@@ -221,6 +250,7 @@ int main(void)
         cmocka_unit_test(names_that_only_begin_like_a_step_are_not),
         cmocka_unit_test(a_place_reads_as_step_and_phase),
         cmocka_unit_test(steps_share_one_phase_and_unnumbered_ones_are_counted),
+        cmocka_unit_test(a_step_that_was_only_prepared_is_not_counted),
         cmocka_unit_test(a_thread_without_ranges_is_where_the_main_thread_is),
         cmocka_unit_test(pops_match_their_domain_and_unmatched_ones_are_ignored),
         cmocka_unit_test(ranges_deeper_than_kept_still_match_their_pops),
