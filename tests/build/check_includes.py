@@ -88,7 +88,7 @@ ROOMS = {
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
-                      "budget_text.h estimate_text.h fit_text.h oom_brief.h oom_text.h process_tree_text.h recording_text.h "
+                      "budget_text.h estimate_text.h fit_text.h oom_brief.h oom_family_text.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
@@ -133,7 +133,7 @@ ROOMS = {
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/plan analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h name_match.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
+                     "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
                      "simulated.h symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h"),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "

@@ -132,9 +132,7 @@ static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
     return whole || partial;
 }
 
-/* Removes the traces that cannot be opened from the list and reports each. Returns false when that
- * is not allowed, or none are left. */
-static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool partial)
+bool vs_trace_list_readable(const char *who, struct vs_trace_list *list, bool partial)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -156,12 +154,13 @@ static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool
 bool vs_tool_tree(const char *who, struct vs_trace_list *list,
                   const struct vs_style *style, bool json, bool partial)
 {
-    if (!leave_out_unusable(who, list, partial))
+    if (!vs_trace_list_readable(who, list, partial))
         return false;
     struct vs_tree *tree;
     char why[VS_READER_WHY_MAX] = "";
     enum vs_err err =
-        vs_tree_build((const char *const *)list->paths, list->count, &tree, why);
+        vs_tree_build((const char *const *)list->paths, list->count, NULL, &tree,
+                      why);
     if (err) {
         vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
         return false;

@@ -21,6 +21,9 @@ bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *
 /* vs_trace_list_single: removes duplicates from the list: traces named twice, and copies or links;
  * the longest stays. Prints a line on standard error for each. */
 void vs_trace_list_single(const char *who, struct vs_trace_list *list);
+/* vs_trace_list_readable: removes the traces that cannot be opened from the list, and prints a line
+ * on standard error for each. Returns false when *partial* does not allow that, or none are left. */
+bool vs_trace_list_readable(const char *who, struct vs_trace_list *list, bool partial);
 void vs_trace_list_free(struct vs_trace_list *list);
 
 /* vs_tool_tree: prints them as a tree, or as JSON to the style's stream. With *partial*, the

@@ -28,11 +28,32 @@
 #define REPORTS_MAX 8
 #define REPLAYED_EVENTS 2000000 /* in a longer trace remedies are estimates: the summary is due */
 #define TRACES_MAX 200
+#define FAILED_SHOWN 4
+#define FAILED_TEXT_MAX 160
+
+/* The processes that ran out of memory, for the end of the summary. */
+struct failed_processes {
+    unsigned count;
+    char text[FAILED_SHOWN][FAILED_TEXT_MAX]; /* "worker (4711): fragmentation" */
+    char path[FAILED_SHOWN][PATH_MAX];
+};
+
+static void add_failed(struct failed_processes *failed, const struct vs_report *report,
+                       const struct vs_oom *oom)
+{
+    if (failed->count < FAILED_SHOWN) {
+        snprintf(failed->text[failed->count], FAILED_TEXT_MAX, "%.60s (%llu): %.*s",
+                 report->program, (unsigned long long)report->pid,
+                 (int)strcspn(oom->verdict->words, ":"), oom->verdict->words);
+        snprintf(failed->path[failed->count], PATH_MAX, "%s", report->path);
+    }
+    failed->count++;
+}
 
 /* The failure that ended the program, described first; 0 if there is none, if the program ended well
  * in spite of it, or if not every allocation before it was recorded. Otherwise the number of its event. */
 static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *report,
-                         const struct vs_style *style)
+                         const struct vs_style *style, struct failed_processes *failed)
 {
     struct vs_oom *oom = NULL;
     struct vs_arena memory = {0}; /* of the line */
@@ -52,6 +73,7 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
             oom->line = NULL;
         event = oom->failure.event;
         vs_oom_brief(oom, style);
+        add_failed(failed, report, oom);
     }
     vs_symbol_tool_done();
     vs_oom_free(oom);
@@ -61,7 +83,7 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
 
 /* Builds the report of one trace, printed if *print*; false, with a message, when it cannot be
  * read. */
-static bool show_trace(const char *path, bool print)
+static bool show_trace(const char *path, bool print, struct failed_processes *failed)
 {
     struct vs_reader *reader;
     struct vs_report *report;
@@ -75,13 +97,35 @@ static bool show_trace(const char *path, bool print)
     if (!vs_tool_report("vramscope run", path, true, "", 0, &reader, &report))
         return false;
     vs_style_init(&style, stderr);
-    vs_report_text_after(report, show_oom(reader, report, &style), &style);
+    vs_report_text_after(report, show_oom(reader, report, &style, failed), &style);
     vs_report_free(report);
     vs_reader_close(reader);
     return true;
 }
 
-static void show_tree(struct vs_trace_list *list, unsigned traces)
+static void show_failed(const struct vs_trace_list *list, const struct failed_processes *failed,
+                        const struct vs_style *style)
+{
+    size_t folder = strrchr(failed->path[0], '/') ? (size_t)(strrchr(failed->path[0], '/') -
+                                                             failed->path[0]) : 0;
+    bool together = folder > 0;
+    fprintf(stderr, "%sout of memory%s\n", vs_paint(style, VS_BAD), vs_unpaint(style));
+    for (unsigned i = 0; i < failed->count && i < FAILED_SHOWN; i++)
+        vs_text_wrapped(style, "  ", failed->text[i]);
+    if (failed->count > FAILED_SHOWN)
+        fprintf(stderr, "  and %u more\n", failed->count - FAILED_SHOWN);
+    for (size_t i = 0; i < list->count; i++)
+        together &= strncmp(list->paths[i], failed->path[0], folder) == 0 &&
+                    strrchr(list->paths[i], '/') == list->paths[i] + folder;
+    if (together)
+        fprintf(stderr, "next: vramscope oom %.*s  (all processes together)\n", (int)folder,
+                failed->path[0]);
+    else
+        fprintf(stderr, "next: vramscope oom %s, or of all traces together\n", failed->path[0]);
+}
+
+static void show_tree(struct vs_trace_list *list, unsigned traces,
+                      const struct failed_processes *failed)
 {
     struct vs_style style;
     vs_style_init(&style, stderr);
@@ -89,6 +133,8 @@ static void show_tree(struct vs_trace_list *list, unsigned traces)
     vs_tool_tree("vramscope run", list, &style, false, true);
     if (traces > list->count)
         fprintf(stderr, "vramscope: %zu more traces are not listed\n", traces - list->count);
+    if (failed->count)
+        show_failed(list, failed, &style);
 }
 
 /* Adds checkpoints to a long trace, so that any time in it opens quickly. They are optional: a
@@ -124,6 +170,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                       struct vs_run_summary *out)
 {
     struct vs_trace_list list = {0};
+    struct failed_processes failed = {0};
     char line[PATH_MAX + 16], *program;
     FILE *manifest = fopen(names->manifest, "r");
     *out = (struct vs_run_summary){0};
@@ -145,7 +192,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                 write_names(line);
             if (symbolize && !quiet)
                 vs_tool_over_limit("vramscope run", line);
-            if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
+            if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
             if (!out->traces)
@@ -159,6 +206,6 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
     if (out->traces)
         vs_run_names_warn_ranks(names);
     if (list.count && out->traces > 1)
-        show_tree(&list, out->traces);
+        show_tree(&list, out->traces, &failed);
     vs_trace_list_free(&list);
 }

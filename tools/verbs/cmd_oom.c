@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/common/command.h"
+#include "tools/common/oom_processes.h"
 #include "tools/common/oom_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "viewer/report/oom_text.h"
@@ -13,16 +14,18 @@
 #define COLUMNS_MAX 80 /* sentences are hard to read in longer lines */
 
 static const char usage[] =
-    "usage: vramscope oom [OPTIONS] TRACE\n"
+    "usage: vramscope oom [OPTIONS] TRACE|FOLDER...\n"
     "\n"
     "Explains a failed allocation: the request with its call site, phase and step; the cause\n"
     "(man vramscope-oom lists them) with its evidence; what held the device's memory at that\n"
     "time, by call site too; and what would have helped, with figures from the trace. Without\n"
     "--nth: the last failure the program did not recover from, or else the last one; out of\n"
     "memory before other errors.\n"
+    "Of several traces (a FOLDER stands for its .vst files): which process failed first, what\n"
+    "each held on that device then, and the explanation of that failure.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
-    "  --json          JSON (schema vramscope.oom/2)\n"
+    "  --json          JSON (schema vramscope.oom/2; of several traces vramscope.oom.family/1)\n"
     "  --top N         call sites shown (default: 5, without those below 1 %)\n"
     "  --full          whole call stacks, one frame per line\n"
     "  --no-replay     estimate the remedies only, without running the requests again\n"
@@ -72,19 +75,14 @@ static int parse(int argc, char **argv, struct oom_arguments *args)
         default: return vs_tool_bad_option(argv, c);
         }
     }
-    if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
+    if (argc == optind)
+        return vs_tool_usage(argv[0], "no trace given");
     return VS_EXIT_OK;
 }
 
-static void print(const struct vs_oom *oom, const struct vs_report *report,
-                  const struct oom_arguments *args)
+static struct vs_style style_of(const struct oom_arguments *args)
 {
     struct vs_style style;
-    if (args->json) {
-        vs_oom_json(oom, report, stdout);
-        return;
-    }
     vs_style_init(&style, stdout);
     if (style.width > COLUMNS_MAX)
         style.width = COLUMNS_MAX;
@@ -94,6 +92,17 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         style.sites = (size_t)args->top;
     style.small_sites = args->top;
     style.full = args->full;
+    return style;
+}
+
+static void print(const struct vs_oom *oom, const struct vs_report *report,
+                  const struct oom_arguments *args)
+{
+    struct vs_style style = style_of(args);
+    if (args->json) {
+        vs_oom_json(oom, report, stdout);
+        return;
+    }
     if (oom)
         vs_oom_text(oom, report, &style);
     else
@@ -126,6 +135,47 @@ static int bad_number(const char *who, const char *path, const struct vs_report 
                         total, total == 1 ? "" : "s", stored, range);
 }
 
+static int explain(const char *who, const char *path, const struct oom_arguments *args)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    if (!vs_tool_report(who, path, args->partial, "--partial", 0, &reader, &report))
+        return VS_EXIT_UNUSABLE;
+    int code = VS_EXIT_OK;
+    struct vs_oom *oom = NULL;
+    struct vs_arena memory = {0}; /* of the line */
+    enum vs_err err =
+        vs_oom_tool_build(reader, report, args->nth, args->replay, &memory, &oom);
+    if (err == VS_ERR_NOT_FOUND && args->nth)
+        code = bad_number(who, path, report);
+    else if (err == VS_ERR_STATE)
+        code = refuse(who, path, report);
+    else if (err)
+        code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    else
+        print(oom, report, args);
+    vs_arena_free_all(&memory);
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return code;
+}
+
+/* Of several traces: all of them together, then the one that failed first. */
+static int explain_all(const char *who, struct vs_trace_list *list,
+                       const struct oom_arguments *args)
+{
+    struct vs_style style = style_of(args);
+    const char *first;
+    if (args->nth)
+        return vs_tool_usage(who, "--nth takes one trace");
+    int code = vs_oom_processes(who, list, args->json, args->partial, &style, &first);
+    if (code != VS_EXIT_OK || args->json || !first)
+        return code;
+    putchar('\n');
+    return explain(who, first, args);
+}
+
 static int oom_main(int argc, char **argv)
 {
     struct oom_arguments args = {.replay = true};
@@ -134,27 +184,16 @@ static int oom_main(int argc, char **argv)
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
-    const char *path = argv[optind];
-    struct vs_reader *reader;
-    struct vs_report *report;
-    if (!vs_tool_report(argv[0], path, args.partial, "--partial", 0, &reader, &report))
-        return VS_EXIT_UNUSABLE;
-    struct vs_oom *oom = NULL;
-    struct vs_arena memory = {0}; /* of the line */
-    enum vs_err err =
-        vs_oom_tool_build(reader, report, args.nth, args.replay, &memory, &oom);
-    if (err == VS_ERR_NOT_FOUND && args.nth)
-        code = bad_number(argv[0], path, report);
-    else if (err == VS_ERR_STATE)
-        code = refuse(argv[0], path, report);
-    else if (err)
-        code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
-    else
-        print(oom, report, &args);
-    vs_arena_free_all(&memory);
-    vs_oom_free(oom);
-    vs_report_free(report);
-    vs_reader_close(reader);
+    struct vs_trace_list list = {0};
+    bool listed = true;
+    for (int i = optind; listed && i < argc; i++)
+        listed = vs_trace_list_add(argv[0], &list, argv[i]);
+    if (listed)
+        vs_trace_list_single(argv[0], &list);
+    code = !listed           ? VS_EXIT_UNUSABLE
+           : list.count == 1 ? explain(argv[0], list.paths[0], &args)
+                             : explain_all(argv[0], &list, &args);
+    vs_trace_list_free(&list);
     return vs_tool_finish(argv[0], stdout, code);
 }
 

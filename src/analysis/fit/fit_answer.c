@@ -49,7 +49,7 @@ static enum vs_err sum_processes(const struct vs_fit_run *run, struct vs_tree **
         return VS_ERR_NOMEM;
     for (size_t t = 0; t < run->trace_count; t++)
         paths[t] = run->traces[t]->path;
-    enum vs_err err = vs_tree_build(paths, run->trace_count, tree, why);
+    enum vs_err err = vs_tree_build(paths, run->trace_count, NULL, tree, why);
     free(paths);
     return err;
 }

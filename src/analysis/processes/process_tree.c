@@ -229,8 +229,8 @@ static int compare(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-enum vs_err vs_tree_build(const char *const *paths, size_t count, struct vs_tree **out,
-                            char *why)
+enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
+                          struct vs_tree **out, char *why)
 {
     struct vs_tree *tree = calloc(1, sizeof *tree);
     if (!tree)
@@ -245,13 +245,22 @@ enum vs_err vs_tree_build(const char *const *paths, size_t count, struct vs_tree
     if (!err) {
         qsort(tree->members, count, sizeof *tree->members, compare);
         vs_tree_link_up(tree->members, count);
-        err = vs_tree_sum(tree, why);
+        err = vs_tree_sum(tree, at, why);
     }
     if (err)
         vs_tree_free(tree);
     else
         *out = tree;
     return err;
+}
+
+uint64_t vs_tree_total(const struct vs_tree *tree, const struct vs_tree_gpu *gpu, uint32_t except)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (i != except)
+            sum += gpu->held[i].reserved + gpu->held[i].contexts;
+    return sum;
 }
 
 void vs_tree_free(struct vs_tree *tree)

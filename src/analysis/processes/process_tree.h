@@ -41,13 +41,28 @@ struct vs_tree_member {
     enum vs_condition condition;
 };
 
+/* What a process holds on a device. */
+struct vs_tree_held {
+    uint64_t reserved; /* allocations and caches */
+    uint64_t contexts; /* measured: contexts, modules, limits */
+};
+
 /* One device, with any number that each process uses for it. */
 struct vs_tree_gpu {
     const char *name, *uuid;
+    uint64_t total_bytes; /* 0: unknown */
+    bool simulated;       /* each process then has a device of its own */
     uint64_t peak_allocated, peak_reserved; /* sums over the processes, at their peaks */
     uint64_t peak_allocated_ns, peak_reserved_ns; /* since the first process's start */
     uint64_t *shares; /* [member]: allocated at peak_allocated */
     unsigned users;   /* processes that ever used memory there */
+    struct vs_tree_held *held; /* [member]: at the requested time; zeros without one */
+};
+
+/* A time: *ns* after the start of the process with the trace *path*. */
+struct vs_tree_time {
+    const char *path;
+    uint64_t ns;
 };
 
 struct vs_tree {
@@ -55,21 +70,29 @@ struct vs_tree {
     size_t count;
     struct vs_tree_gpu *gpus;
     size_t gpu_count;
+    uint64_t requested_ns; /* the requested time, since the first process's start */
     struct vs_arena arena; /* owns all of it */
 };
 
-/* vs_tree_build: builds the tree of the traces at *paths*. A trace that cannot be opened is an
+/* vs_tree_build: builds the tree of the traces at *paths*; *at*: what every process held then (NULL:
+ * at no time). A trace that cannot be opened is an
  * error: *why* (VS_READER_WHY_MAX bytes) names it; damaged ones are used as far as they are
  * readable. VS_ERR_NOMEM. Ownership: vs_tree_free. Cost: one pass over all of them. */
-enum vs_err vs_tree_build(const char *const *paths, size_t count, struct vs_tree **out,
-                            char *why) VS_MUST_CHECK;
+enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
+                          struct vs_tree **out, char *why) VS_MUST_CHECK;
 void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
 
 /* vs_tree_link_up: fills in parent and link of every member from the members' own data; public for
  * tests, which construct members. *members* are sorted. */
 void vs_tree_link_up(struct vs_tree_member *members, size_t count);
 
-/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus. */
-enum vs_err vs_tree_sum(struct vs_tree *tree, char *why) VS_MUST_CHECK;
+/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus, and what is held *at* a
+ * time (NULL: none). */
+enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
+    VS_MUST_CHECK;
+
+/* vs_tree_total: the sum over the processes of what they hold on *gpu* at the requested time, without
+ * that of member *except* (VS_TREE_NONE: of all). */
+uint64_t vs_tree_total(const struct vs_tree *tree, const struct vs_tree_gpu *gpu, uint32_t except);
 
 #endif

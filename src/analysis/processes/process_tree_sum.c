@@ -39,6 +39,8 @@ struct summing {
     size_t *heap, heap_count;
     struct gpu_state gpus[VS_TREE_GPUS_MAX];
     uint64_t first_ns;
+    uint64_t wanted_ns; /* what is held at this time is requested */
+    bool wanted;        /* and was not found yet */
 };
 
 /* --- the earliest of all events --- */
@@ -84,10 +86,13 @@ static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream
     size_t length = strlen(uuid) + 1, words = tree->count * sizeof(uint64_t);
     char *texts = vs_arena_alloc(&tree->arena, length + strlen(name) + 1);
     gpu->shares = vs_arena_alloc(&tree->arena, words);
+    gpu->held = vs_arena_alloc(&tree->arena, tree->count * sizeof *gpu->held);
     state->current = vs_arena_alloc(&tree->arena, words);
     state->used = vs_arena_alloc(&tree->arena, tree->count);
-    if (!texts || !gpu->shares || !state->current || !state->used)
+    if (!texts || !gpu->shares || !gpu->held || !state->current || !state->used)
         return VS_TREE_NONE;
+    gpu->total_bytes = account->total_bytes;
+    gpu->simulated = account->simulated;
     gpu->uuid = strcpy(texts, uuid);
     gpu->name = strcpy(texts + length, name);
     return (uint32_t)tree->gpu_count++;
@@ -225,6 +230,52 @@ static void end_stream(struct summing *s, size_t m)
     stream->reader = NULL;
 }
 
+/* --- what is held at the requested time --- */
+
+static uint64_t contexts_of(const struct vs_account *account)
+{
+    const struct vs_device_usage *usage = &account->usage;
+    int64_t sum = 0;
+    for (size_t i = 0; i < usage->context_count; i++)
+        for (int what = 0; what < VS_OVERHEAD_WHAT_COUNT; what++)
+            if (usage->contexts[i].measured && usage->contexts[i].how != VS_OVERHEAD_AT_MOST)
+                sum += usage->contexts[i].bytes[what];
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static void note_held(struct summing *s)
+{
+    s->wanted = false;
+    for (size_t m = 0; m < s->tree->count; m++) {
+        struct process_tree_sum_stream *stream = &s->streams[m];
+        for (unsigned i = 0; stream->replay && i < stream->replay->account_count; i++) {
+            const struct vs_account *a = stream->replay->accounts[i];
+            uint64_t contexts = contexts_of(a);
+            if (!stream->held[i].known && (contexts || a->sums.now.reserved)) {
+                stream->held[i].gpu = find_gpu(s, stream, a);
+                stream->held[i].known = true;
+            }
+            if (!stream->held[i].known || stream->held[i].gpu == VS_TREE_NONE)
+                continue;
+            struct vs_tree_held *held = &s->tree->gpus[stream->held[i].gpu].held[m];
+            held->reserved += a->sums.now.reserved;
+            held->contexts += contexts;
+        }
+    }
+}
+
+static void want(struct summing *s, const struct vs_tree_time *at)
+{
+    for (size_t i = 0; at && i < s->tree->count; i++) {
+        const struct vs_tree_member *m = &s->tree->members[i];
+        if (strcmp(m->path, at->path) != 0)
+            continue;
+        s->wanted = true;
+        s->wanted_ns = m->start_ns + s->streams[i].shift + at->ns;
+        s->tree->requested_ns = s->wanted_ns - s->first_ns;
+    }
+}
+
 static enum vs_err step(struct process_tree_sum_stream *stream)
 {
     enum vs_err err = vs_reader_next(stream->reader, &stream->event);
@@ -276,6 +327,8 @@ static enum vs_err run(struct summing *s)
     while (s->heap_count) {
         size_t m = s->heap[0];
         struct process_tree_sum_stream *stream = &s->streams[m];
+        if (s->wanted && stream->now_ns > s->wanted_ns)
+            note_held(s);
         err = apply(s, m);
         if (err)
             return err;
@@ -283,6 +336,8 @@ static enum vs_err run(struct summing *s)
         if (err && err != VS_ERR_END)
             return err;
         if (err) {
+            if (s->wanted && stream->now_ns >= s->wanted_ns)
+                note_held(s);
             end_stream(s, m);
             s->heap[0] = s->heap[--s->heap_count];
         }
@@ -293,7 +348,7 @@ static enum vs_err run(struct summing *s)
     return VS_OK;
 }
 
-enum vs_err vs_tree_sum(struct vs_tree *tree, char *why)
+enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
 {
     struct summing *s = calloc(1, sizeof *s);
     enum vs_err err = VS_ERR_NOMEM;
@@ -304,6 +359,7 @@ enum vs_err vs_tree_sum(struct vs_tree *tree, char *why)
     s->heap = calloc(tree->count + 1, sizeof *s->heap);
     if (s->streams && s->heap) {
         err = open_all(s, why);
+        want(s, at);
         if (!err)
             err = run(s);
         for (size_t i = 0; i < tree->count; i++) {

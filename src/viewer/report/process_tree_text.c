@@ -261,6 +261,12 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         vs_text_lines(style, "    ", "peak %s reserved, %.3f s after the start",
                       vs_size_format(reserved, gpu->peak_reserved),
                       (double)gpu->peak_reserved_ns / 1e9);
+        if (gpu->total_bytes && gpu->peak_reserved > gpu->total_bytes)
+            vs_text_lines(style, "    ", gpu->simulated
+                              ? "more than its %s: on the simulated GPU each process has a device of "
+                                "its own"
+                              : "more than its %s: the processes did not run at the same time, or "
+                                "their clocks differ", vs_size_format(reserved, gpu->total_bytes));
     }
     free(shares);
     return true;

@@ -192,7 +192,7 @@ static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
     }
     struct vs_tree *tree = NULL;
     char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_tree_build(paths, TRACES, &tree, why), VS_OK);
+    assert_int_equal(vs_tree_build(paths, TRACES, NULL, &tree, why), VS_OK);
     assert_int_equal(tree->gpu_count, 1);
     assert_int_equal(tree->count, TRACES);
     for (size_t i = 0; i < tree->count; i++) {
@@ -252,7 +252,7 @@ static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
     }
     struct vs_tree *tree = NULL;
     char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_tree_build(paths, 2, &tree, why), VS_OK);
+    assert_int_equal(vs_tree_build(paths, 2, NULL, &tree, why), VS_OK);
     assert_int_equal(tree->gpu_count, 1);
     assert_int_equal(tree->gpus[0].peak_allocated, 250 + 40);
     assert_int_equal(tree->gpus[0].peak_reserved, 250 + 40);
@@ -268,6 +268,57 @@ static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
         vs_builder_remove(&b[i]);
 }
 
+/* The request that failed first is explained by what all processes held at that time. */
+static void what_each_held_at_a_time_is_known(void **state)
+{
+    (void)state;
+    struct vs_builder b[2];
+    for (int i = 0; i < 2; i++) {
+        vs_builder_open(&b[i], "observe");
+        vs_builder_event(&b[i], (struct vs_event){
+            .kind = VS_EVENT_device,
+            .device = {.uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
+        vs_builder_context(&b[i], 1, 0, true);
+        vs_builder_event(&b[i], (struct vs_event){
+            .kind = VS_EVENT_overhead, .overhead = {.context = 1, .bytes = 7}});
+    }
+    uint64_t now = b[1].now_ns > b[0].now_ns ? b[1].now_ns : b[0].now_ns;
+    b[0].now_ns = now + 1000;
+    vs_builder_alloc(&b[0], 0, VS_FAMILY_DEVICE, 0x1000000, 100, 100);
+    b[1].now_ns = now + 2000;
+    vs_builder_alloc(&b[1], 0, VS_FAMILY_DEVICE, 0x1000000, 40, 40);
+    b[1].now_ns = now + 4000;
+    vs_builder_free(&b[1], 0, 0x1000000);
+    const char *paths[2] = {b[0].path, b[1].path};
+    for (int i = 0; i < 2; i++) {
+        b[i].now_ns = now + 5000;
+        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
+        vs_builder_close(&b[i], VS_END_EXIT, 0);
+    }
+    struct vs_tree *tree = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    assert_int_equal(vs_tree_build(paths, 2, NULL, &tree, why), VS_OK);
+    uint64_t start = tree->members[strcmp(tree->members[0].path, paths[0]) != 0].start_ns;
+    assert_int_equal(vs_tree_total(tree, &tree->gpus[0], VS_TREE_NONE), 0);
+    vs_tree_free(tree);
+    static const uint64_t after[] = {1500, 3000, 4500}, other[] = {0, 40, 0};
+    for (int i = 0; i < 3; i++) {
+        struct vs_tree_time at = {paths[0], now + after[i] - start};
+        assert_int_equal(vs_tree_build(paths, 2, &at, &tree, why), VS_OK);
+        uint32_t first = strcmp(tree->members[0].path, paths[0]) != 0;
+        const struct vs_tree_gpu *gpu = &tree->gpus[0];
+        assert_int_equal(gpu->total_bytes, 1 << 30);
+        assert_int_equal(gpu->held[first].reserved, 100);
+        assert_int_equal(gpu->held[first].contexts, 7);
+        assert_int_equal(gpu->held[!first].reserved, other[i]);
+        assert_int_equal(gpu->held[!first].contexts, 7);
+        assert_int_equal(vs_tree_total(tree, gpu, first), other[i] + 7);
+        vs_tree_free(tree);
+    }
+    for (int i = 0; i < 2; i++)
+        vs_builder_remove(&b[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +330,7 @@ int main(void)
         cmocka_unit_test(births_in_one_tick_link_in_any_order_of_recording),
         cmocka_unit_test(links_never_go_round_whatever_members_say),
         cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),
+        cmocka_unit_test(what_each_held_at_a_time_is_known),
         cmocka_unit_test(a_height_between_two_sums_counts_with_what_others_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

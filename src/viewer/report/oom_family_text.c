@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. On the simulated GPU each process has a device of its own, so that no process can
+ * take memory from another there. */
+#include "viewer/report/oom_family_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/report/failure_text.h"
+
+#define PROGRAM_SHOWN 24u
+#define NAME_MAX_BYTES (4 * PROGRAM_SHOWN + 32)
+
+static const struct vs_oom_process *process_of(const struct vs_oom_family *family,
+                                               const struct vs_tree_member *member)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (strcmp(family->items[i].path, member->path) == 0)
+            return &family->items[i];
+    return NULL;
+}
+
+static uint32_t member_of(const struct vs_oom_family *family, const struct vs_oom_process *process)
+{
+    for (uint32_t i = 0; i < family->tree->count; i++)
+        if (strcmp(family->tree->members[i].path, process->path) == 0)
+            return i;
+    return VS_TREE_NONE;
+}
+
+static const struct vs_tree_gpu *gpu_of(const struct vs_oom_family *family,
+                                        const struct vs_oom_process *process)
+{
+    for (size_t i = 0; *process->uuid && i < family->tree->gpu_count; i++)
+        if (strcmp(family->tree->gpus[i].uuid, process->uuid) == 0)
+            return &family->tree->gpus[i];
+    return NULL;
+}
+
+static const char *name_of(char out[NAME_MAX_BYTES], const struct vs_tree_member *m)
+{
+    char program[4 * PROGRAM_SHOWN + 4];
+    snprintf(out, NAME_MAX_BYTES, "%s (%" PRIu64 ")",
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
+    return out;
+}
+
+/* "fragmentation", of "fragmentation: free memory is in pieces too small". */
+static int cause_length(const struct vs_verdict *verdict)
+{
+    return (int)strcspn(verdict->words, ":");
+}
+
+static void put_processes(const struct vs_oom_family *family, const struct vs_style *style)
+{
+    const struct vs_tree *tree = family->tree;
+    char name[NAME_MAX_BYTES], time[VS_SIZE_TEXT_MAX], what[VS_FAILURE_WHAT_MAX];
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct vs_oom_process *p = process_of(family, &tree->members[i]);
+        if (!p)
+            continue;
+        fprintf(style->out, "  ");
+        vs_text_put(style->out, name_of(name, &tree->members[i]));
+        if (!p->failed && !p->failures)
+            fprintf(style->out, "  no allocation failed\n");
+        else if (!p->failed)
+            fprintf(style->out, "  recovered from %" PRIu64 " failure%s\n", p->failures,
+                    p->failures == 1 ? "" : "s");
+        else
+            fprintf(style->out, "  %s at %s: %.*s\n", vs_failure_what(what, &p->failure),
+                    vs_time_format(time, p->time_ns), cause_length(p->verdict), p->verdict->words);
+    }
+}
+
+static void put_row(const struct vs_style *style, uint64_t bytes, uint64_t total, const char *name,
+                    uint64_t contexts)
+{
+    char size[VS_SIZE_TEXT_MAX], part[VS_SIZE_TEXT_MAX], share[16];
+    fprintf(style->out, "  %12s  %7s  ", vs_size_format(size, bytes),
+            total ? vs_text_percent(share, bytes, total) : "");
+    vs_text_put(style->out, name);
+    if (contexts)
+        fprintf(style->out, ", %s of it CUDA contexts", vs_size_format(part, contexts));
+    fputc('\n', style->out);
+}
+
+static void put_held(const struct vs_oom_family *family, const struct vs_tree_gpu *gpu,
+                     const struct vs_style *style)
+{
+    const struct vs_tree *tree = family->tree;
+    char name[NAME_MAX_BYTES], size[VS_SIZE_TEXT_MAX];
+    unsigned shown = 0;
+    fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
+    vs_text_put(style->out, *gpu->name ? gpu->name : "the device");
+    fprintf(style->out, ", %s, at that time%s\n", vs_size_format(size, gpu->total_bytes),
+            vs_unpaint(style));
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_held *held = &gpu->held[i];
+        if (!held->reserved && !held->contexts)
+            continue;
+        put_row(style, held->reserved + held->contexts, gpu->total_bytes,
+                name_of(name, &tree->members[i]), held->contexts);
+        shown++;
+    }
+    if (shown > 1 && !gpu->simulated)
+        put_row(style, vs_tree_total(tree, gpu, VS_TREE_NONE), gpu->total_bytes,
+                "all these processes", 0);
+}
+
+/* Whether the request would have fitted without the other processes. */
+static bool others_suffice(const struct vs_oom_process *p, const struct vs_tree_gpu *gpu,
+                           uint64_t others)
+{
+    return gpu && !gpu->simulated && others && p->missing && others >= p->missing;
+}
+
+static void put_cause(const struct vs_oom_family *family, const struct vs_tree_gpu *gpu,
+                      const struct vs_style *style)
+{
+    const struct vs_oom_process *p = &family->items[family->first];
+    uint64_t others = gpu ? vs_tree_total(family->tree, gpu, member_of(family, p)) : 0;
+    char held[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX];
+    vs_size_format(held, others);
+    vs_size_format(missing, p->missing);
+    if (others_suffice(p, gpu, others))
+        vs_text_lines(style, "cause  ", "the processes together need more than the device has: it was "
+                      "short by %s, and the others held %s", missing, held);
+    else if (gpu && gpu->simulated && others)
+        vs_text_lines(style, "cause  ", "the process itself: on the simulated GPU each process has a "
+                      "device of its own. On one real device, the others would take %s of it", held);
+    else if (others)
+        vs_text_lines(style, "cause  ", "the process itself: without the %s of the others it would "
+                      "still have failed, short by %s", held, missing);
+    else
+        vs_text_lines(style, "cause  ", "the process itself: the others held no memory of that device");
+}
+
+void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_style *style)
+{
+    char name[NAME_MAX_BYTES];
+    size_t failed = 0;
+    for (size_t i = 0; i < family->count; i++)
+        failed += family->items[i].failed;
+    if (family->first >= family->count) {
+        fprintf(style->out, "none of %zu processes ran out of memory\n", family->count);
+        put_processes(family, style);
+        return;
+    }
+    const struct vs_oom_process *p = &family->items[family->first];
+    const struct vs_tree_gpu *gpu = gpu_of(family, p);
+    uint32_t member = member_of(family, p);
+    fprintf(style->out, "%s%zu of %zu processes ran out of memory%s%s ", vs_paint(style, VS_BAD),
+            failed, family->count, vs_unpaint(style), failed == 1 ? ":" : ", first");
+    if (member != VS_TREE_NONE)
+        vs_text_put(style->out, name_of(name, &family->tree->members[member]));
+    fputc('\n', style->out);
+    put_processes(family, style);
+    if (gpu)
+        put_held(family, gpu, style);
+    fputc('\n', style->out);
+    put_cause(family, gpu, style);
+}
+
+static void put_process_json(struct vs_json *json, const struct vs_oom_process *p,
+                             const struct vs_tree_member *m)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "trace", m->path);
+    vs_json_string(json, "program", m->program);
+    vs_json_uint(json, "pid", m->pid);
+    vs_json_uint(json, "failures", p ? p->failures : 0);
+    vs_json_uint(json, "recovered", p ? p->recovered : 0);
+    if (p && p->failed) {
+        vs_json_begin_object(json, "failure");
+        vs_json_string(json, "verdict", p->verdict->name);
+        vs_json_uint(json, "time_ns", p->time_ns);
+        vs_json_string(json, "what", vs_failure_key(&p->failure));
+        vs_json_uint(json, "requested_bytes", p->failure.requested);
+        vs_json_uint(json, "missing_bytes", p->missing);
+        vs_json_end_object(json);
+    } else {
+        vs_json_string(json, "failure", NULL);
+    }
+    vs_json_end_object(json);
+}
+
+static void put_device_json(struct vs_json *json, const struct vs_tree *tree,
+                            const struct vs_tree_gpu *gpu)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "name", gpu->name);
+    vs_json_string(json, "uuid", gpu->uuid);
+    vs_json_uint(json, "total_bytes", gpu->total_bytes);
+    vs_json_bool(json, "simulated", gpu->simulated);
+    vs_json_begin_array(json, "held");
+    for (uint32_t i = 0; i < tree->count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "reserved_bytes", gpu->held[i].reserved);
+        vs_json_uint(json, "context_bytes", gpu->held[i].contexts);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    const struct vs_tree *tree = family->tree;
+    const struct vs_oom_process *p =
+        family->first < family->count ? &family->items[family->first] : NULL;
+    const struct vs_tree_gpu *gpu = p ? gpu_of(family, p) : NULL;
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.oom.family/1");
+    vs_json_begin_array(&json, "processes");
+    for (uint32_t i = 0; i < tree->count; i++)
+        put_process_json(&json, process_of(family, &tree->members[i]), &tree->members[i]);
+    vs_json_end_array(&json);
+    if (p) {
+        uint32_t member = member_of(family, p);
+        vs_json_uint(&json, "first", member);
+        vs_json_uint(&json, "first_ns", tree->requested_ns);
+        vs_json_string(&json, "cause", others_suffice(p, gpu, gpu ? vs_tree_total(tree, gpu, member) : 0)
+                                           ? "together" : "itself");
+    } else {
+        vs_json_string(&json, "first", NULL);
+        vs_json_uint(&json, "first_ns", 0);
+        vs_json_string(&json, "cause", NULL);
+    }
+    vs_json_begin_array(&json, "devices");
+    for (size_t i = 0; p && i < tree->gpu_count; i++)
+        put_device_json(&json, tree, &tree->gpus[i]);
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}
