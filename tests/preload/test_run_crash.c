@@ -181,6 +181,17 @@ static void what_was_half_written_is_removed_by_an_interrupt(void **state)
     assert_null(strstr(out, "left"));
 }
 
+/* `timeout -s KILL` does not wait for the program that it kills: while the kernel still frees its
+ * memory, the summary called it running. */
+static void a_killed_process_that_nobody_waits_for_has_ended(void **state)
+{
+    (void)state;
+    bash("mkfifo ready; $V run $S -o k.vst -- bash -c '$P large >ready & read x <ready; "
+         "kill -KILL $!; kill -KILL $$'");
+    assert_prints(err, "no end recorded (killed)");
+    assert_null(strstr(err, "still running"));
+}
+
 static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
 {
     (void)state;
@@ -277,6 +288,7 @@ int main(void)
         cmocka_unit_test(no_room_for_the_list_of_traces_is_said_before_the_start),
         cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
         cmocka_unit_test(what_was_half_written_is_removed_by_an_interrupt),
+        cmocka_unit_test(a_killed_process_that_nobody_waits_for_has_ended),
         cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
         cmocka_unit_test(one_of_another_container_neither),
         cmocka_unit_test(a_newline_in_a_name_breaks_neither_lines_nor_the_summary),

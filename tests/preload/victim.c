@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -264,6 +265,22 @@ static int mode_wait(void)
     char byte;
     device_alloc(MIB);
     return read(STDIN_FILENO, &byte, 1) < 0;
+}
+
+/* Waits with memory that the kernel needs a while to free. */
+static int mode_large(void)
+{
+    size_t bytes = 512 * MIB;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 3;
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    memset(memory, 1, bytes);
+    device_alloc(MIB);
+    puts("ready");
+    fflush(stdout);
+    pause();
+    return 0;
 }
 
 static int mode_atexit(void)
@@ -648,6 +665,7 @@ int main(int argc, char **argv)
         {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
         {"exit-handler-ends", mode_exit_handler_ends}, {"fork-race", mode_fork_race},
         {"presence", mode_presence}, {"wait", mode_wait},
+        {"large", mode_large},
         {"queries", mode_queries},   {"errors", mode_errors},
     };
     const char *mode = argc > 1 ? argv[1] : "";

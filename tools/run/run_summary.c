@@ -17,6 +17,7 @@
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/trace_part.h"
+#include "tools/run/run_dying.h"
 #include "tools/run/run_manifest.h"
 #include "trace/read/reader.h"
 #include "trace/read/seek.h"
@@ -187,6 +188,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                      program + (*program == ' '));
         } else {
             vs_run_names_take(names, line);
+            vs_run_await_dying(line);
             write_checkpoints(line);
             if (symbolize)
                 write_names(line);
