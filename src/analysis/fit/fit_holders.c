@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/fit/fit_where.h"
 #include "analysis/naming/user_line.h"
 #include "analysis/state/vec.h"
 #include "base/vs_map.h"
@@ -131,8 +132,7 @@ static int larger_holder(const void *a, const void *b)
     return strcmp(x->where, y->where);
 }
 
-static enum vs_err name_holders(const struct fit_holding *held, struct vs_reader *reader,
-                                struct vs_symbols *symbols, struct vs_arena *memory,
+static enum vs_err name_holders(const struct fit_holding *held, const struct vs_summary *summary,
                                 struct vs_fit_holders *out)
 {
     size_t named = 0, limit = held->count < NAMED_MAX ? held->count : NAMED_MAX;
@@ -144,8 +144,7 @@ static enum vs_err name_holders(const struct fit_holding *held, struct vs_reader
         out->total_bytes += sum->bytes;
         if (i >= limit || !sum->bytes)
             continue;
-        const char *where = vs_user_line(reader, symbols, memory, sum->stack, sum->mark, true,
-                                        !held->tensors);
+        const char *where = vs_fit_where(summary, sum->stack, sum->mark, true, !held->tensors);
         if (!where) {
             free(lines);
             return VS_ERR_NOMEM;
@@ -166,16 +165,15 @@ static enum vs_err name_holders(const struct fit_holding *held, struct vs_reader
     return VS_OK;
 }
 
-enum vs_err vs_fit_holders(struct vs_reader *reader, struct vs_symbols *symbols,
-                           struct vs_arena *memory, uint64_t event, uint64_t device, bool tensors,
-                           struct vs_fit_holders *out)
+enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
+                           uint64_t device, bool tensors, struct vs_fit_holders *out)
 {
     struct fit_holding held = {.device = device, .tensors = tensors};
     *out = (struct vs_fit_holders){0};
     enum vs_err err = read_to(reader, &held, event);
     if (!err) {
         sum_by_stack(&held);
-        err = name_holders(&held, reader, symbols, memory, out);
+        err = name_holders(&held, summary, out);
     }
     free(held.blocks);
     vs_map_free(&held.by_addr);

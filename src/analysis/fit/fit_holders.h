@@ -8,15 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vs_arena.h"
+#include "analysis/report/summary.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
-#include "trace/symbols/symbols.h"
 
 #define VS_FIT_HOLDERS_MAX 5
 
 struct vs_fit_holder {
-    const char *where; /* as vs_user_line */
+    const char *where; /* as vs_fit_where */
     uint64_t bytes, count;
 };
 
@@ -28,9 +27,8 @@ struct vs_fit_holders {
 
 /* vs_fit_holders: reads the trace from its start to event number *event* (from 1), that one
  * included. *device*: the trace's number; *tensors*: a framework's memory instead of the
- * device's. Strings are in *memory*. VS_ERR_NOMEM. Cost: the live set. */
-enum vs_err vs_fit_holders(struct vs_reader *reader, struct vs_symbols *symbols,
-                           struct vs_arena *memory, uint64_t event, uint64_t device, bool tensors,
-                           struct vs_fit_holders *out) VS_MUST_CHECK;
+ * device's. Strings are in the summary's arena. VS_ERR_NOMEM. Cost: the live set. */
+enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
+                           uint64_t device, bool tensors, struct vs_fit_holders *out) VS_MUST_CHECK;
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/fit/fit_failures.h"
+#include "analysis/fit/fit_where.h"
 #include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
@@ -34,6 +35,8 @@ struct fit_pass {
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
     struct vs_line_mark mark;
+    struct vs_summary summary; /* for names */
+    struct vs_wrappers wrappers;
 };
 
 /* The reading includes what the driver holds for the process beyond its allocations; that part is
@@ -100,7 +103,6 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
 {
     const struct vs_fit_refused *found = vs_fit_failures_first(&pass->failures, index);
     struct vs_fit_failure *out = &device->failure;
-    struct vs_arena *memory = &pass->trace->memory;
     if (!found)
         return VS_OK;
     *out = (struct vs_fit_failure){
@@ -108,12 +110,11 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         .time_ns = found->time_ns,
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
         .place = place_text(pass, found->place),
-        .where = vs_user_line(pass->reader, pass->symbols, memory, found->stack, found->mark, false,
-                             !device->tensors)};
+        .where = vs_fit_where(&pass->summary, found->stack, found->mark, false, !device->tensors)};
     if (!out->place || !out->where)
         return VS_ERR_NOMEM;
-    return vs_fit_holders(pass->reader, pass->symbols, memory, found->event, device->device,
-                          device->tensors, &out->holders);
+    return vs_fit_holders(pass->reader, &pass->summary, found->event, device->device, device->tensors,
+                          &out->holders);
 }
 
 /* Names of native functions are not looked up: Python frames tell enough. */
@@ -158,7 +159,7 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
     enum vs_err err = VS_OK;
     if (event)
-        err = vs_fit_holders(pass->reader, pass->symbols, memory, event, account->device, tensors,
+        err = vs_fit_holders(pass->reader, &pass->summary, event, account->device, tensors,
                              &out->holders);
     if (!err)
         err = fill_failure(pass, index, out);
@@ -197,6 +198,18 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     return VS_OK;
 }
 
+/* The program's own allocation functions are looked for only without PyTorch: the names of its native
+ * functions are not needed, and take seconds. */
+static enum vs_err prepare_names(struct fit_pass *pass)
+{
+    bool tensors = false;
+    for (unsigned i = 0; i < pass->replay->account_count; i++)
+        tensors |= pass->watches[i].tensors_event != 0;
+    pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = pass->replay,
+                                        .symbols = pass->symbols, .wrappers = &pass->wrappers};
+    return tensors ? VS_OK : vs_summary_wrappers(&pass->summary, &pass->wrappers);
+}
+
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out)
 {
@@ -212,6 +225,8 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         err = first_pass(pass);
     if (!err)
         err = vs_symbols_open(reader, &pass->symbols);
+    if (!err)
+        err = prepare_names(pass);
     if (!err)
         err = fill(pass, path, rank);
     if (pass) {
