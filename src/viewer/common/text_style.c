@@ -206,6 +206,14 @@ size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_
     return rows;
 }
 
+bool vs_text_only_tensors(const struct vs_report_sites *sites)
+{
+    for (size_t i = 0; i < sites->count; i++)
+        if (sites->items[i].level != VS_LEVEL_FRAMEWORK)
+            return false;
+    return sites->count > 0;
+}
+
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
 {
     size_t shown = vs_text_sites_shown(style, sites);

@@ -57,6 +57,9 @@ void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_
  * blocks, chain; then memory without a site. Prints nothing if empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
+/* vs_text_only_tensors: whether all of *sites* are a framework's tensors. False of none. */
+bool vs_text_only_tensors(const struct vs_report_sites *sites);
+
 /* vs_text_sites_shown: how many of the rows vs_text_sites prints. */
 size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_sites *sites);
 

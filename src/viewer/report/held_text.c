@@ -45,13 +45,17 @@ static void put_filter(const struct vs_report *report, const struct vs_style *st
                   site ? "at a call site that matches " : "", site ? site : "", blocks);
 }
 
-/* "live at the peak: 8.3 MiB of 10.0 MiB in 116 of 145 blocks" */
-static void heading(const struct vs_report *report, const struct vs_held *held,
+/* "live at the peak: 8.3 MiB of 10.0 MiB in 116 of 145 blocks"; with PyTorch "tensors live at …",
+ * which may have another peak than the device. */
+static void heading(const struct vs_report *report, const struct vs_report_device *device,
                     const struct vs_style *style)
 {
+    const struct vs_held *held = &device->held;
     char moment[VS_SIZE_TEXT_MAX + 8], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     bool filtered = vs_held_filter_given(&report->wish.filter);
-    fprintf(style->out, "  %slive %s%s: ", vs_paint(style, VS_BOLD), vs_held_moment(moment, report),
+    fprintf(style->out, "  %s%slive %s%s: ", vs_paint(style, VS_BOLD),
+            vs_text_only_tensors(report->part.moment ? &device->at_end : &device->at_peak)
+                ? "tensors " : "", vs_held_moment(moment, report),
             vs_unpaint(style));
     if (filtered && !held->blocks) {
         fprintf(style->out, "none of %s; ", vs_size_format(a, held->all_bytes));
@@ -152,7 +156,7 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
         fprintf(style->out, "  memory by call site at the peak%s\n",
                 vs_recording_sites_note(note, report, sites));
     else
-        heading(report, held, style);
+        heading(report, device, style);
     vs_text_sites(style, sites);
     if (partial || !held->bytes)
         return;
@@ -181,7 +185,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
     if (vs_held_filter_given(&report->wish.filter))
         put_filter(report, style);
     if (by)
-        heading(report, held, style);
+        heading(report, device, style);
     for (int i = 0; by && held->bytes && i < VS_BY_COUNT; i++) {
         if (!(by & 1u << i))
             continue;

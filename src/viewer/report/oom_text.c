@@ -188,8 +188,8 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     if (of_memory)
         where_the_bytes_were(oom, style);
     if (of_memory && oom->sites.count) {
-        fprintf(style->out, "\n%smemory by call site%s\n", vs_paint(style, VS_BOLD),
-                vs_unpaint(style));
+        fprintf(style->out, "\n%s%s by call site%s\n", vs_paint(style, VS_BOLD),
+                vs_text_only_tensors(&oom->sites) ? "tensors" : "memory", vs_unpaint(style));
         vs_text_sites(style, &oom->sites);
     }
     if (oom->remedy_count)

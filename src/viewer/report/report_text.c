@@ -428,6 +428,12 @@ static void device_heading(const struct vs_report_device *device, const struct v
     fprintf(style->out, "\n");
 }
 
+/* With PyTorch the lists below are of its tensors: the subject of each figure is named. */
+static const char *peak_label(const struct vs_report_device *device)
+{
+    return device->level == VS_LEVEL_FRAMEWORK ? "device peak" : "peak allocated";
+}
+
 static void peak_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_peak *allocated = &device->peak_allocated;
@@ -435,8 +441,8 @@ static void peak_lines(const struct vs_report_device *device, const struct vs_st
     bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
     uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    peak_line(style, "peak allocated", allocated->bytes, whole,
-              allocated->time_ns, allocated->place, true);
+    peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
+              allocated->place, true);
     if (strcmp(vs_size_format(a, requested->bytes), vs_size_format(b, allocated->bytes)) != 0)
         peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
                   requested->place, false);
@@ -501,9 +507,12 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
     if (report->phase_count == 0)
         return;
     char time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    bool tensors = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        tensors |= report->devices[i].level == VS_LEVEL_FRAMEWORK;
     fprintf(style->out, "\n%sphases%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     fprintf(style->out, "  %s%-36s %9s %12s %13s%s\n", vs_paint(style, VS_DIM), "", "times", "time",
-            "peak allocated", vs_unpaint(style));
+            tensors ? "tensors, peak" : "peak allocated", vs_unpaint(style));
     size_t shown = 0;
     for (size_t i = 0; i < report->phase_count && shown < PHASES_SHOWN; i++) {
         const struct vs_report_phase *phase = &report->phases[i];
@@ -573,7 +582,7 @@ static void wished(const struct vs_report *report, const struct vs_style *style)
             continue;
         device_heading(device, style);
         if (device->peak_allocated.event && !report->part.moment)
-            peak_line(style, "peak allocated", device->peak_allocated.bytes, device->total_bytes,
+            peak_line(style, peak_label(device), device->peak_allocated.bytes, device->total_bytes,
                       device->peak_allocated.time_ns, device->peak_allocated.place, true);
         vs_held_text_wished(report, device, style);
     }
