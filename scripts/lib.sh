@@ -47,7 +47,7 @@ vs_missing() {
     then echo python3-jsonschema; fi
     for module in libzstd:libzstd-dev libxxhash:libxxhash-dev libunwind:libunwind-dev \
         libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev zlib:zlib1g-dev \
-        sqlite3:libsqlite3-dev cmocka:libcmocka-dev \
+        sqlite3:libsqlite3-dev libmicrohttpd:libmicrohttpd-dev cmocka:libcmocka-dev \
         ncursesw:libncurses-dev; do
         pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
     done

@@ -98,7 +98,7 @@ bool vs_part_given(const struct vs_part_args *args)
     return args->at.kind || args->from.kind || args->to.kind;
 }
 
-static bool need_checkpoints(const char *who, const char *path, struct vs_reader *reader)
+bool vs_part_checkpoints(const char *who, const char *path, struct vs_reader *reader)
 {
     struct vs_part_progress progress = {.who = who, .path = path};
     struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
@@ -183,7 +183,7 @@ bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader
 {
     char why[VS_READER_WHY_MAX];
     struct vs_span span;
-    if (!need_checkpoints(who, path, reader))
+    if (!vs_part_checkpoints(who, path, reader))
         return false;
     enum vs_err err = vs_span_of(reader, &span);
     if (err) {

@@ -44,6 +44,10 @@ bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint
 /* vs_part_given: whether any of the options was given. */
 bool vs_part_given(const struct vs_part_args *args);
 
+/* vs_part_checkpoints: makes *reader* use checkpoints, if the trace is long; with progress. Returns
+ * false, with a message, when it fails. The position is lost. */
+bool vs_part_checkpoints(const char *who, const char *path, struct vs_reader *reader);
+
 /* vs_part_resolve: the part of *reader*'s trace that *args* select. Returns false, with a message,
  * when it lies outside the trace, its end is before its start, or memory is out. Makes checkpoints
  * for a long trace without any, with progress on standard error. */

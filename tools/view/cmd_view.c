@@ -7,6 +7,7 @@
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/view/view_open.h"
+#include "tools/view/view_serve.h"
 #include "tools/view/view_trace.h"
 #include "tools/view/view_write.h"
 
@@ -24,6 +25,9 @@ static const char usage[] =
     "                     @1234 (event)\n"
     "      --events N     events whose blocks are on the page (10,000,000): of a longer trace\n"
     "                     those around the failed allocation or the peak\n"
+    "      --serve        serve the page at 127.0.0.1 instead of writing it: it can then show every\n"
+    "                     part of a long trace; Ctrl-C ends the server\n"
+    "      --port N       the server's port (default: a free one)\n"
     "      --partial      use the readable events of a trace that is cut off or damaged\n"
     "\n"
     VS_SYMBOL_FLAGS
@@ -33,7 +37,8 @@ static const char usage[] =
 
 struct view_arguments {
     const char *output; /* NULL: the default name */
-    bool open;
+    bool open, serve, port_given;
+    unsigned long long port;
     const char *first, *second; /* second: NULL for one trace */
     struct vs_view_options options;
 };
@@ -44,7 +49,8 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         {"output", required_argument, NULL, 'o'}, {"open", no_argument, NULL, 'O'},
         {"from", required_argument, NULL, 'F'},   {"to", required_argument, NULL, 'T'},
         {"events", required_argument, NULL, 'e'}, {"partial", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+        {"help", no_argument, NULL, 'h'},         {"serve", no_argument, NULL, 's'},
+        {"port", required_argument, NULL, 'P'},   {0}};
     unsigned long long events;
     int c;
     if (!vs_symbol_tool_flags(&argc, argv))
@@ -54,6 +60,13 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         switch (c) {
         case 'o': args->output = optarg; break;
         case 'O': args->open = true; break;
+        case 's': args->serve = args->options.served = true; break;
+        case 'P':
+            if (!vs_tool_count(optarg, 1, 65535, &args->port))
+                return vs_tool_usage(argv[0], "--port takes a number from 1 to 65535, not '%s'",
+                                     optarg);
+            args->port_given = true;
+            break;
         case 'p': args->options.partial = true; break;
         case 'F':
         case 'T':
@@ -76,6 +89,10 @@ static int parse(int argc, char **argv, struct view_arguments *args)
     args->second = argc - optind == 2 ? argv[optind + 1] : NULL;
     if (args->second && vs_part_given(&args->options.part))
         return vs_tool_usage(argv[0], "--from and --to take one trace");
+    if (args->serve && (args->second || args->output))
+        return vs_tool_usage(argv[0], "--serve takes one trace, and no -o");
+    if (args->port_given && !args->serve)
+        return vs_tool_usage(argv[0], "--port has a meaning only with --serve");
     if (args->open && args->output && strcmp(args->output, "-") == 0)
         return vs_tool_usage(argv[0], "--open needs a file; standard output cannot be opened");
     return VS_EXIT_OK;
@@ -92,6 +109,17 @@ static struct vs_page_data *read_trace(const char *who, const char *path,
     return data;
 }
 
+static int serve_trace(const char *who, const struct view_arguments *args)
+{
+    const struct vs_serve_options serve = {.port = (unsigned)args->port, .open = args->open};
+    struct vs_view_trace trace;
+    if (!vs_view_open(who, args->first, &args->options, &trace))
+        return VS_EXIT_UNUSABLE;
+    int code = vs_view_serve(&trace, &args->options, &serve);
+    vs_view_close(&trace);
+    return code;
+}
+
 static int view_main(int argc, char **argv)
 {
     struct view_arguments args = {.options.events_max = VS_PAGE_EVENTS_MAX};
@@ -99,6 +127,8 @@ static int view_main(int argc, char **argv)
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
+    if (args.serve)
+        return serve_trace(argv[0], &args);
     if (!args.output && !vs_view_name(argv[0], args.first, args.second, name))
         return VS_EXIT_UNUSABLE;
     const char *path = !args.output                     ? name

@@ -79,6 +79,15 @@ static bool is_before(const struct vs_time_window *window, const struct vs_event
            (from->by_event ? number < from->value : event->time_ns < from->value);
 }
 
+/* Also of a window that was asked for: its first events_max events have blocks. */
+static bool is_after(const struct page_reading *build, const struct vs_event *event,
+                     uint64_t number)
+{
+    return !vs_span_holds(&build->window, event, number) ||
+           (build->source->window &&
+            number - build->data->window.first_event >= build->source->events_max);
+}
+
 /* --- reading --- */
 
 static enum vs_err open_replay(struct page_reading *build)
@@ -129,7 +138,7 @@ static void end_window(struct page_reading *build)
     data->window.last_event = build->replay->events;
     data->window.to_ns = build->end_ns > start_ns ? build->end_ns - start_ns : 0;
     data->rows.ended = true;
-    if (data->activity.to_ns == UINT64_MAX && build->window.to.given)
+    if (data->activity.to_ns > build->end_ns && !data->window.whole)
         data->activity.to_ns = build->end_ns;
 }
 
@@ -185,7 +194,7 @@ static enum vs_err read_events(struct page_reading *build)
         uint64_t number = build->replay->events + 1;
         if (!build->begun && !is_before(&build->window, &event, number))
             err = begin_window(build, &event);
-        if (build->begun && !build->ended && !vs_span_holds(&build->window, &event, number))
+        if (build->begun && !build->ended && is_after(build, &event, number))
             end_window(build);
         if (build->ended && !build->kinds &&
             event.time_ns > vs_span_late_ns(build->data->activity.to_ns))

@@ -154,8 +154,10 @@ void vs_page_activity_finish(struct vs_page_activity *activity)
 {
     if (!activity->columns[0].name)
         name_columns(activity);
-    order(activity);
-    write_rows(activity, activity->waiting_count);
+    if (activity->waiting_count) {
+        order(activity);
+        write_rows(activity, activity->waiting_count);
+    }
     free(activity->waiting);
     activity->waiting = NULL;
     activity->waiting_capacity = 0;

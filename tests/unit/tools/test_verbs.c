@@ -617,6 +617,12 @@ static void view_writes_no_page_over_a_trace(void **state)
     run(&o, b.dir, "view trace.vst -o - --open");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "--open needs a file");
+    run(&o, b.dir, "view --serve trace.vst trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--serve takes one trace");
+    run(&o, b.dir, "view --port 80 trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "only with --serve");
     write_file(&b, "cut.vst", "not a trace", 11);
     run(&o, b.dir, "view cut.vst");
     assert_int_equal(o.code, 2);

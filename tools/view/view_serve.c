@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. One thread: the daemon runs in the main loop, and a request for a part of the trace
+ * is answered before the next one is read.
+ *
+ *   GET /?token=T               the page
+ *   GET /data?token=T&from=NS&to=NS   the data elements of that part (docs/view-format.md)
+ *
+ * A request is answered only if it has the token and names this server in its Host header: another
+ * page in the browser knows no token, and a name that resolves to 127.0.0.1 is not this server's. */
+#define _GNU_SOURCE
+#include "tools/view/view_serve.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "tools/common/command.h"
+#include "tools/view/view_open.h"
+
+#define TOKEN_BYTES 16
+#define WAIT_MS 250 /* until a signal is noticed that came just before the wait */
+#define CONNECTIONS_MAX 16
+#define IDLE_SECONDS 30
+
+struct page_server {
+    struct vs_view_trace *trace;
+    const struct vs_view_options *options;
+    char token[2 * TOKEN_BYTES + 1];
+    char host[2][32]; /* accepted Host headers */
+    char *page;
+    size_t page_bytes;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+static bool make_token(char token[2 * TOKEN_BYTES + 1])
+{
+    unsigned char bytes[TOKEN_BYTES];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return false;
+    for (int i = 0; i < TOKEN_BYTES; i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+/* Without an early end, whose time would tell how many characters are right. */
+static bool same_token(const char *given, const char *token)
+{
+    unsigned different = 0;
+    if (!given || strlen(given) != 2 * TOKEN_BYTES)
+        return false;
+    for (int i = 0; i < 2 * TOKEN_BYTES; i++)
+        different |= (unsigned char)given[i] ^ (unsigned char)token[i];
+    return !different;
+}
+
+/* --- answers --- */
+
+/* Takes over *body*, malloc'ed. */
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              char *body, size_t bytes)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(body);
+        return MHD_NO;
+    }
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+{
+    char *body = NULL;
+    int bytes = asprintf(&body, "%s\n", why);
+    return bytes < 0 ? MHD_NO
+                     : answer(connection, status, "text/plain; charset=utf-8", body, (size_t)bytes);
+}
+
+static enum MHD_Result send_page(struct MHD_Connection *connection, const struct page_server *server)
+{
+    char *copy = malloc(server->page_bytes);
+    if (!copy)
+        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+    memcpy(copy, server->page, server->page_bytes);
+    return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", copy, server->page_bytes);
+}
+
+static bool time_of(struct MHD_Connection *connection, const char *key, uint64_t *ns)
+{
+    unsigned long long value;
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, key);
+    if (!text || !vs_tool_count(text, 0, UINT64_MAX / 2, &value))
+        return false;
+    *ns = value;
+    return true;
+}
+
+static enum MHD_Result send_data(struct MHD_Connection *connection, struct page_server *server)
+{
+    const struct vs_span *span = &server->trace->span;
+    uint64_t from, to, length = span->extent.last_ns - span->start_ns;
+    if (!time_of(connection, "from", &from) || !time_of(connection, "to", &to) || from > to ||
+        from > length)
+        return refuse(connection, MHD_HTTP_BAD_REQUEST,
+                      "from and to are times of the trace in ns, from not after to");
+    if (to > length)
+        to = length;
+    const struct vs_time_window window = {{true, false, span->start_ns + from},
+                                          {true, false, span->start_ns + to}};
+    struct vs_page_data *data = vs_view_data(server->trace, server->options, &window);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = data ? open_memstream(&text, &bytes) : NULL;
+    if (out)
+        vs_page_elements(out, data);
+    vs_page_data_free(data);
+    bool failed = !out || ferror(out);
+    if (out && fclose(out))
+        failed = true;
+    if (!failed)
+        return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
+    free(text);
+    return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                  "the blocks of this part could not be collected");
+}
+
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+                                    const char *url, const char *method, const char *version,
+                                    const char *upload, size_t *upload_bytes, void **state)
+{
+    static int seen;
+    struct page_server *server = context;
+    (void)version;
+    (void)upload;
+    if (strcmp(method, "GET") != 0)
+        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered");
+    if (!*state || *upload_bytes) { /* the answer follows with the last call; a body is ignored */
+        *state = &seen;
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
+    if (!host || (strcmp(host, server->host[0]) && strcmp(host, server->host[1])))
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
+    if (!same_token(token, server->token))
+        return refuse(connection, MHD_HTTP_FORBIDDEN,
+                      "the token is missing or wrong: use the address that vramscope printed");
+    if (strcmp(url, "/") == 0)
+        return send_page(connection, server);
+    if (strcmp(url, "/data") == 0)
+        return send_data(connection, server);
+    return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
+}
+
+/* --- the server --- */
+
+static bool make_page(struct page_server *server)
+{
+    struct vs_page_data *data = vs_view_page(server->trace, server->options);
+    FILE *out = data ? open_memstream(&server->page, &server->page_bytes) : NULL;
+    if (out)
+        vs_page_write(out, data, NULL, true);
+    vs_page_data_free(data);
+    bool good = out && !ferror(out);
+    if (out && fclose(out))
+        good = false;
+    if (data && !good)
+        vs_tool_fail(server->trace->who, "%s: %s", server->trace->path, vs_err_text(VS_ERR_NOMEM));
+    return good;
+}
+
+static struct MHD_Daemon *start(struct page_server *server, unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_AUTO, (uint16_t)*port, NULL, NULL, take_request, server,
+        MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    const union MHD_DaemonInfo *info =
+        daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (info)
+        *port = info->port;
+    return daemon;
+}
+
+/* A second signal ends the process at once. */
+static void watch_signals(struct sigaction before[2])
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, &before[0]);
+    sigaction(SIGTERM, &action, &before[1]);
+}
+
+static int serve_page(struct page_server *server, const struct vs_serve_options *serve)
+{
+    char url[128];
+    const char *who = server->trace->who;
+    unsigned port = serve->port;
+    struct MHD_Daemon *daemon = start(server, &port);
+    if (!daemon)
+        return vs_tool_fail(who, "cannot listen at 127.0.0.1, port %u: %s; without --port, any free "
+                            "port is used", port, strerror(errno));
+    snprintf(server->host[0], sizeof server->host[0], "127.0.0.1:%u", port);
+    snprintf(server->host[1], sizeof server->host[1], "localhost:%u", port);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/?token=%s", port, server->token);
+    struct sigaction before[2];
+    watch_signals(before); /* whoever reads the address may end us at once */
+    vs_tool_print("%s", url);
+    fflush(stdout);
+    if (serve->open)
+        vs_view_show(who, url);
+    else
+        vs_tool_fail(who, "open this address in a browser on this machine; Ctrl-C ends the server");
+    while (!stopped && MHD_run_wait(daemon, WAIT_MS) == MHD_YES)
+        ;
+    MHD_stop_daemon(daemon);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+    return VS_EXIT_OK;
+}
+
+int vs_view_serve(struct vs_view_trace *trace, const struct vs_view_options *options,
+                  const struct vs_serve_options *serve)
+{
+    struct page_server server = {.trace = trace, .options = options};
+    int code = VS_EXIT_UNUSABLE;
+    if (!make_token(server.token))
+        vs_tool_fail(trace->who, "cannot make a token: %s", strerror(errno));
+    else if (vs_part_checkpoints(trace->who, trace->path, trace->reader) && make_page(&server))
+        code = serve_page(&server, serve);
+    free(server.page);
+    return code;
+}
