@@ -33,7 +33,7 @@ static void the_next_command_can_be_pasted_whatever_the_name(void **state)
     assert_non_null(path);
     path += strlen("/it'\\''s here.vst' ");
     path += *path == '\\' ? strspn(path + 1, "\n ") + 1 : 0; /* continued on the next line */
-    assert_int_equal(strncmp(path, "-f chrome ", 10), 0);
+    assert_int_equal(strncmp(path, "--open\n", 7), 0);
 }
 
 static void the_double_dash_may_be_left_out(void **state)

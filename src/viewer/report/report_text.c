@@ -567,10 +567,10 @@ static void footing(const struct vs_report *report, const struct vs_style *style
         lasting |= !report->groups[i].recovered;
     bool oom = lasting && !vs_recording_partial(&report->recording);
     fputc('\n', out);
-    vs_text_command(style, "next: ", oom ? "vramscope oom" : "vramscope export", report->path,
-                    oom ? "" : "-f chrome -o timeline.json");
+    vs_text_command(style, "next: ", oom ? "vramscope oom" : "vramscope view", report->path,
+                    oom ? "" : "--open");
     if (!oom)
-        fputs("      (open it in ui.perfetto.dev)\n", out);
+        fputs("      (memory over time, in the browser)\n", out);
 }
 
 /* Only the lists that were asked for. */
