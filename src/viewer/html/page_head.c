@@ -10,6 +10,7 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/html/page_data.h"
 #include "viewer/report/oom_text.h"
+#include "viewer/report/recording_text.h"
 #include "viewer/report/report_json.h"
 
 #define FORMAT 1
@@ -53,6 +54,38 @@ char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
     return out;
 }
 
+/* What the reader should know about the blocks. */
+static void write_messages(struct vs_json *json, const struct vs_page_data *data,
+                           const struct vs_page_source *source)
+{
+    const struct vs_report *report = source->report;
+    char text[VS_RECORDING_TEXT_MAX], line[VS_RECORDING_TEXT_MAX + 160];
+    vs_json_begin_array(json, "messages");
+    if (report->condition != VS_TRACE_COMPLETE)
+        vs_json_string(json, NULL, report->condition_text);
+    if (vs_recording_cut_text(text, report))
+        vs_json_string(json, NULL, text);
+    if (vs_recording_partial(&report->recording)) {
+        snprintf(line, sizeof line, "%s: only these have blocks; curves and peaks are exact",
+                 vs_recording_partial_text(text, &report->recording));
+        vs_json_string(json, NULL, line);
+    }
+    if (*vs_recording_limit_text(text, &report->recording)) {
+        snprintf(line, sizeof line, "limited by the trace's size: %s", text);
+        vs_json_string(json, NULL, line);
+    }
+    if (data->rows.imported) {
+        snprintf(line, sizeof line, "%llu allocations of other processes, which this one opened, are "
+                 "not among the blocks", (unsigned long long)data->rows.imported);
+        vs_json_string(json, NULL, line);
+    }
+    if (source->message)
+        vs_json_string(json, NULL, source->message);
+    if (report->symbols_note && *report->symbols_note)
+        vs_json_string(json, NULL, report->symbols_note);
+    vs_json_end_array(json);
+}
+
 static void write_process(struct vs_json *json, const struct vs_page_source *source)
 {
     const struct vs_report *report = source->report;
@@ -66,14 +99,6 @@ static void write_process(struct vs_json *json, const struct vs_page_source *sou
                                        ? source->span->extent.last_ns - source->span->start_ns : 0);
     vs_json_bool(json, "complete", report->condition == VS_TRACE_COMPLETE && report->has_end);
     vs_json_bool(json, "serve", source->served);
-    vs_json_begin_array(json, "messages");
-    if (report->condition != VS_TRACE_COMPLETE)
-        vs_json_string(json, NULL, report->condition_text);
-    if (source->message)
-        vs_json_string(json, NULL, source->message);
-    if (report->symbols_note && *report->symbols_note)
-        vs_json_string(json, NULL, report->symbols_note);
-    vs_json_end_array(json);
 }
 
 static void write_levels(struct vs_json *json, const struct vs_page_data *data,
@@ -304,6 +329,7 @@ enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_s
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "format", FORMAT);
     write_process(&json, source);
+    write_messages(&json, data, source);
     write_levels(&json, data, source);
     write_devices(&json, data, source);
     write_window(&json, data, source);

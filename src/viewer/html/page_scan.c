@@ -57,7 +57,7 @@ static void update(struct vs_page_scan *scan, const struct vs_replay *replay, un
     struct vs_user_sums user = vs_user_sums(replay, account);
     set_level(scan, device, VS_SCAN_ALLOCATED, a->sums.now.allocated, a->peak_allocated.bytes);
     set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
-    set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.level ? user.peak->bytes : 0);
+    set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
     set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
 }
 
