@@ -228,7 +228,7 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
     vs_json_begin_array(json, "kinds");
     for (int k = 0; k < VS_KIND_COUNT; k++)
         vs_json_string(json, NULL, vs_kind_name((enum vs_kind)k));
-    vs_json_string(json, NULL, "not a tensor");
+    vs_json_string(json, NULL, "no tensors");
     vs_json_end_array(json);
     vs_json_begin_array(json, "families");
     for (int f = 0; f < VS_FAMILY_COUNT; f++)

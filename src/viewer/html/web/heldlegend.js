@@ -2,7 +2,7 @@
  *
  * The legend of the block map: the groups with the bytes that each holds at the pointer, or at the
  * cursor. By call site, a click on an entry selects it. */
-import {createNode, fillLegend} from './surface.js';
+import {createNode, fillLegend, setTallLegend} from './surface.js';
 import {instantText} from './viewport.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
@@ -35,7 +35,7 @@ export function showHeld(surface, trace, state, apart) {
         entries.push({color: neutralColor(surface.theme),
             text: `${formatCount(rest.length)} other ${GROUPINGS[grouping.key]}s`,
             ...heldValue(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
-    surface.legend.classList.toggle('v-legend-tall', entries.length > LEGEND_SHORT);
+    setTallLegend(surface.legend, entries.length > LEGEND_SHORT);
     fillLegend(surface.legend, entries);
     surface.legend.prepend(createNode('span', 'v-status',
         `live at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`));

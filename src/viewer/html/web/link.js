@@ -77,10 +77,12 @@ export function followLink(state, first) {
     state.subscribe(Object.keys(LINK_KEYS), () => {
         timer = timer || setTimeout(write, LINK_WRITE_MS);
     });
-    addEventListener('hashchange', () => {
-        if ((location.hash || '#') === written)
+    // the event's address: location may have been written again since
+    addEventListener('hashchange', (event) => {
+        const hash = new URL(event.newURL).hash || '#';
+        if (hash === written)
             return;
-        const values = readLink(location.hash);
+        const values = readLink(hash);
         const changes = {};
         for (const key of Object.keys(LINK_KEYS))
             changes[key] = key in values ? values[key] : start[key];

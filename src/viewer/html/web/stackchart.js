@@ -5,7 +5,7 @@
  * live, so the top of the stack is the exact curve at any zoom. While a gesture runs the latest stack is
  * drawn at its times. */
 import {createPainter} from './slices.js';
-import {createNode, createSurface, fillLegend, tipNode} from './surface.js';
+import {createNode, createSurface, fillLegend, tipNode, setTallLegend} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
@@ -299,7 +299,7 @@ class StackView {
             return;
         surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
-        surface.legend.classList.toggle('v-legend-tall', s.groups.length > STACK_LEGEND_SHORT);
+        setTallLegend(surface.legend, s.groups.length > STACK_LEGEND_SHORT);
         fillLegend(surface.legend, s.groups.map((_, r) => ({
             color: this.colorOf(s, r), text: cutEnd(shortSite(this.nameOf(s, r)), 46),
             title: shorten(this.nameOf(s, r), 400), ...values[r] ? {value: formatBytes(values[r])} : {}})));

@@ -102,6 +102,8 @@ function createCanvas(frame, name) {
 export function createSurface(element, state, options) {
     const surface = {width: 0, height: 0, gutter: 72, density: 1, colors: {}, theme: 'light'};
     const legend = createNode('div', 'v-legend');
+    legend.setAttribute('role', 'group');
+    legend.setAttribute('aria-label', 'Legend');
     const frame = createNode('div', 'v-frame');
     const said = createNode('p', 'v-hidden');
     said.setAttribute('aria-live', 'polite');
@@ -190,6 +192,16 @@ export function createSurface(element, state, options) {
             element.replaceChildren();
         },
     });
+}
+
+/** A legend of many entries scrolls, so it must be reachable by keyboard.
+ * @param {HTMLElement} legend @param {boolean} tall */
+export function setTallLegend(legend, tall) {
+    legend.classList.toggle('v-legend-tall', tall);
+    if (tall)
+        legend.setAttribute('tabindex', '0');
+    else
+        legend.removeAttribute('tabindex');
 }
 
 /** Fills *legend* with [{color, text, value?, note?, pressed?, choose?}…].

@@ -86,7 +86,9 @@ function ofFailure(head, oom) {
 }
 
 function peakSentence(device) {
-    const {bytes, time_ns: time, phase} = device.peak_allocated;
+    const {bytes, time_ns: time, phase, event} = device.peak_allocated;
+    if (!event)
+        return null;
     const whole = wholeOf(device);
     const share = whole ? `, ${formatPercent(bytes, whole)} of ${formatBytes(whole)}` : '';
     return `Peak ${formatBytes(bytes)}${share}, at ${timeAndPhase(time, phase)}`;
@@ -126,7 +128,7 @@ export function verdictOf(head, index) {
     const complete = report.trace.condition === 'complete';
     return {
         tone: 'good', status: 'Healthy', cause: '',
-        sentence: device ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
+        sentence: device && device.peak_allocated.event ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
         and: complete ? null : 'in the part of the run that was recorded',
         request: device ? peakSentence(device) : null,
         site: null, reasons: [], doubts: [], short: null, remedies: [], time: null,
@@ -143,8 +145,8 @@ export function figuresOf(head, index) {
     const peak = device.peak_allocated;
     const figures = [{
         key: 'peak', label: 'Peak allocated', value: formatBytes(peak.bytes), time: peak.time_ns,
-        detail: `${whole ? `${formatPercent(peak.bytes, whole)} of ${formatBytes(whole)}, ` : ''}at ` +
-            timeAndPhase(peak.time_ns, peak.phase),
+        detail: peak.event ? `${whole ? `${formatPercent(peak.bytes, whole)} of ${formatBytes(whole)}, ` : ''}at ` +
+            timeAndPhase(peak.time_ns, peak.phase) : 'nothing was allocated',
     }];
     if (device.framework) {
         const tensors = device.peak_user;
