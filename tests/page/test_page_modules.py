@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
+from pages import c_bytes, c_percent, c_time  # noqa: E402
 
 ROOT = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / "cmake"))
@@ -30,36 +31,6 @@ def page_of(folder):
     path = pathlib.Path(folder) / "modules.html"
     path.write_text(f'<!doctype html><meta charset="utf-8"><script type="module">{code}</script>', encoding="utf-8")
     return path
-
-
-def c_bytes(n):
-    """vs_size_format: Python's % rounds as C's printf."""
-    if n < 1024:
-        return f"{n} B"
-    value, unit = float(n), 0
-    while value >= 1023.95 and unit < 6:
-        value, unit = value / 1024, unit + 1
-    return f"{value:.1f} {'B KiB MiB GiB TiB PiB EiB'.split()[unit]}"
-
-
-def c_time(ns):
-    """vs_time_format."""
-    if ns < 1000:
-        return f"{ns} ns"
-    if ns < 1000000:
-        return f"{ns / 1e3:.1f} us"
-    if ns < 1000000000:
-        return f"{ns / 1e6:.2f} ms"
-    if ns < 120000000000:
-        return f"{ns / 1e9:.3f} s"
-    return f"{ns // 60000000000} min {ns // 1000000000 % 60:02d} s"
-
-
-def c_percent(part, whole):
-    """vs_text_percent."""
-    if whole == 0:
-        return "-"
-    return "<0.1 %" if part and part / whole < 0.0005 else f"{100.0 * part / whole:.1f} %"
 
 
 def figures_round_as_in_c(page):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of real programs on the simulated GPU, and their pages, for the tests of the page."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+DEVICE = "t4-16g,capacity=900MiB,context=100MiB"
+SMALL = "t4-16g,capacity=600MiB,context=400MiB"
+# names that end an element, run as script, are formulas, or control a terminal
+MARKUP = "</script><script>document.title='taken'</script>"
+IMAGE = "\"'><img/src=x:y/onerror=alert(1)>"
+FORMULA = "=HYPERLINK(1)"
+# a file may have no slash in its name
+PROGRAM = "\"><img src=x onerror=alert(1)><b>\x1b[31m${1}"
+LONG = "vector<" * 30
+STEP = ("push step;push forward;a make_activation tensor 9000000 -1;a stage_batch tensor 400000 -1;pop;"
+        "a append_history tensor 20000000 -1;a build_index tensor 5000000 1;f 1;pop;")
+WEIGHTS = "a load_weights device 30000000 -1;"
+HOSTILE = "".join(f"push {name};a stage_batch tensor 400000 -1;pop;" for name in (MARKUP, IMAGE, FORMULA, LONG))
+
+
+class Pages:
+    """What the tests look at: traces by name, their pages, and the JSON of report and oom."""
+
+    def __init__(self, command, train_lm, scenario, folder):
+        self.command, self.folder = command, pathlib.Path(folder)
+        hostile = self.folder / PROGRAM
+        shutil.copy(scenario, hostile)
+        lm = [train_lm, "--steps"]
+        self.traces = {}
+        self.record("training", DEVICE, [*lm, "4"])
+        self.record("oom", SMALL, [*lm, "20", "--leak", "16MiB"])
+        self.record("leak", DEVICE, [*lm, "8", "--leak", "2MiB"], "--allocator=observe")
+        self.record("tensors", DEVICE, [scenario, self.script("tensors", WEIGHTS + STEP * 6)], "--allocator=observe")
+        self.record("hostile", DEVICE, [str(hostile), self.script("hostile", WEIGHTS + HOSTILE)], "--allocator=observe")
+
+    def script(self, name, lines):
+        path = self.folder / f"{name}.txt"
+        path.write_text(lines.replace(";", "\n"), encoding="utf-8")
+        return str(path)
+
+    def record(self, name, device, program, *options):
+        path = str(self.folder / f"{name}.vst")
+        subprocess.run([self.command, "run", "-q", "--simulate", device, *options, "-o", path, "--", *program],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+        if not os.path.exists(path):
+            raise AssertionError(f"{name}: no trace was recorded")
+        self.traces[name] = path
+
+    def run(self, *arguments):
+        done = subprocess.run([self.command, *arguments], capture_output=True, timeout=120, check=False)
+        if done.returncode > 1:
+            raise AssertionError(f"{arguments}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+        return done.stdout
+
+    def page(self, *names):
+        """The page of one trace, or of two."""
+        out = self.folder / f"{'-'.join(names)}.html"
+        if not out.exists():
+            self.run("view", *[self.traces[name] for name in names], "-o", str(out))
+        return out
+
+    def report(self, name):
+        return json.loads(self.run("report", "--json", self.traces[name]))
+
+    def oom(self, name):
+        return json.loads(self.run("oom", "--json", self.traces[name]))
+
+
+def c_bytes(n):
+    """vs_size_format: Python's % rounds as C's printf."""
+    if n < 1024:
+        return f"{n} B"
+    value, unit = float(n), 0
+    while value >= 1023.95 and unit < 6:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {'B KiB MiB GiB TiB PiB EiB'.split()[unit]}"
+
+
+def c_time(ns):
+    """vs_time_format."""
+    if ns < 1000:
+        return f"{ns} ns"
+    if ns < 1000000:
+        return f"{ns / 1e3:.1f} us"
+    if ns < 1000000000:
+        return f"{ns / 1e6:.2f} ms"
+    if ns < 120000000000:
+        return f"{ns / 1e9:.3f} s"
+    return f"{ns // 60000000000} min {ns // 1000000000 % 60:02d} s"
+
+
+def c_percent(part, whole):
+    """vs_text_percent."""
+    if whole == 0:
+        return "-"
+    return "<0.1 %" if part and part / whole < 0.0005 else f"{100.0 * part / whole:.1f} %"
