@@ -556,15 +556,6 @@ static void write_tail(struct chrome *c)
     fputs("}\n", c->emit.out);
 }
 
-static struct vs_recording_state recording_of(const struct chrome *c)
-{
-    struct vs_recording_state state = c->replay->recording;
-    uint64_t start_ns = vs_replay_start_ns(c->replay);
-    for (size_t i = 0; i < sizeof state.since_ns / sizeof *state.since_ns; i++)
-        state.since_ns[i] = state.since_ns[i] > start_ns ? state.since_ns[i] - start_ns : 0;
-    return state;
-}
-
 static void release(struct chrome *c)
 {
     for (size_t i = 0; i < c->thread_count; i++)
@@ -604,8 +595,9 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
             err = VS_ERR_IO;
     }
     if (!err)
-        *result = (struct vs_export_result){.written = c->emit.written, .clipped = clipped,
-                                            .recording = recording_of(c)};
+        *result = (struct vs_export_result){.written = c->emit.written, .clipped = clipped};
+    if (!err)
+        vs_export_recording(&c->replay->recording, vs_replay_start_ns(c->replay), result);
     if (!err && c->ended)
         vs_export_ended(reader, result);
     int saved_errno = errno;

@@ -26,6 +26,15 @@ void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *re
     result->condition = vs_reader_condition(reader, result->why);
 }
 
+void vs_export_recording(const struct vs_recording_state *state, uint64_t start_ns,
+                         struct vs_export_result *result)
+{
+    result->recording = *state;
+    for (size_t i = 0; i < sizeof state->since_ns / sizeof *state->since_ns; i++)
+        result->recording.since_ns[i] =
+            state->since_ns[i] > start_ns ? state->since_ns[i] - start_ns : 0;
+}
+
 const char *vs_export_unused(const struct vs_export_format *format, unsigned given)
 {
     static const struct {

@@ -71,6 +71,10 @@ const struct vs_export_format *vs_export_find(const char *name);
 /* vs_export_ended: *reader* has read the trace to its end: sets that and its condition. */
 void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result);
 
+/* vs_export_recording: sets the limits of the recording from *state*, with times from *start_ns* on. */
+void vs_export_recording(const struct vs_recording_state *state, uint64_t start_ns,
+                         struct vs_export_result *result);
+
 /* vs_export_unused: the flag, such as "--all-points", of the first option in *given* (enum
  * vs_export_option) that *format* does not use; NULL if it uses all. */
 const char *vs_export_unused(const struct vs_export_format *format, unsigned given);

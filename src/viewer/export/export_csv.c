@@ -131,7 +131,7 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
         err = vs_replay_event(replay, &event);
     if (err == VS_ERR_END) {
         vs_export_ended(reader, result);
-        result->recording = replay->recording;
+        vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         err = vs_site_labels_open(&csv->labels, symbols, replay);
         if (!err && csv->one_device && vs_replay_account(replay, csv->device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;

@@ -96,7 +96,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         err = vs_allocation_log_finish(log);
     }
     if (!err) {
-        result->recording = replay->recording;
+        vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
                                                               : e->used_capacity;
         err = vs_sqlite_tables(e->db, replay, names, e->used, sites,

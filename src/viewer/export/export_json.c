@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON lines, for programs: every event of the trace as an object on a line of its own, with the
+ * fields of event_table.h (docs/trace-format.md), texts in place of their numbers, and times counted
+ * from the program's start. A stack is written once, with names, before the first event that refers
+ * to it. The first line has the schema's version: fields and kinds may be added without a new one.
+ * Memory: the stacks. */
+#include "viewer/export/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/history/stack_names.h"
+#include "base/vs_map.h"
+#include "viewer/common/json_writer.h"
+
+#define SCHEMA "vramscope.events/1"
+
+struct json_lines {
+    FILE *out;
+    struct vs_reader *reader;
+    struct vs_stack_names *names;
+    struct vs_map written; /* stack id -> 1 */
+    uint64_t start_ns;
+    uint64_t count;
+};
+
+/* A field of each codec of event_table.h. */
+static void put_U(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
+{
+    (void)lines;
+    vs_json_uint(json, key, value);
+}
+
+static void put_S(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
+{
+    (void)lines;
+    vs_json_int(json, key, (int64_t)value);
+}
+
+#define put_A put_U
+
+static void put_T(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
+{
+    vs_json_int(json, key, (int64_t)(value - lines->start_ns));
+}
+
+static void put_STR(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
+{
+    vs_json_string(json, key, vs_reader_string(lines->reader, value));
+}
+
+static void put_STK(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
+{
+    (void)lines;
+    if (value)
+        vs_json_uint(json, key, value);
+    else
+        vs_json_string(json, key, NULL);
+}
+
+static void put_fields(struct json_lines *lines, struct vs_json *json, const struct vs_event *event)
+{
+    switch (event->kind) {
+#define F(field, codec) put_##codec(lines, json, #field, of->field);
+#define VS_EVENT(code, name, properties, list) \
+    case VS_EVENT_##name: {                    \
+        const struct vs_event_##name *of = &event->name; \
+        list break;                            \
+    }
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+#undef F
+    default: break;
+    }
+}
+
+/* The stack that *event* refers to; 0 for none. */
+static uint64_t stack_of(const struct vs_event *event)
+{
+    uint64_t stack = 0;
+#define U(field)
+#define S(field)
+#define A(field)
+#define T(field)
+#define STR(field)
+#define STK(field) stack = of->field;
+#define F(field, codec) codec(field)
+    switch (event->kind) {
+#define VS_EVENT(code, name, properties, list) \
+    case VS_EVENT_##name: {                    \
+        const struct vs_event_##name *of = &event->name; \
+        (void)of;                              \
+        list break;                            \
+    }
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+    default: break;
+    }
+#undef F
+#undef U
+#undef S
+#undef A
+#undef T
+#undef STR
+#undef STK
+    return stack;
+}
+
+static const char *kind_name(unsigned kind)
+{
+    switch (kind) {
+#define VS_EVENT(code, name, properties, list) \
+    case code: return #name;
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+    default: return "unknown";
+    }
+}
+
+static enum vs_err put_stack(struct json_lines *lines, uint64_t stack)
+{
+    struct vs_json json = {.out = lines->out};
+    struct vs_named_stack named;
+    if (!stack || vs_map_get(&lines->written, stack))
+        return VS_OK;
+    enum vs_err err = vs_map_put(&lines->written, stack, 1);
+    if (!err)
+        err = vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack}, &named);
+    if (err)
+        return err;
+    vs_json_begin_object(&json, NULL);
+    vs_json_uint(&json, "stack", stack);
+    vs_json_begin_array(&json, "frames");
+    for (size_t i = named.count; i > 0; i--) {
+        const struct vs_named_frame *frame = vs_stack_names_frame(lines->names, named.frames[i - 1]);
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "function", frame->function);
+        vs_json_string(&json, "file", frame->file);
+        vs_json_uint(&json, "line", frame->line);
+        vs_json_string(&json, "library", *frame->library ? frame->library : NULL);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+    return VS_OK;
+}
+
+static enum vs_err put_event(struct json_lines *lines, const struct vs_event *event, uint64_t number)
+{
+    struct vs_json json = {.out = lines->out};
+    enum vs_err err = put_stack(lines, stack_of(event));
+    if (err)
+        return err;
+    vs_json_begin_object(&json, NULL);
+    vs_json_uint(&json, "event", number);
+    vs_json_int(&json, "time_ns", (int64_t)(event->time_ns - lines->start_ns));
+    vs_json_uint(&json, "tid", event->tid);
+    vs_json_string(&json, "kind", kind_name(event->kind));
+    vs_json_begin_object(&json, "fields");
+    put_fields(lines, &json, event);
+    vs_json_end_object(&json);
+    vs_json_end_object(&json);
+    lines->count++;
+    return ferror(lines->out) ? VS_ERR_IO : VS_OK;
+}
+
+static void put_head(struct json_lines *lines)
+{
+    struct vs_json json = {.out = lines->out};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", SCHEMA);
+    vs_json_uint(&json, "start_ns", lines->start_ns); /* in the trace's clock: time_ns 0 */
+    vs_json_end_object(&json);
+}
+
+/* Moves to the first event of *window*, and finds its number. */
+static enum vs_err go_to(struct vs_reader *reader, const struct vs_time_window *window,
+                         uint64_t *number, struct vs_recording_state *recording)
+{
+    struct vs_trace_state *state;
+    enum vs_err err = vs_span_open(reader, window, &state);
+    if (err)
+        return err;
+    *number = state->replay->events;
+    *recording = state->replay->recording;
+    vs_trace_state_close(state);
+    return VS_OK;
+}
+
+static enum vs_err put_all(struct json_lines *lines, const struct vs_time_window *window,
+                           struct vs_recording_state *recording)
+{
+    static const struct vs_time_window whole;
+    struct vs_event event;
+    uint64_t number;
+    enum vs_err err = go_to(lines->reader, window ? window : &whole, &number, recording);
+    put_head(lines);
+    while (!err && (err = vs_reader_next(lines->reader, &event)) == VS_OK) {
+        if (window && !vs_span_holds(window, &event, number + 1))
+            return VS_OK;
+        if (event.kind == VS_EVENT_recording_changed)
+            vs_recording_event(recording, &event);
+        err = put_event(lines, &event, ++number);
+    }
+    return err;
+}
+
+enum vs_err vs_export_json(struct vs_reader *reader, FILE *out,
+                           const struct vs_export_options *options, struct vs_export_result *result)
+{
+    struct json_lines lines = {.out = out, .reader = reader};
+    struct vs_recording_state recording;
+    struct vs_span span;
+    *result = (struct vs_export_result){0};
+    enum vs_err err = vs_span_of(reader, &span);
+    if (!err)
+        err = vs_stack_names_open(reader, &lines.names);
+    if (err)
+        return err;
+    lines.start_ns = span.start_ns;
+    err = put_all(&lines, options->window, &recording);
+    if (err == VS_ERR_END) {
+        vs_export_ended(reader, result);
+        err = VS_OK;
+    }
+    if (!err)
+        vs_export_recording(&recording, span.start_ns, result);
+    result->written = lines.count;
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        err = VS_ERR_IO;
+    int saved_errno = errno;
+    vs_stack_names_close(lines.names);
+    vs_map_free(&lines.written);
+    errno = saved_errno;
+    return err;
+}
