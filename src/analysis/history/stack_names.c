@@ -19,6 +19,8 @@
 #define NAME_MAX_BYTES 65536 /* names of template instances are long */
 #define RECORDED_MAX 129     /* frames of a recorded stack */
 
+_Static_assert(VS_NAMED_FRAMES_MAX >= VS_CHAIN_MAX + 2, "a stack with its mark fits");
+
 struct stack_row {
     struct vs_stack_of of;
     struct vs_named_stack named;
@@ -31,6 +33,7 @@ struct vs_stack_names {
     struct vs_named_frame *frames;
     size_t frame_count, frame_capacity;
     struct vs_map by_frame; /* hash -> number + 1 */
+    struct vs_map by_text;  /* likewise, without the place in the program */
     struct stack_row *stacks;
     size_t stack_count, stack_capacity;
     struct vs_map by_stack;
@@ -60,6 +63,7 @@ void vs_stack_names_close(struct vs_stack_names *names)
     free(names->frames);
     free(names->stacks);
     vs_map_free(&names->by_frame);
+    vs_map_free(&names->by_text);
     vs_map_free(&names->by_stack);
     vs_arena_free_all(&names->memory);
     free(names);
@@ -94,12 +98,32 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
     return (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static bool same_frame(const struct vs_named_frame *a, const struct vs_named_frame *b)
+static bool same_text(const struct vs_named_frame *a, const struct vs_named_frame *b)
 {
-    return a->pc == b->pc && a->object == b->object && a->inlined == b->inlined &&
-           a->owner == b->owner && strcmp(a->name, b->name) == 0 &&
+    return a->owner == b->owner && strcmp(a->name, b->name) == 0 &&
            strcmp(a->library, b->library) == 0 && !a->file == !b->file &&
            (!a->file || strcmp(a->file, b->file) == 0);
+}
+
+static bool same_frame(const struct vs_named_frame *a, const struct vs_named_frame *b)
+{
+    return a->pc == b->pc && a->object == b->object && a->inlined == b->inlined && same_text(a, b);
+}
+
+/* The number of the first frame with the text of *frame*; its own, *number*, if there is none. *key*:
+ * hash of its text. */
+static enum vs_err find_text(struct vs_stack_names *names, const struct vs_named_frame *frame,
+                             uint64_t key, uint32_t number, uint32_t *out)
+{
+    const uint64_t *found;
+    for (key += key == 0; (found = vs_map_get(&names->by_text, key)) != NULL;
+         key = key + 1 ? key + 1 : 1) {
+        *out = (uint32_t)*found - 1;
+        if (same_text(&names->frames[*out], frame))
+            return VS_OK;
+    }
+    *out = number;
+    return vs_map_put(&names->by_text, key, (uint64_t)number + 1);
 }
 
 /* A copy of *text* without control characters and invalid UTF-8, which symbols of a binary may have;
@@ -124,8 +148,8 @@ static const char *kept(struct vs_stack_names *names, const char *text, bool *fa
 /* The number of *frame*, whose strings are copied if it is new. */
 static enum vs_err intern(struct vs_stack_names *names, struct vs_named_frame frame, uint32_t *out)
 {
-    uint64_t key = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), frame.name), frame.library);
-    key = hash_number(hash_number(key, frame.pc), frame.object);
+    uint64_t text = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), frame.name), frame.library);
+    uint64_t key = hash_number(hash_number(text, frame.pc), frame.object);
     key += key == 0;
     const uint64_t *found;
     for (; (found = vs_map_get(&names->by_frame, key)) != NULL; key = key + 1 ? key + 1 : 1) {
@@ -141,7 +165,8 @@ static enum vs_err intern(struct vs_stack_names *names, struct vs_named_frame fr
     frame.library = kept(names, frame.library, &failed);
     if (failed || vs_vec_grow(&names->frames, &names->frame_capacity, names->frame_count + 1,
                               sizeof *names->frames) ||
-        vs_map_put(&names->by_frame, key, names->frame_count + 1))
+        vs_map_put(&names->by_frame, key, names->frame_count + 1) ||
+        find_text(names, &frame, text, (uint32_t)names->frame_count, &frame.same))
         return VS_ERR_NOMEM;
     *out = (uint32_t)names->frame_count;
     names->frames[names->frame_count++] = frame;

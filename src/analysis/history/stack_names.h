@@ -31,7 +31,10 @@ struct vs_named_frame {
     uint64_t pc;          /* of native code; 0: none */
     uint32_t object;      /* its module's index, or VS_NO_MODULE */
     bool inlined;         /* into the next outer frame of the stack */
+    uint32_t same;        /* the first frame with this text: calls at several addresses are one */
 };
+
+#define VS_NAMED_FRAMES_MAX 192 /* of one named stack */
 
 /* A stack: numbers of frames, the outermost first. Valid until vs_stack_names_close. */
 struct vs_named_stack {

@@ -43,7 +43,9 @@ static enum vs_err write_samples(struct vs_json *json, struct vs_stack_source *s
             break;
         vs_json_begin_array(json, NULL);
         for (size_t k = 0; k < stack.count; k++)
-            vs_json_uint(json, NULL, stack.frames[inverted ? stack.count - 1 - k : k]);
+            vs_json_uint(json, NULL, vs_stack_names_frame(source->names,
+                                                          stack.frames[inverted ? stack.count - 1 - k
+                                                                                : k])->same);
         vs_json_end_array(json);
     }
     if (!err && device->unrecorded_bytes) {

@@ -229,7 +229,12 @@ static enum vs_err put_frame_table(const struct flame *f)
     fputs("\"frames\":[", f->out);
     for (size_t i = 0; !err && i < vs_stack_names_count(names); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
-        fputs(i ? ",\n[" : "\n[", f->out);
+        fputs(i ? ",\n" : "\n", f->out);
+        if (frame->same != i) { /* no node refers to it */
+            fputc('0', f->out);
+            continue;
+        }
+        fputc('[', f->out);
         err = put_json(f->out, frame->name);
         fprintf(f->out, ",%d,", frame->owner);
         if (!err)

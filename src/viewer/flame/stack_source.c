@@ -55,25 +55,32 @@ enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame
     return vs_stack_names_label(source->names, "allocations not recorded one by one", frame);
 }
 
+/* Adds a stack below *root*. Frames of the same text are one, whatever their addresses. */
+static enum vs_err add_stack(struct vs_stack_source *source, const struct vs_stack_sum *row,
+                             uint32_t root, bool inverted, struct vs_call_tree *tree)
+{
+    uint32_t frames[VS_NAMED_FRAMES_MAX];
+    struct vs_named_stack stack;
+    enum vs_err err = vs_stack_names_of(source->names, &row->of, &stack);
+    for (size_t i = 0; !err && i < stack.count; i++)
+        frames[i] = vs_stack_names_frame(source->names, stack.frames[i])->same;
+    return err ? err : vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes,
+                                        row->count, NULL);
+}
+
 static enum vs_err add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
                               bool inverted, struct vs_call_tree *tree)
 {
     char label[32];
     uint32_t frame, root = 0;
-    struct vs_named_stack stack;
     enum vs_err err = VS_OK;
     if (source->sums.count > 1) {
         err = vs_stack_names_label(source->names, vs_stack_source_device(device, label), &frame);
         if (!err)
             err = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0, &root);
     }
-    for (size_t i = 0; !err && i < device->count; i++) {
-        const struct vs_stack_sum *row = &device->rows[i];
-        err = vs_stack_names_of(source->names, &row->of, &stack);
-        if (!err)
-            err = vs_call_tree_add(tree, root, stack.frames, stack.count, inverted, row->bytes,
-                                   row->count, NULL);
-    }
+    for (size_t i = 0; !err && i < device->count; i++)
+        err = add_stack(source, &device->rows[i], root, inverted, tree);
     if (err || !device->unrecorded_bytes)
         return err;
     err = vs_stack_source_rest(source, &frame);
