@@ -11,10 +11,6 @@ COLUMNS = ("event device address requested_bytes size_bytes allocated_ns end end
            "phase step kind family stream context thread").split()
 
 
-def missing():
-    return None
-
-
 def database(recorded, name):
     path = os.path.join(recorded.folder, name + ".db")
     out = recorded.run("export", "-f", "sqlite", "-o", path, recorded.traces[name])
