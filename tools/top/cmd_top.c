@@ -182,7 +182,6 @@ static int top_main(int argc, char **argv)
 {
     struct top_arguments args = {.interval = 1};
     struct vs_top_sources *sources = calloc(1, sizeof *sources);
-    char why[VS_READER_WHY_MAX] = "";
     if (!sources)
         return vs_tool_fail(argv[0], "%s", vs_err_text(VS_ERR_NOMEM));
     int code = VS_EXIT_UNUSABLE, parsed = VS_EXIT_UNUSABLE;
@@ -195,11 +194,11 @@ static int top_main(int argc, char **argv)
     } else if (take_words(argv[0], argv + optind, (size_t)(argc - optind), sources)) {
         sources->model.sort = args.sort;
         sources->model.interval_ms = (unsigned)(args.interval * 1000);
-        enum vs_err err = vs_top_sources_search(sources, why);
+        enum vs_err err = vs_top_sources_search(sources);
         if (err)
             code = vs_tool_fail(argv[0], "%s", vs_err_text(err));
-        else if (*why)
-            code = vs_tool_fail(argv[0], "%s", why);
+        else if (*sources->why && (args.once || !sources->may_come))
+            code = vs_tool_fail(argv[0], "%s", sources->why);
         else
             code = args.once ? once(argv[0], sources, &args) : vs_top_live(argv[0], sources);
     }

@@ -29,7 +29,7 @@ struct vs_top_finds {
 /* vs_top_find_all: all processes whose descriptors may be read. vs_top_find_pid: process *pid*, or
  * if it records none, its descendants. Reads links in /proc only. VS_ERR_NOMEM; of
  * vs_top_find_pid, with a sentence in *why* (VS_READER_WHY_MAX bytes): VS_ERR_NOT_FOUND: no such
- * process, or it records no trace; VS_ERR_IO: another user's. */
+ * process; VS_ERR_STATE: it records no trace; VS_ERR_IO: another user's. */
 enum vs_err vs_top_find_all(struct vs_top_finds *out) VS_MUST_CHECK;
 enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why) VS_MUST_CHECK;
 void vs_top_finds_free(struct vs_top_finds *finds);
@@ -79,15 +79,17 @@ struct vs_top_sources {
     uint64_t *pids;     /* named by the user; not owned */
     size_t pid_count;
     uint64_t searched_ns;
+    char why[VS_READER_WHY_MAX]; /* of the latest search: why a process named by the user has no
+                                  * trace (vs_top_find_pid), "" if all have one */
+    bool may_come;               /* the process runs, and can be read */
     struct vs_top_model model;
 };
 
 /* vs_top_sources_add: the trace at *path*, unless it is there. VS_ERR_NOMEM. */
 enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
     VS_MUST_CHECK;
-/* vs_top_sources_search: adds processes that started since. *why*: as of vs_top_find_pid, of the
- * first process named by the user that has no trace, else "". VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_search(struct vs_top_sources *sources, char *why) VS_MUST_CHECK;
+/* vs_top_sources_search: adds processes that started since. VS_ERR_NOMEM. */
+enum vs_err vs_top_sources_search(struct vs_top_sources *sources) VS_MUST_CHECK;
 /* vs_top_sources_read: reads all traces on, until *until_ns* at most. *behind*: there is more.
  * VS_ERR_NOMEM. */
 enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool *behind)

@@ -178,5 +178,5 @@ enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
     snprintf(why, VS_READER_WHY_MAX,
              "process %" PRIu64 " records no trace: it has not used CUDA yet, or it was not started "
              "with `vramscope run`", pid);
-    return VS_ERR_NOT_FOUND;
+    return VS_ERR_STATE;
 }

@@ -2,6 +2,8 @@
  *
  * The live view: reads the traces at each interval, draws, and obeys the keys in between. A long
  * trace is read in parts, so that the view responds meanwhile. */
+#include <unistd.h>
+
 #include "base/vs_clock.h"
 #include "tools/common/command.h"
 #include "tools/top/top_command.h"
@@ -9,6 +11,7 @@
 #define MS UINT64_C(1000000)
 #define READ_MS 100 /* before the keys are looked at */
 #define FDS_MAX 256
+#define NICE 10
 
 static const char nothing[] =
     "No process is being recorded.\n"
@@ -59,8 +62,8 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
 
 static enum vs_err update(struct vs_top_sources *sources, bool *behind)
 {
-    char why[VS_READER_WHY_MAX] = "";
-    enum vs_err err = vs_top_sources_search(sources, why);
+    enum vs_err err = vs_top_sources_search(sources);
+    sources->model.note = *sources->why ? sources->why : nothing;
     if (!err)
         err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, behind);
     if (!err)
@@ -74,7 +77,6 @@ static enum vs_err loop(struct vs_top_sources *sources)
     uint64_t interval = model->interval_ms * MS, due = 0;
     bool go_on = true, behind = false, names = false;
     enum vs_err err = VS_OK;
-    model->note = nothing;
     while (!err && go_on) {
         bool now = vs_clock_ns() >= due && !model->paused;
         if (now) {
@@ -98,6 +100,7 @@ int vs_top_live(const char *who, struct vs_top_sources *sources)
     char why[VS_READER_WHY_MAX];
     if (!vs_terminal_open(why))
         return vs_tool_fail(who, "%s", why);
+    (void)!nice(NICE); /* the watched programs come first */
     enum vs_err err = loop(sources);
     vs_terminal_close();
     return err ? vs_tool_fail(who, "%s", vs_err_text(err)) : VS_EXIT_OK;

@@ -40,23 +40,25 @@ enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path,
     return VS_OK;
 }
 
-enum vs_err vs_top_sources_search(struct vs_top_sources *sources, char *why)
+enum vs_err vs_top_sources_search(struct vs_top_sources *sources)
 {
     struct vs_top_finds finds = {0};
     enum vs_err err = VS_OK;
     uint64_t now = vs_clock_ns();
-    *why = 0;
     if ((!sources->search && !sources->pid_count) ||
         (sources->searched_ns && now - sources->searched_ns < SEARCH_NS))
         return VS_OK;
     sources->searched_ns = now;
+    *sources->why = 0;
     if (sources->search)
         err = vs_top_find_all(&finds);
     for (size_t i = 0; !err && i < sources->pid_count; i++) {
         char one[VS_READER_WHY_MAX];
         err = vs_top_find_pid(sources->pids[i], &finds, one);
-        if ((err == VS_ERR_NOT_FOUND || err == VS_ERR_IO) && !*why)
-            memcpy(why, one, sizeof one);
+        if (err && err != VS_ERR_NOMEM && !*sources->why) {
+            memcpy(sources->why, one, sizeof one);
+            sources->may_come = err == VS_ERR_STATE;
+        }
         err = err == VS_ERR_NOMEM ? err : VS_OK;
     }
     for (size_t i = 0; !err && i < finds.count; i++)

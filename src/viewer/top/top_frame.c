@@ -67,8 +67,13 @@ static void nothing(const struct vs_top_model *model, struct vs_grid *grid)
     const char *text = model->note ? model->note : "";
     for (unsigned row = 2; *text && row + 1 < grid->rows; row++) {
         size_t length = strcspn(text, "\n");
+        if (length > grid->columns) {
+            length = grid->columns;
+            while (length > grid->columns / 2 && text[length] != ' ')
+                length--;
+        }
         vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%.*s", (int)length, text);
-        text += length + (text[length] != 0);
+        text += length + (text[length] == '\n' || text[length] == ' ');
     }
 }
 

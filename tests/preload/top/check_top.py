@@ -253,6 +253,9 @@ def what_cannot_be_shown_is_said(folder):
     fails(["--sort", "size"], 2, "pid, allocated, reserved, rate or left")
     sleeper = subprocess.Popen(["sleep", "100"])
     fails(["--once", str(sleeper.pid)], 2, "records no trace", "vramscope run")
+    terminal = open_top(folder, 80, 24, sleeper.pid)  # it may begin to record
+    terminal.wait(lambda s: "records no trace" in s and "0 processes" in s, "the reason")
+    terminal.close()
     sleeper.kill()
     sleeper.wait()
     terminal = Terminal(folder, 80, 24)
