@@ -229,6 +229,23 @@ static void site_header(const struct vs_watch_view *view, struct vs_grid *grid, 
                 view->sampled ? " (estimates: not every allocation is recorded)" : "");
 }
 
+/* "x = f(y) (train.py:12)": where it is too long, the code is cut rather than its place. */
+static void site_name(const char *name, enum vs_paint paint, struct vs_grid *grid, unsigned row,
+                      unsigned at, unsigned end)
+{
+    const char *place = NULL;
+    unsigned room = end > at ? end - at : 0, width = (unsigned)vs_text_width(name);
+    for (const char *p = name; !strstr(name, " < ") && (p = strstr(p, " (")); p++)
+        place = p;
+    unsigned tail = place ? (unsigned)vs_text_width(place) : 0;
+    if (width <= room || !place || tail + 8 > room) {
+        vs_grid_put(grid, row, at, end, paint, "%s", name);
+        return;
+    }
+    vs_grid_put(grid, row, at, end - tail, paint, "%.*s", (int)(place - name), name);
+    vs_grid_put(grid, row, end - tail, end, paint, "%s", place);
+}
+
 static void site_row(const struct vs_watch_device *device, const struct vs_watch_site *site,
                      struct vs_grid *grid, unsigned row)
 {
@@ -249,8 +266,7 @@ static void site_row(const struct vs_watch_device *device, const struct vs_watch
         vs_grid_right(grid, row, grid->columns, width, VS_WARN, "%s", growth);
         end -= width + 1;
     }
-    vs_grid_put(grid, row, at, end, site->growing ? VS_WARN : VS_PLAIN, "%s",
-                site->name ? site->name : "?");
+    site_name(site->name ? site->name : "?", site->growing ? VS_WARN : VS_PLAIN, grid, row, at, end);
 }
 
 /* The chain after its first function, on a few rows. */

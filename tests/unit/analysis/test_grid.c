@@ -89,6 +89,15 @@ static void every_size_can_be_drawn(void **state)
     vs_top_draw(model, &grid);
     assert_non_null(strstr(line(&grid, 3), "4242"));
     assert_non_null(strstr(line(&grid, 3), " train.py "));
+    device.sites[0].name = "a_long_line_of_code(with, many, arguments, to, be, cut) (train.py:123)";
+    device.sites[0].growing = true;
+    device.sites[0].growth_per_step = 5;
+    assert_int_equal(vs_grid_begin(&grid, 24, 80), VS_OK);
+    vs_top_draw(model, &grid);
+    bool found = false; /* its place is whole */
+    for (unsigned row = 0; row < 24; row++)
+        found |= strstr(line(&grid, row), "a_long_line_of_code(with,… (train.py:123) +5 B/step") != NULL;
+    assert_true(found);
     vs_grid_free(&grid);
     free(model);
 }
