@@ -143,7 +143,7 @@ static void report_prints_what_was_recorded(void **state)
     static const char *const parts[] = {
         "train_demo", "pid 4242", "exit 3", "Test GPU", "(simulated)", "peak allocated",
         "48.0 MiB", "step 1 / forward", "alloc_buffers (test_verbs.c:", "< small_trace:",
-        "live at the end: 8.0 MiB", "matmul_kernel", "HtoD", "next: vramscope export trace.vst"};
+        "live at the end: 8.0 MiB", "matmul_kernel", "HtoD", "next: vramscope view trace.vst"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_contains(o.out, parts[i]);
     assert_null(strchr(o.out, '\x1b')); /* no colour in a file */
