@@ -107,6 +107,14 @@ struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b)
     return pair;
 }
 
+char *vs_size_format_gib(char *out, uint64_t bytes, int digits)
+{
+    if (bytes < VS_GIB)
+        return vs_size_format(out, bytes);
+    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f GiB", digits, (double)bytes / (double)VS_GIB);
+    return out;
+}
+
 char *vs_time_format(char *out, uint64_t time_ns)
 {
     if (time_ns < 1000)

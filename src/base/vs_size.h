@@ -25,6 +25,9 @@ enum vs_err vs_size_parse(const char *text, uint64_t *bytes) VS_MUST_CHECK;
  * out. */
 char *vs_size_format(char *out, uint64_t bytes);
 
+/* vs_size_format_gib: likewise with *digits* decimals from 1 GiB on, for figures that are compared. */
+char *vs_size_format_gib(char *out, uint64_t bytes, int digits);
+
 /* vs_sizes_apart: formats two sizes for one sentence with enough digits to differ if the sizes do:
  * "4.0 MiB" and "4.1 MiB", "4.00 MiB" and "4.01 MiB", else both in bytes, "4,194,305 B". */
 struct vs_size_pair {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/plan_tool.h"
 
@@ -64,12 +65,6 @@ static int parse(int argc, char **argv, struct plan_arguments *args)
     return VS_EXIT_OK;
 }
 
-static const char *size_text(char text[32], uint64_t bytes)
-{
-    snprintf(text, 32, "%.1f MiB", (double)bytes / (1 << 20));
-    return text;
-}
-
 static double over(uint64_t bytes, uint64_t bound)
 {
     return bound ? 100.0 * ((double)bytes / (double)bound - 1.0) : 0.0;
@@ -77,9 +72,9 @@ static double over(uint64_t bytes, uint64_t bound)
 
 static void print_stream(const struct vs_plan_summary_stream *s)
 {
-    char text[32];
+    char text[VS_SIZE_TEXT_MAX];
     printf("  stream %" PRIx64 ": %" PRIu64 " requests, %s at the peak\n", s->stream, s->requests,
-           size_text(text, s->peak_bytes));
+           vs_size_format(text, s->peak_bytes));
     if (s->period)
         printf("    the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times\n",
                s->prologue, s->period, s->repeats);
@@ -89,14 +84,14 @@ static void print_stream(const struct vs_plan_summary_stream *s)
 
 static void print_needs(const struct vs_plan_result *plan)
 {
-    char text[32];
+    char text[VS_SIZE_TEXT_MAX];
     for (int i = 0; i < VS_POLICY_COUNT; i++) {
         const struct vs_policy_need *n = &plan->needs[i];
         if (n->err)
             printf("%-18s  unknown: %s\n", vs_policies[i]->name, vs_err_text(n->err));
         else
             printf("%-18s %14s   %.2f %% above the minimum\n", vs_policies[i]->name,
-                   size_text(text, n->reserved_bytes),
+                   vs_size_format(text, n->reserved_bytes),
                    over(n->reserved_bytes, plan->summary.live_bytes));
     }
 }
@@ -104,7 +99,7 @@ static void print_needs(const struct vs_plan_result *plan)
 static void print_text(const struct vs_plan_result *plan, const char *output)
 {
     const struct vs_plan_summary *s = &plan->summary;
-    char text[32];
+    char text[VS_SIZE_TEXT_MAX];
     vs_tool_print("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
                   plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
                   plan->framework ? " of PyTorch's allocator" : "");
@@ -115,10 +110,10 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     if (plan->unmatched)
         printf("  %" PRIu64 " frees of memory that is not planned, or whose allocation is not in the trace\n",
                plan->unmatched);
-    printf("live at the peak   %14s   the minimum for any allocator\n", size_text(text, s->live_bytes));
+    printf("live at the peak   %14s   the minimum for any allocator\n", vs_size_format(text, s->live_bytes));
     if (!s->too_long)
         printf("planned            %14s   %.2f %% above the minimum\n",
-               size_text(text, s->planned_bytes), over(s->planned_bytes, s->live_bytes));
+               vs_size_format(text, s->planned_bytes), over(s->planned_bytes, s->live_bytes));
     if (s->too_long)
         puts("  nothing repeats, and too many blocks are in use together to plan them as one\n"
              "  sequence: the policy places them");

@@ -7,11 +7,10 @@
 
 #include <stdlib.h>
 
+#include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
 
-#define PAGE_BYTES (UINT64_C(2) << 20)
-#define SMALL_BYTES (UINT64_C(1) << 20) /* smaller allocations share their page */
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
 
 static void drop(struct vs_history *h, const struct vs_replay *replay, int level, uint64_t addr,
@@ -69,9 +68,9 @@ static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
 static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
 {
     bool paged = family == VS_FAMILY_DEVICE || family == VS_FAMILY_ARRAY || family == VS_FAMILY_VMM;
-    if (!paged || in_segment || bytes < SMALL_BYTES)
+    if (!paged || in_segment || bytes < VS_DRIVER_SMALL)
         return bytes;
-    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    return vs_driver_pages(bytes);
 }
 
 /* The site of the block that the replay has just added. */

@@ -13,12 +13,12 @@
 #include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
+#include "analysis/state/driver_pages.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
-#define PAGE_BYTES (UINT64_C(2) << 20) /* of the driver */
 
 /* The requested failure; *index* receives its index among the stored ones. */
 static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, size_t *index)
@@ -64,11 +64,6 @@ static size_t first_of_run(const struct vs_report *report, size_t index, uint64_
     return first;
 }
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return bytes > UINT64_MAX - PAGE_BYTES ? bytes : (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
 /* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
  * needed: more than was free. */
 static void fill_overhead_need(struct vs_oom *oom, const struct vs_account *account,
@@ -81,7 +76,7 @@ static void fill_overhead_need(struct vs_oom *oom, const struct vs_account *acco
             usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT] > largest)
             largest = usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT];
     oom->need_at_least = (uint64_t)largest <= oom->free_bytes;
-    oom->need = oom->need_at_least ? oom->free_bytes + PAGE_BYTES : (uint64_t)largest;
+    oom->need = oom->need_at_least ? oom->free_bytes + VS_DRIVER_PAGE : (uint64_t)largest;
 }
 
 /* Bytes needed from the device for a request: of a framework the segment that it could not get, or
@@ -94,7 +89,7 @@ static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_fai
         return failure->requested > UINT64_MAX - handle
                    ? failure->requested : (failure->requested + handle - 1) / handle * handle;
     if (failure->family != VS_FAMILY_DEVICE)
-        return vs_family_on_device(failure->family) ? whole_pages(failure->requested)
+        return vs_family_on_device(failure->family) ? vs_driver_pages(failure->requested)
                                                     : failure->requested;
     return vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
                                   failure->device_requested > failure->requested

@@ -201,11 +201,6 @@ void vs_planner_set_unplanned(struct vs_planner *p, uint64_t bytes)
     p->unplanned_bytes = bytes;
 }
 
-uint64_t vs_planner_peak(const struct vs_planner *p)
-{
-    return p->peak_bytes;
-}
-
 /* --- one stream --- */
 
 /* The life of the blocks created at *place* of the period: the longest of all repetitions. NEVER

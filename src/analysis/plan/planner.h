@@ -37,8 +37,6 @@ enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUS
 /* The memory that the policy reserves without a plan (analysis/whatif); 0, the initial value:
  * unknown. A plan that needs as much places no blocks. */
 void vs_planner_set_unplanned(struct vs_planner *planner, uint64_t bytes);
-/* The peak of live bytes so far, in requested sizes. */
-uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
 
 struct vs_plan_summary_stream {

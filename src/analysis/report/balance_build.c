@@ -11,15 +11,8 @@
 #include <string.h>
 
 #include "analysis/naming/library.h"
+#include "analysis/state/driver_pages.h"
 #include "analysis/state/vec.h"
-
-#define PAGE_BYTES (UINT64_C(2) << 20)
-#define SMALL_BYTES (UINT64_C(1) << 20) /* smaller allocations share their page */
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
 
 /* --- pages --- */
 
@@ -49,17 +42,17 @@ struct small {
 static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
                              struct small *small)
 {
-    if (size >= SMALL_BYTES) {
-        out->rounding += whole_pages(size) - size;
+    if (size >= VS_DRIVER_SMALL) {
+        out->rounding += vs_driver_pages(size) - size;
         return VS_OK;
     }
     enum vs_err err =
         vs_vec_grow(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
     if (err || !size)
         return err;
-    small->pages[small->count++] = addr / PAGE_BYTES;
-    if ((addr + size - 1) / PAGE_BYTES != addr / PAGE_BYTES)
-        small->pages[small->count++] = addr / PAGE_BYTES + 1;
+    small->pages[small->count++] = addr / VS_DRIVER_PAGE;
+    if ((addr + size - 1) / VS_DRIVER_PAGE != addr / VS_DRIVER_PAGE)
+        small->pages[small->count++] = addr / VS_DRIVER_PAGE + 1;
     small->bytes += size;
     return VS_OK;
 }
@@ -69,7 +62,7 @@ static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *ou
 static enum vs_err round_live(const struct vs_live *live, struct vs_balance *out,
                               struct small *small)
 {
-    if (live->family == VS_FAMILY_ARRAY && live->size < SMALL_BYTES) {
+    if (live->family == VS_FAMILY_ARRAY && live->size < VS_DRIVER_SMALL) {
         out->small_arrays++;
         out->small_array_bytes += live->size;
         return VS_OK;
@@ -94,10 +87,10 @@ static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned accoun
         if (segment->device == account && !segment->view)
             err = round_one(segment->addr, segment->size, out, &small);
     }
-    uint64_t held = distinct(small.pages, small.count) * PAGE_BYTES;
+    uint64_t held = distinct(small.pages, small.count) * VS_DRIVER_PAGE;
     uint64_t needed = small.bytes + out->small_array_bytes;
     if (needed > held)
-        held += whole_pages(needed - held);
+        held += vs_driver_pages(needed - held);
     out->rounding += held - needed;
     free(small.pages);
     return err;

@@ -37,11 +37,6 @@ void vs_limited_device_free(struct vs_limited_device *d)
     d->room = NULL;
 }
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return (bytes + VS_DRIVER_PAGE - 1) & ~(VS_DRIVER_PAGE - 1);
-}
-
 uint64_t vs_limited_used(const struct vs_limited_device *d)
 {
     return d->pages + d->other + d->pool_live + d->pool_kept + d->outside + d->others;
@@ -91,7 +86,7 @@ static enum vs_err addresses(struct vs_limited_device *d, uint64_t bytes, uint64
     if (bytes > END || d->next_addr > END - bytes)
         return VS_ERR_DEVICE_OOM;
     *addr = d->next_addr;
-    d->next_addr += whole_pages(bytes) + VS_DRIVER_PAGE;
+    d->next_addr += vs_driver_pages(bytes) + VS_DRIVER_PAGE;
     return VS_OK;
 }
 
@@ -102,9 +97,9 @@ static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
     struct vs_limited_device *d = ctx;
     if (bytes > END)
         return VS_ERR_DEVICE_OOM;
-    enum vs_err err = take(d, whole_pages(bytes), bytes);
+    enum vs_err err = take(d, vs_driver_pages(bytes), bytes);
     if (!err && (err = addresses(d, bytes, addr)))
-        give(d, whole_pages(bytes), bytes);
+        give(d, vs_driver_pages(bytes), bytes);
     d->segments += !err;
     return err;
 }
@@ -112,7 +107,7 @@ static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
 static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
 {
     (void)addr;
-    give(ctx, whole_pages(bytes), bytes);
+    give(ctx, vs_driver_pages(bytes), bytes);
     return VS_OK;
 }
 
@@ -337,5 +332,5 @@ void vs_limited_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
     if (addr & SLAB_ADDR)
         small_give(d, addr, bytes);
     else
-        give(d, whole_pages(bytes), bytes);
+        give(d, vs_driver_pages(bytes), bytes);
 }

@@ -5,28 +5,23 @@
  * taken to stay the same. */
 #include "analysis/whatif/recorded_memory.h"
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return (bytes + VS_DRIVER_PAGE - 1) & ~(VS_DRIVER_PAGE - 1);
-}
-
 void vs_paged_add(struct vs_paged_bytes *sum, uint64_t bytes)
 {
     *(bytes < VS_DRIVER_SMALL ? &sum->small : &sum->large) +=
-        bytes < VS_DRIVER_SMALL ? bytes : whole_pages(bytes);
+        bytes < VS_DRIVER_SMALL ? bytes : vs_driver_pages(bytes);
     sum->raw += bytes;
 }
 
 void vs_paged_remove(struct vs_paged_bytes *sum, uint64_t bytes)
 {
     *(bytes < VS_DRIVER_SMALL ? &sum->small : &sum->large) -=
-        bytes < VS_DRIVER_SMALL ? bytes : whole_pages(bytes);
+        bytes < VS_DRIVER_SMALL ? bytes : vs_driver_pages(bytes);
     sum->raw -= bytes;
 }
 
 uint64_t vs_paged_used(const struct vs_paged_bytes *sum)
 {
-    return sum->large + whole_pages(sum->small);
+    return sum->large + vs_driver_pages(sum->small);
 }
 
 static bool in_pages(enum vs_family family)

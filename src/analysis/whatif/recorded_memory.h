@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/state/driver_pages.h"
 #include "analysis/whatif/request_store.h"
 #include "base/vs_map.h"
 #include "trace/format/event.h"
 
-#define VS_DRIVER_PAGE (UINT64_C(2) << 20)
-#define VS_DRIVER_SMALL (UINT64_C(1) << 20) /* smaller allocations share pages */
 
 /* Driver memory of one group, in pages: a large allocation has whole ones, small ones share. */
 struct vs_paged_bytes {

@@ -54,6 +54,22 @@ static enum vs_err open_file(struct vs_request_store *store)
     return VS_OK;
 }
 
+/* Writes *chunk* to the file at *at*, or reads it from there. */
+static enum vs_err move_chunk(int file, uint8_t *chunk, off_t at, bool writes)
+{
+    for (size_t done = 0; done < VS_REQUEST_CHUNK;) {
+        off_t from = at + (off_t)done;
+        ssize_t n = writes ? pwrite(file, chunk + done, VS_REQUEST_CHUNK - done, from)
+                           : pread(file, chunk + done, VS_REQUEST_CHUNK - done, from);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return VS_ERR_IO;
+        done += (size_t)n;
+    }
+    return VS_OK;
+}
+
 static enum vs_err put_away(struct vs_request_store *store)
 {
     if (store->chunks < VS_REQUEST_CHUNKS_HELD) {
@@ -63,15 +79,8 @@ static enum vs_err put_away(struct vs_request_store *store)
     }
     enum vs_err err = open_file(store);
     off_t at = (off_t)((store->chunks - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
-    for (size_t done = 0; !err && done < VS_REQUEST_CHUNK;) {
-        ssize_t n = pwrite(store->file, store->open + done, VS_REQUEST_CHUNK - done,
-                           at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return VS_ERR_IO;
-        done += (size_t)n;
-    }
+    if (!err)
+        err = move_chunk(store->file, store->open, at, true);
     store->chunks += !err;
     return err;
 }
@@ -164,15 +173,8 @@ static enum vs_err next_chunk(struct vs_request_cursor *cursor)
         off_t at = (off_t)((chunk - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
         if (!cursor->buffer && !(cursor->buffer = vs_pages_map(VS_REQUEST_CHUNK)))
             return VS_ERR_NOMEM;
-        for (size_t done = 0; done < VS_REQUEST_CHUNK;) {
-            ssize_t n = pread(store->file, cursor->buffer + done, VS_REQUEST_CHUNK - done,
-                              at + (off_t)done);
-            if (n < 0 && errno == EINTR)
-                continue;
-            if (n <= 0)
-                return VS_ERR_IO;
-            done += (size_t)n;
-        }
+        if (move_chunk(store->file, cursor->buffer, at, false))
+            return VS_ERR_IO;
         cursor->at = cursor->buffer;
     }
     cursor->chunk++;

@@ -443,22 +443,13 @@ static bool changes_memory(const struct vs_event *e)
 
 static enum vs_err one(struct vs_requests_reading *r)
 {
-    const struct vs_whatif_query *query = r->query;
-    enum vs_err err = VS_OK;
-    if (changes_memory(r->event)) {
-        /* levels first: a segment's release makes room before the next request */
-        err = vs_recorded_say(&r->memory, &r->log->store, r->number);
-        if (!err)
-            err = take_event(r);
-        note_peaks(r);
-    } else {
+    if (!changes_memory(r->event))
+        return take_event(r);
+    /* levels first: a segment's release makes room before the next request */
+    enum vs_err err = vs_recorded_say(&r->memory, &r->log->store, r->number);
+    if (!err)
         err = take_event(r);
-    }
-    while (!err && r->next_step_end < query->step_end_count &&
-           query->step_ends[r->next_step_end] <= r->number) {
-        bool begins = !r->next_step_end++ && !r->phases.steps.begun;
-        err = begins ? vs_reading_entry(r, VS_REQUEST_STEP) : end_step(r);
-    }
+    note_peaks(r);
     return err;
 }
 

@@ -36,7 +36,6 @@ struct vs_requests_reading {
     const struct vs_event *event; /* the present one */
     uint64_t number, device;
     bool framework;
-    size_t next_step_end; /* of the query */
 
     struct vs_map by_addr; /* of driver memory: address -> index in blocks */
     struct vs_request_block *blocks;

@@ -35,20 +35,18 @@ void vs_site_rules_free(struct vs_site_rules *rules)
     *rules = (struct vs_site_rules){0};
 }
 
-void vs_site_rules_add(struct vs_site_rules *rules, uint32_t number, uint32_t slot, uint64_t bytes)
+void vs_site_rules_add(struct vs_site_rules *rules, uint32_t number, uint32_t slot)
 {
     struct vs_ruled_site *site = &rules->sites[number];
     if (!site->rule)
         return;
     rules->slots[slot] = (struct vs_ruled_slot){.before = site->last, .site = number,
-                                                .linked = true, .bytes = bytes,
-                                                .step = rules->steps};
+                                                .linked = true, .step = rules->steps};
     if (site->last)
         rules->slots[site->last - 1].after = slot + 1;
     else
         site->first = slot + 1;
     site->last = slot + 1;
-    site->bytes += bytes;
 }
 
 void vs_site_rules_remove(struct vs_site_rules *rules, uint32_t slot)
@@ -59,16 +57,7 @@ void vs_site_rules_remove(struct vs_site_rules *rules, uint32_t slot)
         return;
     *(s->before ? &rules->slots[s->before - 1].after : &site->first) = s->after;
     *(s->after ? &rules->slots[s->after - 1].before : &site->last) = s->before;
-    site->bytes -= s->bytes;
     s->linked = false;
-}
-
-/* Whether *slot*, live at the end of a step, ends with it. */
-static bool ends(const struct vs_ruled_site *site, const struct vs_ruled_slot *slot)
-{
-    if (!slot->step)
-        return false;
-    return site->rule == VS_WHATIF_FREE_AT_STEP_END || site->bytes > site->level;
 }
 
 void vs_site_rules_step(struct vs_site_rules *rules, uint64_t number,
@@ -79,14 +68,12 @@ void vs_site_rules_step(struct vs_site_rules *rules, uint64_t number,
     rules->steps++;
     for (size_t i = 0; number && i < rules->site_count; i++) {
         struct vs_ruled_site *site = &rules->sites[i];
-        if (!site->rule)
+        if (site->rule != VS_WHATIF_FREE_AT_STEP_END)
             continue;
-        if (number == 1)
-            site->level = site->bytes;
         for (uint32_t slot = site->first, after; slot; slot = after) {
             after = rules->slots[slot - 1].after;
-            if (!ends(site, &rules->slots[slot - 1]))
-                continue;
+            if (!rules->slots[slot - 1].step)
+                continue; /* from before the first step */
             vs_site_rules_remove(rules, slot - 1);
             end(ctx, slot - 1);
         }

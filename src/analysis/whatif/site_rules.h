@@ -10,7 +10,6 @@
 struct vs_ruled_site {
     enum vs_whatif_site_rule rule; /* 0: none */
     uint32_t first, last;          /* live blocks, slot + 1; 0: none */
-    uint64_t bytes, level;         /* live; NO_GROWTH: as many stay */
 };
 
 struct vs_site_rules {
@@ -22,7 +21,7 @@ struct vs_site_rules {
         uint32_t before, after; /* slot + 1 */
         uint32_t site;
         bool linked;
-        uint64_t bytes, step;   /* step: begun at its allocation */
+        uint64_t step;          /* begun at its allocation */
     } *slots;
 };
 
@@ -36,7 +35,7 @@ static inline bool vs_site_absent(const struct vs_site_rules *rules, uint32_t si
     return rules->any && rules->sites[site].rule == VS_WHATIF_ABSENT;
 }
 /* vs_site_rules_add, _remove: a block became live, or not any more. */
-void vs_site_rules_add(struct vs_site_rules *rules, uint32_t site, uint32_t slot, uint64_t bytes);
+void vs_site_rules_add(struct vs_site_rules *rules, uint32_t site, uint32_t slot);
 void vs_site_rules_remove(struct vs_site_rules *rules, uint32_t slot);
 /* vs_site_rules_step: a step ended (*number* 0: the first begins): calls *end* for every block that
  * ends with it, after removing it. */

@@ -37,10 +37,6 @@ struct vs_whatif_query {
     uint64_t device;      /* number in the trace, or VS_WHATIF_DEVICE_ANY: most memory in use */
     uint64_t until_event; /* the last event read, counted from 1 (vs_failure.event); 0: all. A
                            * failure of the device below a framework's own includes that one */
-    /* Events between two steps, ascending, in addition to the marked ones: where the first step
-     * begins, and where each one ends; NULL: none. For steps found without marks. */
-    const uint64_t *step_ends;
-    size_t step_end_count;
 };
 
 /* What the trace says about the recorded run of that device. */
@@ -100,8 +96,6 @@ enum vs_whatif_server {
 /* What is done with the blocks of one call site. */
 enum vs_whatif_site_rule {
     VS_WHATIF_FREE_AT_STEP_END = 1, /* blocks allocated in a step are freed when it ends */
-    VS_WHATIF_NO_GROWTH,        /* at the end of a step the oldest are freed until the site has as
-                                 * many bytes as at the end of the first one */
     VS_WHATIF_ABSENT,           /* they are never allocated */
 };
 struct vs_whatif_site {

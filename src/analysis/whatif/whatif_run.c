@@ -165,7 +165,7 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
     if (err)
         return err;
     if (r->rules.any)
-        vs_site_rules_add(&r->rules, e->site, e->slot, slot->bytes);
+        vs_site_rules_add(&r->rules, e->site, e->slot);
     r->out->requests++;
     note_peaks(r);
     return VS_OK;

@@ -43,10 +43,7 @@ uint64_t vs_estimate_largest(const struct vs_estimate_answer *a, const struct vs
 
 static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
 {
-    if (bytes < VS_GIB)
-        return vs_size_format(out, bytes);
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.2f GiB", (double)bytes / (double)VS_GIB);
-    return out;
+    return vs_size_format_gib(out, bytes, 2);
 }
 
 static void count_text(char out[32], uint64_t count)

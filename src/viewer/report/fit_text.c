@@ -25,10 +25,7 @@ enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 /* Two decimals from 1 GiB on: figures of different GPUs are compared. */
 static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
 {
-    if (bytes < VS_GIB)
-        return vs_size_format(out, bytes);
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.2f GiB", (double)bytes / (double)VS_GIB);
-    return out;
+    return vs_size_format_gib(out, bytes, 2);
 }
 
 static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)

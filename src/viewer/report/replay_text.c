@@ -18,10 +18,7 @@
 /* Three digits after the point from 1 GiB on: rows are compared. */
 static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
 {
-    if (bytes < VS_GIB)
-        return vs_size_format(out, bytes);
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.3f GiB", (double)bytes / (double)VS_GIB);
-    return out;
+    return vs_size_format_gib(out, bytes, 3);
 }
 
 double vs_replay_agreement(const struct vs_replay_view *view)
@@ -106,7 +103,8 @@ static void print_line(const struct vs_replay_row *row, FILE *out)
 }
 
 /* The request that failed; nothing when that of the row above failed as well. */
-static void print_failure(const struct vs_replay_row *row, bool same, const struct vs_style *style)
+static void print_failure(const struct vs_replay_view *view, const struct vs_replay_row *row, bool same,
+                          const struct vs_style *style)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
     char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], text[512], clipped[4 * 80 + 4];
@@ -118,6 +116,9 @@ static void print_failure(const struct vs_replay_row *row, bool same, const stru
              size_text(missing, o->fail_short));
     vs_text_put(style->out, vs_text_clip(clipped, text, 80));
     fputc('\n', style->out);
+    for (const struct vs_replay_row *earlier = view->rows; earlier < row; earlier++)
+        if (!earlier->outcome.err && earlier->outcome.fail_event == o->fail_event)
+            return; /* the line is above */
     if (*row->line)
         print_line(row, style->out);
 }
@@ -170,7 +171,7 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         fprintf(out, "%s%s%s\n",
                 vs_paint(style, o->survives ? VS_GOOD : VS_BAD), text, vs_unpaint(style));
     if (!(view->find && row->least_capacity))
-        print_failure(row, same, style);
+        print_failure(view, row, same, style);
 }
 
 static bool same_device(const struct vs_replay_row *a, const struct vs_replay_row *b)

@@ -20,6 +20,7 @@
 #define CHURN_SHOWN 3
 #define CHURN_CALLS_MIN 100 /* fewer, and less than one a step, are not worth a buffer */
 #define ENDING_MAX 96
+#define HOST_WORTH VS_MIB /* less page-locked memory at the end is not listed by call site */
 #define PROGRAM_COLUMNS 24
 
 static void killed_text(char *out, uint64_t number)
@@ -496,7 +497,7 @@ static void host_section(const struct vs_report *report, const struct vs_style *
     if (host->peak_bytes)
         peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
     family_table(host->family, live_heading(report), style);
-    if (host->at_end.count) {
+    if (host->at_end.count && (host->live_bytes >= HOST_WORTH || style->small_sites)) {
         fprintf(style->out, "  live %s\n", end_word(report));
         vs_text_sites(style, &host->at_end);
     }

@@ -427,38 +427,9 @@ static void blocks_of_a_site_can_end_with_their_step(void **state)
     setting.site_count = 1;
     vs_whatif_run(whatif_log, &setting, &out);
     assert_int_equal(out.reserved_peak, 130 * MIB); /* the permanent one stays */
-    site.rule = VS_WHATIF_NO_GROWTH;
-    vs_whatif_run(whatif_log, &setting, &out);
-    assert_int_equal(out.reserved_peak, 150 * MIB); /* one step's, and the next one before its end */
     site.rule = VS_WHATIF_ABSENT;
     vs_whatif_run(whatif_log, &setting, &out);
     assert_int_equal(out.reserved_peak, 100 * MIB);
-    done(&b);
-}
-
-static void steps_can_be_given(void **state)
-{
-    struct vs_builder b;
-    struct vs_whatif_setting setting;
-    struct vs_whatif_outcome out;
-    static const uint64_t ends[] = {2, 3, 4}; /* event 1: process, 2: device */
-    struct vs_whatif_query query = {.step_ends = ends, .step_end_count = 3};
-    char why[VS_READER_WHY_MAX];
-    (void)state;
-    start(&b, "observe");
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB, 10 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 10 * MIB, 10 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(200), 10 * MIB, 10 * MIB);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_whatif_open(reader, &query, &whatif_log), VS_OK);
-    assert_int_equal(vs_whatif_recorded(whatif_log)->steps, 2);
-    struct vs_whatif_site site = {0, VS_WHATIF_FREE_AT_STEP_END};
-    vs_whatif_setting_init(&setting);
-    setting.sites = &site;
-    setting.site_count = 1;
-    vs_whatif_run(whatif_log, &setting, &out);
-    assert_int_equal(out.reserved_peak, 10 * MIB);
     done(&b);
 }
 
@@ -629,7 +600,6 @@ int main(void)
         cmocka_unit_test(tensors_of_two_streams_share_no_segment),
         cmocka_unit_test(the_option_limit_counts_other_memory_too),
         cmocka_unit_test(blocks_of_a_site_can_end_with_their_step),
-        cmocka_unit_test(steps_can_be_given),
         cmocka_unit_test(parallel_runs_equal_single_ones),
         cmocka_unit_test(a_wrong_text_is_refused_with_the_reason),
         cmocka_unit_test(a_trace_without_requests_has_nothing_to_replay),
