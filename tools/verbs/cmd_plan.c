@@ -70,6 +70,29 @@ static double over(uint64_t bytes, uint64_t bound)
     return bound ? 100.0 * ((double)bytes / (double)bound - 1.0) : 0.0;
 }
 
+/* Steps of a program may differ; a plan needs the same sizes in the same order. */
+static void print_why(const struct vs_plan_summary_stream *s)
+{
+    char text[32];
+    printf("    planned as one sequence: ");
+    switch (s->why) {
+    case VS_PLAN_WHOLE: puts("requested by --whole"); return;
+    case VS_PLAN_PEAK_OUTSIDE:
+        printf("%" PRIu32 " requests repeat %" PRIu32 " times, but have at most\n"
+               "    %s in use together: at the peak, memory that outlives them is added\n",
+               s->found_period, s->found_repeats, size_text(text, s->found_bytes));
+        return;
+    case VS_PLAN_LIVES_DIFFER:
+        printf("%" PRIu32 " requests repeat %" PRIu32 " times, but blocks\n"
+               "    live longer in some repetitions than in others: %s would be needed\n",
+               s->found_period, s->found_repeats, size_text(text, s->found_bytes));
+        return;
+    default:
+        puts("no sequence of sizes repeats three times and for\n"
+             "    half of the requests (steps that differ in one size are none for a plan)");
+    }
+}
+
 static void print_stream(const struct vs_plan_summary_stream *s)
 {
     char text[VS_SIZE_TEXT_MAX];
@@ -79,7 +102,7 @@ static void print_stream(const struct vs_plan_summary_stream *s)
         printf("    the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times\n",
                s->prologue, s->period, s->repeats);
     else
-        printf("    planned as one sequence: nothing repeats\n");
+        print_why(s);
 }
 
 static void print_needs(const struct vs_plan_result *plan)
@@ -115,8 +138,8 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
         printf("planned            %14s   %.2f %% above the minimum\n",
                vs_size_format(text, s->planned_bytes), over(s->planned_bytes, s->live_bytes));
     if (s->too_long)
-        puts("  nothing repeats, and too many blocks are in use together to plan them as one\n"
-             "  sequence: the policy places them");
+        puts("  too many blocks are in use together to plan them as one sequence: the policy\n"
+             "  places them");
     else if (s->no_gain)
         printf("  no better than %s without a plan: the policy places them\n",
                vs_policies[vs_policy_plannable()]->name);
@@ -141,6 +164,12 @@ static void print_json_needs(const struct vs_plan_result *plan)
     puts("]}");
 }
 
+static const char *const why_keys[] = {[VS_PLAN_REPEATS] = "repeats",
+                                       [VS_PLAN_WHOLE] = "not_searched",
+                                       [VS_PLAN_NO_PERIOD] = "nothing",
+                                       [VS_PLAN_PEAK_OUTSIDE] = "peak_outside",
+                                       [VS_PLAN_LIVES_DIFFER] = "lives_differ"};
+
 static void print_json(const struct vs_plan_result *plan)
 {
     const struct vs_plan_summary *s = &plan->summary;
@@ -153,9 +182,11 @@ static void print_json(const struct vs_plan_result *plan)
         const struct vs_plan_summary_stream *one = &s->streams[i];
         printf("%s{\"stream\":%" PRIu64 ",\"requests\":%" PRIu64 ",\"prologue\":%" PRIu32
                ",\"period\":%" PRIu32 ",\"repeats\":%" PRIu32 ",\"placed\":%" PRIu64
-               ",\"bound_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 "}",
+               ",\"bound_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64
+               ",\"found\":\"%s\",\"found_period\":%" PRIu32 ",\"found_repeats\":%" PRIu32 "}",
                i ? "," : "", one->stream, one->requests, one->prologue, one->period, one->repeats,
-               one->placed, one->bound_bytes, one->peak_bytes);
+               one->placed, one->bound_bytes, one->peak_bytes, why_keys[one->why],
+               one->found_period, one->found_repeats);
     }
     print_json_needs(plan);
 }

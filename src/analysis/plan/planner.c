@@ -279,10 +279,22 @@ static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_pe
 }
 
 /* Planning the repetition is useful only if the peak is part of it, and if blocks that live longer
- * in some repetitions cost little. */
-static bool worth_repeating(const struct vs_packing *packing, uint64_t peak)
+ * in some repetitions cost little. Sets the fields about the found repetition. */
+static struct vs_plan_summary_stream found_of(const struct vs_period *period,
+                                              const struct vs_packing *packing, uint64_t peak)
 {
-    return packing->bound >= peak && !packing->too_long && packing->peak <= peak + peak / 100;
+    struct vs_plan_summary_stream found = {.found_period = period->length,
+                                           .found_repeats = period->repeats};
+    if (!period->length) {
+        found.why = VS_PLAN_NO_PERIOD;
+    } else if (packing->bound < peak) {
+        found.why = VS_PLAN_PEAK_OUTSIDE;
+        found.found_bytes = packing->bound * VS_PLAN_GRANULE;
+    } else if (packing->too_long || packing->peak > peak + peak / 100) {
+        found.why = VS_PLAN_LIVES_DIFFER;
+        found.found_bytes = packing->peak * VS_PLAN_GRANULE;
+    }
+    return found;
 }
 
 /* Plans a lane into *entries*, which has room for all its kept requests; *out* receives everything
@@ -297,7 +309,10 @@ static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, uint64
     enum vs_err err = whole ? VS_OK : vs_period_find(lane->sizes, lane->kept, &period);
     if (!err && period.length)
         err = pack_lane(lane, &period, budget, entries, &packing);
-    if (!err && (!period.length || !worth_repeating(&packing, peak))) {
+    struct vs_plan_summary_stream tried = {.why = whole ? VS_PLAN_WHOLE : VS_PLAN_REPEATS};
+    if (!err && !whole)
+        tried = found_of(&period, &packing, peak);
+    if (!err && tried.why != VS_PLAN_REPEATS) {
         period = (struct vs_period){(uint32_t)lane->kept, 0, 0};
         err = pack_lane(lane, &period, budget, entries, &packing);
         packing.too_long |= lane->kept < lane->count;
@@ -309,7 +324,8 @@ static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, uint64
                                    (uint32_t)packing.peak, 0};
     *summary = (struct vs_plan_summary_stream){
         lane->stream, lane->count, 0, period.prologue, period.length, period.repeats,
-        peak * VS_PLAN_GRANULE, packing.peak * VS_PLAN_GRANULE};
+        peak * VS_PLAN_GRANULE, packing.peak * VS_PLAN_GRANULE, tried.why, tried.found_period,
+        tried.found_repeats, tried.found_bytes};
     for (uint32_t i = 0; i < period.prologue + period.length; i++)
         summary->placed += entries[i].offset != VS_PLAN_NONE;
     return VS_OK;

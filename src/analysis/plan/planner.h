@@ -39,10 +39,23 @@ enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUS
 void vs_planner_set_unplanned(struct vs_planner *planner, uint64_t bytes);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
 
+/* Why a stream is planned as one sequence, without a period. */
+enum vs_plan_why {
+    VS_PLAN_REPEATS,      /* it is not */
+    VS_PLAN_WHOLE,        /* requested */
+    VS_PLAN_NO_PERIOD,    /* no sequence of sizes is repeated exactly, and often enough */
+    VS_PLAN_PEAK_OUTSIDE, /* more is in use at the peak than in any repetition */
+    VS_PLAN_LIVES_DIFFER  /* for the longest lives of all repetitions, too much would be needed */
+};
+
 struct vs_plan_summary_stream {
     uint64_t stream, requests, placed;
     uint32_t prologue, period, repeats;
     uint64_t bound_bytes, peak_bytes; /* of this stream */
+    enum vs_plan_why why;
+    uint32_t found_period, found_repeats; /* that was not used; 0: none */
+    uint64_t found_bytes; /* of VS_PLAN_PEAK_OUTSIDE the most that a repetition has in use; of
+                           * VS_PLAN_LIVES_DIFFER what its plan would need */
 };
 
 struct vs_plan_summary {

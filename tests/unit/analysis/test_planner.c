@@ -242,6 +242,35 @@ static void a_loop_is_planned_once_and_serves_any_number_of_steps(void **state)
     request_log_clear(&longer);
 }
 
+/* Steps that keep a block each repeat exactly, but the plan of one step cannot hold the peak. The
+ * command once said that nothing repeats, although the report counted the steps. */
+static void a_stream_planned_as_one_sequence_says_why(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        struct request_log log = {0};
+        struct workload w = {.log = &log, .random = 7};
+        struct block_list kept = {0};
+        struct plan_log plan;
+        for (unsigned step = 0; step < 20; step++) {
+            for (unsigned i = 0; i < 30; i++) /* of kind 1, each step has other sizes */
+                give(&w, take(&w, (i % 7 + 1) * MIB + (kind == 1 ? step * 4096 : 0)));
+            if (kind == 0)
+                keep(&w, &kept, 16 * MIB);
+        }
+        assert_int_equal(plan_log_make(&log, kind == 2, &plan), VS_OK);
+        const struct vs_plan_summary_stream *s = &plan.summary.streams[0];
+        assert_int_equal(s->period, 0);
+        assert_int_equal(s->why, kind == 0   ? VS_PLAN_PEAK_OUTSIDE
+                                 : kind == 1 ? VS_PLAN_NO_PERIOD : VS_PLAN_WHOLE);
+        assert_int_equal(s->found_period, kind == 0 ? 31 : 0);
+        assert_int_equal(s->found_repeats, kind == 0 ? 20 : 0);
+        plan_log_free(&plan);
+        list_free(&kept);
+        request_log_clear(&log);
+    }
+}
+
 static void generated_programs_are_planned_close_to_the_bound(void **state)
 {
     static const struct {
@@ -347,6 +376,7 @@ int main(void)
         cmocka_unit_test(layers_in_a_step_are_not_taken_for_the_step),
         cmocka_unit_test(what_does_not_repeat_has_no_period),
         cmocka_unit_test(a_loop_is_planned_once_and_serves_any_number_of_steps),
+        cmocka_unit_test(a_stream_planned_as_one_sequence_says_why),
         cmocka_unit_test(generated_programs_are_planned_close_to_the_bound),
         cmocka_unit_test(each_stream_is_planned_close_to_its_own_bound),
         cmocka_unit_test(streams_have_memory_of_their_own),
