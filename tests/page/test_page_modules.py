@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "cmake"))
 sys.dont_write_bytecode = True
 import bundle_page  # noqa: E402
 
-NAMES = ("formatBytes formatTime formatCount formatPercent printable shorten splitSite csvField csvText readLink "
+NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
          "writeLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
          "growthWords").split()
 
@@ -56,6 +56,14 @@ def names_are_shown_as_text(page):
     long = page.evaluate("shorten('x'.repeat(65536), 40)")
     assert len(long) == 40 and "…" in long
     assert page.evaluate("splitSite('f (a.c:12) < g:30 < main')") == ["f (a.c:12)", "g:30 < main"]
+
+
+def a_python_program_is_called_by_its_script(page):
+    for program, command, title in (
+            ("python3.11", "/usr/bin/python3.11 -u src/train.py --file x.py", "train.py"), ("train_lm", "train_lm a.py", "train_lm"),
+            ("python3", "python3 -m pkg.run", "python3"), ("pythonic", "pythonic a.py", "pythonic")):
+        found = page.evaluate("([program, command]) => programTitle({program, command})", [program, command])
+        assert found == title, (command, found)
 
 
 def csv_is_safe_to_open(page):
@@ -148,8 +156,8 @@ def rows_are_sorted_and_filtered(page):
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
-        for test in (figures_round_as_in_c, names_are_shown_as_text, csv_is_safe_to_open, a_link_restores_the_state,
-                     the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
+        for test in (figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
+                     csv_is_safe_to_open, a_link_restores_the_state, the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
                      rows_are_sorted_and_filtered):
             test(page)
             print("ok", test.__name__)

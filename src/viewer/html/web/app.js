@@ -7,7 +7,7 @@ import {openTrace} from './data.js';
 import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
 import {exportView} from './panels/exports.js';
-import {printable, shorten} from './format.js';
+import {printable, programTitle, shorten} from './format.js';
 import {GROUPINGS} from './grouping.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
@@ -303,15 +303,22 @@ function fail(error) {
     throw error;
 }
 
+/** Opens a trace of this page and names it. */
+function openNamed(prefix) {
+    const trace = openTrace(document, prefix);
+    trace.head.title = programTitle(trace.head);
+    return trace;
+}
+
 whenRead('head', async () => {
     try {
-        const trace = openTrace(document);
+        const trace = openNamed('');
         const page = new Page(document.getElementById('app'), trace);
         if (trace.head.serve)
             followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
         await whenParsed();
         if (document.getElementById('b.head'))
-            page.addOther(openTrace(document, 'b.'));
+            page.addOther(openNamed('b.'));
     } catch (error) {
         fail(error);
     }

@@ -110,3 +110,10 @@ export function splitSite(label) {
     const at = label.indexOf(' < ');
     return at < 0 ? [label, ''] : [label.slice(0, at), label.slice(at + 3)];
 }
+
+/** What to call the run: the script of a Python interpreter, else the program.
+ * @param {{program: string, command: string}} head @returns {string} */
+export function programTitle({program, command}) {
+    const script = /^python[\d.]*$/.test(program) && (command || '').split(' ').slice(1).find((word) => word.endsWith('.py'));
+    return script ? script.slice(script.lastIndexOf('/') + 1) : program;
+}

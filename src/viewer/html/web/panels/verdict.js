@@ -186,7 +186,7 @@ function failuresEnded(count, recovered) {
     if (count === 0)
         return 'in the whole recording';
     if (recovered === 0)
-        return count === 1 ? 'the program did not recover from it' : 'the program did not recover from them';
+        return 'the program did not recover';
     return recovered === count ? 'the program went on after each' : `the program recovered from ${formatCount(recovered)}`;
 }
 
