@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A page from `vramscope view --serve`: it asks for the part of the trace that is visible, of its own
+server alone; the server refuses requests without the token and ends with status 0 on Ctrl-C.
+
+    test_page_served.py VRAMSCOPE TRAIN_LM SCENARIO"""
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+from pages import Pages  # noqa: E402
+
+SECONDS = 30
+
+
+def address_of(server):
+    """The address that the server prints."""
+    watchdog = threading.Timer(SECONDS, server.kill)
+    watchdog.start()
+    seen = ""
+    for line in server.stdout:
+        seen += line
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\w+", line)
+        if found:
+            watchdog.cancel()
+            return found.group(0)
+    watchdog.cancel()
+    if "not in this build" in seen:
+        browser.skip("vramscope was built without libmicrohttpd")
+    raise AssertionError(f"no address: {seen}")
+
+
+def refuses(address):
+    try:
+        urllib.request.urlopen(address, timeout=SECONDS)
+    except urllib.error.HTTPError as error:
+        return error.code
+    return 0
+
+
+def parts_are_asked_for(address):
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as p:
+        chromium = p.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        faults = browser.Faults()
+        page.on("console", lambda m: m.type == "error" and faults.append(m.text))
+        page.on("pageerror", lambda e: faults.append(str(e)))
+        requests = []
+        page.on("request", lambda r: requests.append(r.url))
+        page.goto(address)
+        page.wait_for_selector("html[data-blocks=ready]")
+        duration, part = page.evaluate("() => { const h = JSON.parse(document.getElementById('head').textContent); "
+                                       "return [h.duration, h.window]; }")
+        assert part and part["to"] - part["from"] < duration, part
+        away = [0, part["from"] // 2] if part["from"] > duration / 2 else [part["to"] + (duration - part["to"]) // 2, duration]
+        with page.expect_response(lambda r: "/data?" in r.url, timeout=SECONDS * 1000) as answer:
+            page.evaluate("([from, to]) => { location.hash = `#tab=blocks&from=${from}&to=${to}`; }", away)
+        assert answer.value.status == 200, answer.value.status
+        page.wait_for_timeout(500)
+        base = address.split("?", maxsplit=1)[0]
+        assert all(url.startswith((base, "data:", "blob:")) for url in requests), requests
+        assert not faults, faults
+        chromium.close()
+
+
+def main():
+    browser.require()
+    command = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Pages(*sys.argv[1:4], folder)
+        server = subprocess.Popen([command, "view", "--serve", "--events", "500", pages.traces["training"]],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            address = address_of(server)
+            parts_are_asked_for(address)
+            assert refuses(address.split("?", maxsplit=1)[0]) == 403
+            assert refuses(re.sub(r"token=.*", "token=0", address)) == 403
+            server.send_signal(signal.SIGINT)
+            assert server.wait(SECONDS) == 0, server.returncode
+        finally:
+            server.kill()
+            server.wait()
+    print("ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
