@@ -55,29 +55,32 @@ async function indexed(reading, section) {
     return table;
 }
 
-function largestAt(curve, names, duration) {
-    const name = names.find((n) => curve && curve[`${n}_max`]);
+/** When a device's blocks were most, between two times. */
+function largestAt(curve, {from, to}) {
+    const name = ['live', 'tensors', 'allocated', 'reserved'].find((n) => curve && curve[`${n}_max`]);
     if (!name)
-        return duration;
+        return to;
     const values = curve[`${name}_max`];
-    let best = 0;
-    for (let i = 1; i < curve.count; i++) {
-        if (values[i] > values[best])
+    let best = -1;
+    for (let i = 0; i < curve.count; i++) {
+        if (curve.time[i] >= from && curve.time[i] <= to && (best < 0 || values[i] > values[best]))
             best = i;
     }
-    return curve.time[best];
+    return best < 0 ? to : curve.time[best];
 }
 
 /** Where views look when no cursor is set: the last failure not recovered from, else the peak. */
 function defaultCursor(head, curves, device) {
     const failure = (head.failures || []).filter((f) => f.device === device && !f.host && !f.recovered).pop();
-    if (failure)
+    const part = head.window;
+    const inside = (t) => !part || (t >= part.from && t <= part.to);
+    if (failure && inside(failure.time))
         return failure.time;
     const row = head.report && head.report.devices && head.report.devices[device];
     const peak = row && (row.live || (row.level === 'framework' && row.peak_user) || row.peak_allocated);
-    if (peak && peak.time_ns > 0)
+    if (peak && peak.time_ns > 0 && inside(peak.time_ns))
         return peak.time_ns;
-    return largestAt(curves && curves[device], ['live', 'tensors', 'allocated', 'reserved'], head.duration);
+    return largestAt(curves && curves[device], part || {from: 0, to: head.duration});
 }
 
 function sectionPromises(page, prefix, head) {

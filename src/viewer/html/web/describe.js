@@ -32,9 +32,10 @@ export function frameText(frame) {
     return `${name} (${printable(base)}${frame.line ? `:${frame.line}` : ''})`;
 }
 
-function lifetimeText(born, died) {
+function lifetimeText(trace, born, died) {
+    const part = trace.head.window;
     if (died === Infinity)
-        return `since ${instantText(born, 1e6)}, still live at the end`;
+        return `since ${instantText(born, 1e6)}, still live at ${part ? instantText(part.to, 1e6) : 'the end'}`;
     const apart = Math.max(1, (died - born) / 10);
     return `${formatTime(died - born)}, from ${instantText(born, apart)} to ${instantText(died, apart)}`;
 }
@@ -57,7 +58,7 @@ export function describeBlock(trace, row) {
     const stream = blocks.stream[row];
     const facts = [
         ['size', `${formatBytes(size)}${size >= 1024 ? ` (${formatCount(size)} B)` : ''}`],
-        ['lifetime', lifetimeText(blocks.born[row], blocks.died[row])],
+        ['lifetime', lifetimeText(trace, blocks.born[row], blocks.died[row])],
         ['kind', head.kinds[blocks.kind[row]] || 'unknown'],
         ['phase', phaseName(head, blocks.phase[row])],
         ['step', step === null ? 'outside of any step' : formatCount(step)],
@@ -86,7 +87,7 @@ export function describeSegment(trace, row) {
         title: `segment of ${formatBytes(segments.bytes[row])}`,
         facts: [
             ['address', `0x${segments.address[row].toString(16)}`],
-            ['lifetime', lifetimeText(segments.born[row], segments.died[row])],
+            ['lifetime', lifetimeText(trace, segments.born[row], segments.died[row])],
             ['pool', pool ? printable(head.pools[pool - 1]) : 'unknown'],
             ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
             ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],

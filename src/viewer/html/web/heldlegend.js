@@ -4,6 +4,7 @@
  * cursor. By call site, a click on an entry selects it. */
 import {createNode, fillLegend, setTallLegend} from './surface.js';
 import {instantText} from './viewport.js';
+import {hasBlocks} from './series.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
 import {neutralColor} from './colors.js';
@@ -25,7 +26,8 @@ export function showHeld(surface, trace, state, apart) {
     const colors = grouping.colors(surface.theme);
     const {blocks} = trace.loaded;
     const held = new Map();
-    for (const row of trace.liveAt(t, state.get('device')))
+    const known = hasBlocks(trace, t, t);
+    for (const row of known ? trace.liveAt(t, state.get('device')) : [])
         held.set(grouping.of[row], (held.get(grouping.of[row]) || 0) + blocks.bytes[row]);
     const shown = grouping.order.slice(0, LEGEND_MAX);
     const entries = shown.map((g) => ({color: colors[g], text: cutEnd(shortSite(grouping.names[g]), 46),
@@ -38,7 +40,7 @@ export function showHeld(surface, trace, state, apart) {
     setTallLegend(surface.legend, entries.length > LEGEND_SHORT);
     fillLegend(surface.legend, entries);
     surface.legend.prepend(createNode('span', 'v-status',
-        `live at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`));
+        `${known ? 'live' : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`));
 }
 
 function heldValue(bytes) {

@@ -72,6 +72,17 @@ export function hasBlocks(trace, from, to) {
     return !part || (from >= part.from && to <= part.to);
 }
 
+/** The part of a range that the page has the blocks of; null: none.
+ * @returns {{from: number, to: number}|null} */
+export function partWithBlocks(trace, range) {
+    const part = trace.head.window;
+    if (!part)
+        return range;
+    const from = Math.max(range.from, part.from);
+    const to = Math.min(range.to, part.to);
+    return to > from ? {from, to} : null;
+}
+
 /** Bytes of a curve at the instant *t*: {value, exact}; value null: unknown. */
 export function valueAt(trace, series, device, t) {
     const source = hasBlocks(trace, t, t) ? exactTable(trace, series.key, device) : null;

@@ -11,6 +11,7 @@ import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawT
     timeScale} from './timegrid.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
+import {partWithBlocks} from './series.js';
 import {stackColumns, sweepColumns} from './sweep.js';
 import {inkFor, neutralColor, packPixel} from './colors.js';
 import {formatBytes, formatCount, formatPercent, shorten} from './format.js';
@@ -71,7 +72,7 @@ class StackView {
     stackNow() {
         const {state} = this;
         const fits = (s) => s && s.key === state.get('color') && s.device === state.get('device');
-        const range = visibleTime(this.trace, state);
+        const range = partWithBlocks(this.trace, visibleTime(this.trace, state)) || {from: 0, to: 0};
         if (fits(this.stack) && this.stack.sweep.from <= range.from && this.stack.sweep.to >= range.to)
             return this.stack;
         return [this.whole, this.stack].find(fits) || null;
@@ -94,8 +95,11 @@ class StackView {
         }
         const range = visibleTime(trace, state);
         const margin = (range.to - range.from) * 0.1;
-        const from = Math.max(0, range.from - margin);
-        const to = Math.min(trace.head.duration, range.to + margin);
+        const all = {from: 0, to: trace.head.duration};
+        const part = partWithBlocks(trace, {from: Math.max(0, range.from - margin), to: Math.min(all.to, range.to + margin)});
+        if (!part)
+            return;
+        const {from, to} = part;
         const columns = Math.max(8, Math.round(this.plot().width * (to - from) / (range.to - range.from)));
         const job = {from, to, columns, device: state.get('device'), key: state.get('color')};
         if (JSON.stringify(job) === this.wanted)
@@ -103,7 +107,8 @@ class StackView {
         this.wanted = JSON.stringify(job);
         this.painter.next(() => this.stackJob(job), (result) => {
             this.stack = result;
-            this.whole = from === 0 && to === trace.head.duration ? result : this.whole;
+            const most = partWithBlocks(trace, all);
+            this.whole = from === most.from && to === most.to ? result : this.whole;
             surface.redraw();
             surface.redrawOver();
         });
@@ -198,7 +203,7 @@ class StackView {
     /** For export: the areas as polygons. */
     drawAreas(pen, area, s, x, y) {
         const {first, last, unit} = this.columnsSeen(s);
-        const count = last - first + 1;
+        const count = Math.max(0, last - first + 1);
         const below = new Float64Array(count);
         const xs = new Float64Array(4 * count);
         const ys = new Float64Array(4 * count);
@@ -218,7 +223,7 @@ class StackView {
 
     labelAreas(pen, area, s, x, y) {
         const {first, last, unit} = this.columnsSeen(s);
-        const count = last - first + 1;
+        const count = Math.max(0, last - first + 1);
         const below = new Float64Array(count);
         s.rows.forEach((row, r) => {
             let tallest = 0;

@@ -49,7 +49,7 @@ export function drawByteGrid(pen, surface, plot, ticks, y) {
     }
 }
 
-/** Marks the parts of the plot outside of head.window with stripes: the page has no blocks of them. */
+/** Covers the parts of the plot outside of head.window with stripes: the page has no blocks of them. */
 export function drawMissing(pen, surface, plot, trace, range) {
     const part = trace.head.window;
     if (!part)
@@ -61,12 +61,13 @@ export function drawMissing(pen, surface, plot, trace, range) {
     for (const [from, to] of gaps) {
         if (to - from < 1)
             continue;
+        pen.rect(from, plot.top, to - from, plot.height, surface.colors.panel);
         pen.rect(from, plot.top, to - from, plot.height, surface.colors.grid, 0.5);
         for (let at = from - plot.height; at < to; at += 9)
             pen.line(Math.max(from, at), at < from ? plot.top + plot.height - (from - at) : plot.top + plot.height,
                 Math.min(to, at + plot.height), at + plot.height > to ? plot.top + (at + plot.height - to) : plot.top,
                 surface.colors.grid);
-        if (to - from > 190)
+        if (to - from > 190 && plot.height > 40)
             pen.text((from + to) / 2, plot.top + plot.height / 2, 'blocks of this time are not in the page',
                 surface.colors.muted, {align: 'center', size: 12});
     }

@@ -9,7 +9,7 @@ import {createNode, createSurface, fillLegend, tipNode} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
-import {hasBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
+import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {formatBytes, shorten} from './format.js';
 import {drawMinimap, grabMinimap} from './minimap.js';
 import {columnsOf, drawCurve} from './curve.js';
@@ -272,8 +272,8 @@ class TimelineView {
             return;
         }
         const margin = (range.to - range.from) / 2;
-        const from = Math.max(0, range.from - margin);
-        const to = Math.min(trace.head.duration, range.to + margin);
+        const {from, to} = partWithBlocks(trace,
+            {from: Math.max(0, range.from - margin), to: Math.min(trace.head.duration, range.to + margin)});
         const wide = Math.round(columns * (to - from) / (range.to - range.from));
         this.painter.next(() => sweepSeries(trace, this.device(), from, to, wide), (result) => {
             this.exact = result;
