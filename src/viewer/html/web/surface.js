@@ -102,7 +102,6 @@ function createCanvas(frame, name) {
 export function createSurface(element, state, options) {
     const surface = {width: 0, height: 0, gutter: 72, density: 1, colors: {}, theme: 'light'};
     const legend = createNode('div', 'v-legend');
-    legend.tabIndex = 0; // it may scroll
     legend.setAttribute('role', 'group');
     legend.setAttribute('aria-label', `Legend: ${options.label}`);
     const frame = createNode('div', 'v-frame');
