@@ -239,7 +239,7 @@ class BlockmapView {
         drawCursors(pen, surface, area, trace, state);
         drawTimeMark(pen, surface, area, trace, state);
         if (this.blocksNow())
-            showHeld(surface, trace, state, this.pixelTime());
+            showHeld(surface, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime());
     }
 
     showStatus() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The legend of the block map: the groups with the bytes that each holds at the pointer, or at the
- * cursor. By call site, a click on an entry selects it. */
+ * The legend of the block map and the segment map: the groups with the bytes that each holds at an
+ * instant. By call site, a click on an entry selects it. */
 import {createNode, fillLegend, setTallLegend} from './surface.js';
 import {instantText} from './viewport.js';
 import {hasBlocks} from './series.js';
@@ -13,11 +13,10 @@ import {formatBytes, formatCount, shorten} from './format.js';
 const LEGEND_MAX = 20;
 const LEGEND_SHORT = 8; // entries that need no fixed height
 
-/** Fills the legend of *surface* with what each group holds at the pointer or the cursor.
+/** Fills the legend of *surface* with what each group holds at *t*.
  * @param {Object} surface @param {Object} trace with loaded blocks @param {Object} state
- * @param {number} apart ns of a pixel */
-export function showHeld(surface, trace, state, apart) {
-    const t = state.get('hover') ?? trace.cursorAt(state);
+ * @param {number} t ns @param {number} apart ns of a pixel */
+export function showHeld(surface, trace, state, t, apart) {
     const key = `${state.get('color')} ${state.get('device')} ${t} ${surface.theme}`;
     if (surface.legend.dataset.key === key)
         return;

@@ -9,6 +9,8 @@ import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, sca
     segmentsAt} from './segmentlayout.js';
 import {missingText} from './timegrid.js';
 import {hasBlocks} from './series.js';
+import {dimmedRows} from './blockdraw.js';
+import {showHeld} from './heldlegend.js';
 import {groupBlocks} from './grouping.js';
 import {describeBlock, describeSegment} from './describe.js';
 import {changeNear, failureNear, groupText, streamText} from './segmenttext.js';
@@ -34,7 +36,7 @@ class SegmentmapView {
         this.bar = createNode('div', 'v-bar');
         element.append(this.bar);
         this.surface = createSurface(element, state, {label: 'Segments at the cursor', height: SEGMENTS_HEIGHT,
-            draw: (pen) => this.drawSegments(pen), drawOver: (pen) => this.drawSegmentMarks(pen)});
+            legend: true, draw: (pen) => this.drawSegments(pen), drawOver: (pen) => this.drawSegmentMarks(pen)});
         this.button('◀', 'previous change', () => this.stepChange(-1));
         this.play = this.button('Play', 'play through time', () => this.togglePlay());
         this.button('▶', 'next change', () => this.stepChange(1));
@@ -82,7 +84,10 @@ class SegmentmapView {
                 this.redrawBoth();
                 requestAnimationFrame(() => this.saySegments());
             }),
-            state.subscribe(['selected'], this.surface.redrawOver),
+            state.subscribe(['selected', 'search'], () => {
+                delete this.surface.legend.dataset.key;
+                this.redrawBoth();
+            }),
             state.subscribe(['playing'], () => this.onPlaying()),
         ];
         for (const name of ['curves', 'blocks', 'segments'])
@@ -175,7 +180,7 @@ class SegmentmapView {
         }
     }
 
-    drawPiece(pen, piece, grouping, colors) {
+    drawPiece(pen, piece, grouping, colors, dim) {
         const {blocks} = this.trace.loaded;
         const {x, y, from, to, segment} = piece;
         const left = SEGMENTS_LEFT + x;
@@ -189,7 +194,8 @@ class SegmentmapView {
             if (x1 <= left || x0 >= left + piece.width || (x1 - x0 < MERGED_PIXELS && x1 - drawn < 0.5))
                 continue;
             const gap = x1 - x0 > 4 ? 0.75 : 0;
-            pen.rect(x0, y, Math.max(0.75, x1 - x0 - gap), LINE_HEIGHT, colors[grouping.of[row]]);
+            pen.rect(x0, y, Math.max(0.75, x1 - x0 - gap), LINE_HEIGHT,
+                dim && dim(row) ? this.surface.colors.grid : colors[grouping.of[row]]);
             drawn = x1;
         }
         pen.frame(left, y, piece.width, LINE_HEIGHT, this.surface.colors.muted, 0.75);
@@ -222,6 +228,7 @@ class SegmentmapView {
         }
         this.compute(pen);
         const grouping = groupBlocks(trace, state.get('color'));
+        const dim = dimmedRows(trace, this.state);
         const palette = grouping.colors(surface.theme);
         if (this.layout.request)
             this.drawRequest(pen, this.layout.request);
@@ -231,7 +238,7 @@ class SegmentmapView {
                 y + 16 + (group.beside ? 0 : 16 * (i + 1)), line, colors.muted, HEADING_TEXT));
         }
         for (const piece of this.layout.pieces)
-            this.drawPiece(pen, piece, grouping, palette);
+            this.drawPiece(pen, piece, grouping, palette, dim);
         if (!this.layout.groups.length)
             pen.text(SEGMENTS_LEFT, this.layout.height + 16, 'Nothing is held at this time.', colors.muted, {size: 13});
         this.showStatus();
@@ -246,10 +253,13 @@ class SegmentmapView {
     }
 
     drawSegmentMarks(pen) {
-        const selected = this.state.get('selected');
+        const {trace, state} = this;
+        const selected = state.get('selected');
+        if (trace.loaded.blocks)
+            showHeld(this.surface, trace, state, trace.cursorAt(state), 1e3);
         if (!this.layout || !selected || selected.block === undefined)
             return;
-        const {blocks} = this.trace.loaded;
+        const {blocks} = trace.loaded;
         const row = selected.block;
         for (const piece of this.layout.pieces) {
             if (!piece.segment.blocks.includes(row))
