@@ -104,9 +104,9 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--try"]
     build = os.path.abspath(words[0])
     pairs = 1 if trial else int(words[1]) if len(words) > 1 else 15
-    rounds = "200" if trial else words[2] if len(words) > 2 else "5000"
+    rounds = "200" if trial else words[2] if len(words) > 2 else "100000"
     good = measure(build, pairs,
-                   [os.path.join(build, "bin", "train_lm"), "--steps", "3" if trial else "60"],
+                   [os.path.join(build, "bin", "train_lm"), "--steps", "3" if trial else "200"],
                    [("train_lm, processor time", "s", lambda out, seconds: seconds)])
     good &= measure(build, pairs,
                     [os.path.join(build, "tests", "bench_pairs"), "hit", "20", "1", "65536", "64", rounds],
