@@ -80,12 +80,12 @@ static void print_why(const struct vs_plan_summary_stream *s)
     case VS_PLAN_PEAK_OUTSIDE:
         printf("%" PRIu32 " requests repeat %" PRIu32 " times, but have at most\n"
                "    %s in use together: at the peak, memory that outlives them is added\n",
-               s->found_period, s->found_repeats, size_text(text, s->found_bytes));
+               s->found_period, s->found_repeats, vs_size_format(text, s->found_bytes));
         return;
     case VS_PLAN_LIVES_DIFFER:
         printf("%" PRIu32 " requests repeat %" PRIu32 " times, but blocks\n"
                "    live longer in some repetitions than in others: %s would be needed\n",
-               s->found_period, s->found_repeats, size_text(text, s->found_bytes));
+               s->found_period, s->found_repeats, vs_size_format(text, s->found_bytes));
         return;
     default:
         puts("no sequence of sizes repeats three times and for\n"

@@ -19,6 +19,7 @@
 #define USE_INDENT 4 /* of a row for a line of the program */
 #define LINE_COLUMNS 79u
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
+#define HOLDER_COLUMNS (80 - SIZE_COLUMN - 2)
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 
@@ -272,10 +273,22 @@ static void each_run(const struct vs_fit_set *set, const char *title, const stru
         print_lines(&lines, title, style);
 }
 
+/* *where* names a call site and its callers, which are left out from the one on that does not fit
+ * into HOLDER_COLUMNS. */
 static void put_holder(uint64_t bytes, const char *where, FILE *out)
 {
+    static const char between[] = " < ", more[] = " < …";
     char size[VS_SIZE_TEXT_MAX];
-    fprintf(out, "\n%*s  %s", SIZE_COLUMN, size_text(size, bytes), where);
+    size_t whole = strlen(where), fits = whole;
+    if (whole > HOLDER_COLUMNS)
+        for (const char *p = where; (p = strstr(p, between)); p++) {
+            size_t before = (size_t)(p - where);
+            if (fits < whole && before + strlen(between) + 1 > HOLDER_COLUMNS)
+                break;
+            fits = before; /* the first is printed even if it is too long */
+        }
+    fprintf(out, "\n%*s  %.*s%s", SIZE_COLUMN, size_text(size, bytes), (int)fits, where,
+            where[fits] ? more : "");
 }
 
 /* A row for each, the largest first. */
