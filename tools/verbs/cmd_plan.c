@@ -73,7 +73,7 @@ static double over(uint64_t bytes, uint64_t bound)
 /* Steps of a program may differ; a plan needs the same sizes in the same order. */
 static void print_why(const struct vs_plan_summary_stream *s)
 {
-    char text[32];
+    char text[VS_SIZE_TEXT_MAX];
     printf("    planned as one sequence: ");
     switch (s->why) {
     case VS_PLAN_WHOLE: puts("requested by --whole"); return;
