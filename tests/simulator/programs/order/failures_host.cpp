@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#undef NDEBUG // before all headers; see failures_kernels.cuh
 #include <vramscope_simulator_kernels.hpp>
 
 #include "failures_kernels.cuh"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that fail on purpose.
 #pragma once
+#undef NDEBUG // a release build compiles the assertions out that are tested here
 #include <cassert>
 
 __global__ void check_below(const int *v, int n, int limit)
