@@ -147,7 +147,7 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
     struct vs_style style;
     struct vs_top_model *model = &sources->model;
     enum vs_err err = VS_OK;
-    for (size_t i = 0; i < model->count; i++)
+    for (size_t i = 0; i < model->count && !sources->search; i++)
         if (model->processes[i].error)
             return vs_tool_fail(who, "%s", model->processes[i].error);
     if (args->json) {

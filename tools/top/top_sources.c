@@ -7,6 +7,7 @@
 
 #include "base/vs_clock.h"
 #include "tools/top/top_command.h"
+#include "trace/read/reader.h"
 
 #define SEARCH_NS UINT64_C(2000000000) /* between two searches for new processes */
 
@@ -113,7 +114,8 @@ enum vs_err vs_top_sources_fill(struct vs_top_sources *sources, bool exact, bool
         err = vs_watch_fill(source->watch, exact, &process->view);
         if (!err)
             err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
-        process->pid = process->view.pid ? process->view.pid : source->pid;
+        process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
+                                                                           : process->view.pid;
     }
     if (!err)
         vs_top_sort_rows(&sources->model);
