@@ -48,7 +48,7 @@ static const char usage[] =
     "Terms: allocated = bytes of live blocks; requested = bytes the program asked for;\n"
     "reserved = bytes held from the device, cached ones included.\n"
     VS_PART_TIMES
-    "Exit codes: 0 printed, 2 the trace is unusable, or wrong usage.\n";
+    "Exit codes: 0 printed, 2 the trace is unusable or lacks what a filter names, or wrong usage.\n";
 
 struct report_arguments {
     bool json, partial, full, colour_given, colour;

@@ -12,7 +12,7 @@
 #include "analysis/report/report.h"
 
 #define VS_CHAIN_TEXT_MAX 4096
-/* vs_text_site: "f (a.c:12) < g (a.c:30) < main [torch: linear]": at most *frames* functions of the
+/* vs_text_site: "f (a.c:12) < g (a.c:30) < main [torch.empty]": at most *frames* functions of the
  * user's, " < …" when there are more, the file only where it changes, without the program's own
  * allocation functions, and the library's function that they called; the first one is short enough
  * for its line to fit on a terminal. The user's line alone, "loss.backward() (train.py:40)", for
