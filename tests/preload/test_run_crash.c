@@ -181,6 +181,21 @@ static void what_was_half_written_is_removed_by_an_interrupt(void **state)
     assert_null(strstr(out, "left"));
 }
 
+/* A signal interrupts the reading and the waiting of `run`, which passes it on and goes on. */
+static void signals_that_the_program_survives_do_not_end_the_waiting(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkfifo sig_hold; $V run -q $S -o signals.vst -- bash -c '"
+             "trap \"echo got >>sig_got\" TERM; mkdir sig_ready; "
+             "until [ -e sig_done ]; do read -t 0.05 <> sig_hold; done; exit 5' &\n"
+             "p=$!; until [ -e sig_ready ]; do read -t 0.05 <> sig_hold; done\n"
+             "for i in 1 2 3; do kill -TERM $p; "
+             "until [ -e sig_got ] && [ $(wc -l <sig_got) -ge $i ]; "
+             "do read -t 0.05 <> sig_hold; done; done\n"
+             "mkdir sig_done; wait $p"), 5);
+}
+
 /* `timeout -s KILL` does not wait for the program that it kills: while the kernel still frees its
  * memory, the summary called it running. */
 static void a_killed_process_that_nobody_waits_for_has_ended(void **state)
@@ -288,6 +303,7 @@ int main(void)
         cmocka_unit_test(no_room_for_the_list_of_traces_is_said_before_the_start),
         cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
         cmocka_unit_test(what_was_half_written_is_removed_by_an_interrupt),
+        cmocka_unit_test(signals_that_the_program_survives_do_not_end_the_waiting),
         cmocka_unit_test(a_killed_process_that_nobody_waits_for_has_ended),
         cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
         cmocka_unit_test(one_of_another_container_neither),

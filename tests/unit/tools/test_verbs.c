@@ -899,6 +899,41 @@ static void replay_compares_settings_and_devices(void **state)
     vs_builder_remove(&b);
 }
 
+static int64_t least_capacity(const char *folder, const char *options, size_t row)
+{
+    struct outcome o;
+    run(&o, folder, "replay --json --policy pytorch --find-capacity %s trace.vst", options);
+    struct json_object *json = json_tokener_parse(o.out), *rows = NULL;
+    assert_non_null(json);
+    assert_true(json_object_object_get_ex(json, "rows", &rows));
+    assert_true(row < json_object_array_length(rows));
+    int64_t least = json_object_get_int64(json_object_object_get(
+        json_object_array_get_idx(rows, row), "least_capacity_bytes"));
+    json_object_put(json);
+    return least;
+}
+
+/* The first row is the recorded run: what is tried in the others once changed its capacity, too. */
+static void the_capacity_of_the_recorded_run_is_not_that_of_a_remedy(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    for (unsigned i = 0; i < 5; i++) {
+        vs_builder_step(&b, i + 1);
+        b.stack = alloc_buffers(&b); /* never freed */
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x7f0000000000 + i * 64 * MIB, 64 * MIB, 64 * MIB);
+        vs_builder_pop(&b);
+    }
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    int64_t recorded = least_capacity(b.dir, "", 0);
+    assert_true(recorded >= (int64_t)(320 * MIB));
+    assert_int_equal(least_capacity(b.dir, "--free-site alloc_buffers", 0), recorded);
+    assert_true(least_capacity(b.dir, "--free-site alloc_buffers", 1) < (int64_t)(200 * MIB));
+    vs_builder_remove(&b);
+}
+
 /* Each would print a row, or "fits", for something that was not tried. */
 static void a_replay_of_nothing_is_an_error(void **state)
 {
@@ -1252,6 +1287,7 @@ int main(void)
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(replay_compares_settings_and_devices),
+        cmocka_unit_test(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy),
         cmocka_unit_test(a_replay_of_nothing_is_an_error),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
