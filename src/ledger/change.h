@@ -108,7 +108,7 @@ static inline struct vs_change vs_change_segment(uint32_t device, bool added, ui
                                .device = device,
                                .allocs = added,
                                .frees = !added,
-                               .reserved = added ? (int64_t)bytes : -(int64_t)bytes};
+                               .reserved = (int64_t)(added ? bytes : 0 - bytes)};
     *(added ? &change.size : &change.freed_size) = bytes;
     return change;
 }
