@@ -294,6 +294,8 @@ void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event
 void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind)
 {
     struct vs_page_rows *rows = context;
+    if (!rows->recording) /* kinds are read from the trace's start: before the window */
+        return;
     const struct vs_live_table *table = &rows->replay->framework_live;
     const struct vs_live *live = vs_live_table_find(table, addr);
     (void)device;

@@ -340,6 +340,32 @@ static void a_window_has_what_was_live_at_its_start(void **state)
     drop(&b, &page);
 }
 
+/* The kinds of tensors that are freed before the window are decided before it has rows. */
+static void tensors_that_end_before_the_window_have_no_rows(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct page page;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB); /* event 3 */
+    put_tensor(&b, A(0), MIB, true);
+    put_tensor(&b, A(4), 3 * MIB, true);
+    put_tensor(&b, A(0), MIB, false);
+    put_tensor(&b, A(4), 3 * MIB, false);
+    put_tensor(&b, A(1), 2 * MIB, true); /* event 8 */
+    put_tensor(&b, A(1), 2 * MIB, false);
+    const struct vs_time_window window = {{true, true, 8}, {true, true, 9}};
+    make(&b, &page, &window, VS_PAGE_EVENTS_MAX);
+    struct rows r = rows_of(&page);
+    assert_true(r.count > 0);
+    for (size_t i = 0; i < r.count; i++)
+        assert_int_not_equal(r.bytes[i], 3 * MIB);
+    assert_int_equal(r.bytes[r.count - 1], 2 * MIB);
+    free_rows(&r);
+    drop(&b, &page);
+}
+
 static void a_trace_above_the_limit_is_shown_around_its_peak(void **state)
 {
     (void)state;
@@ -488,6 +514,7 @@ int main(void)
         cmocka_unit_test(memory_that_holds_tensors_is_a_segment),
         cmocka_unit_test(a_block_over_two_mappings_is_one_rectangle),
         cmocka_unit_test(a_window_has_what_was_live_at_its_start),
+        cmocka_unit_test(tensors_that_end_before_the_window_have_no_rows),
         cmocka_unit_test(a_trace_above_the_limit_is_shown_around_its_peak),
         cmocka_unit_test(names_stay_data_whatever_they_contain),
         cmocka_unit_test(long_sections_are_split_and_join_again),
