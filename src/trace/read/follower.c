@@ -27,6 +27,12 @@ struct follow_place {
     uint32_t tid, frame_events;
 };
 
+/* Bytes of a frame that came from its window. */
+struct follow_bytes {
+    unsigned char *data;
+    size_t used, capacity;
+};
+
 struct vs_follower {
     struct vs_reader *reader;
     struct vs_source live; /* fd -1: none */
@@ -42,8 +48,8 @@ struct vs_follower {
     const unsigned char *start;  /* its first byte */
     struct follow_place before;  /* the decoder before it */
     uint64_t before_offset;
-    unsigned char *window; /* bytes of the present frame that came from its window */
-    size_t window_used, window_capacity;
+    struct follow_bytes window;  /* of the present frame: at least what was decoded of it */
+    struct follow_bytes coming;  /* of the frame after it, until that begins */
 };
 
 static uint64_t value(const _Atomic uint64_t *p)
@@ -142,24 +148,24 @@ static bool has_later_window(const struct vs_follower *f, uint64_t sequence)
     return later;
 }
 
-static bool reserve_window(struct vs_follower *f, size_t bytes)
+static bool reserve_window(struct follow_bytes *to, size_t bytes)
 {
-    if (bytes <= f->window_capacity)
+    if (bytes <= to->capacity)
         return true;
-    size_t capacity = bytes < 2 * f->window_capacity ? 2 * f->window_capacity : bytes;
-    unsigned char *larger = realloc(f->window, capacity);
+    size_t capacity = bytes < 2 * to->capacity ? 2 * to->capacity : bytes;
+    unsigned char *larger = realloc(to->data, capacity);
     if (!larger)
         return false;
-    f->window = larger;
-    f->window_capacity = capacity;
+    to->data = larger;
+    to->capacity = capacity;
     return true;
 }
 
-/* Copies what was added to window *i* of frame *sequence* since f->window_used. The sequence is read
+/* Appends to *to* what was added to window *i* of frame *sequence* since. The sequence is read
  * before `used`, and again after the bytes: the writer stores them in the opposite order. *added* is
  * false when there is nothing new, or the window is in use for another frame by now. */
-static enum vs_err copy_window(struct vs_follower *f, unsigned i, uint64_t sequence, bool *added,
-                               uint64_t *base_ns)
+static enum vs_err copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
+                               struct follow_bytes *to, bool *added, uint64_t *base_ns)
 {
     struct vs_live_window now, again;
     uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
@@ -167,18 +173,18 @@ static enum vs_err copy_window(struct vs_follower *f, unsigned i, uint64_t seque
     if (!read_live(f, at, &now, sizeof now) || value(&now.sequence) != sequence)
         return VS_OK;
     uint64_t used = value(&now.used);
-    if (used <= f->window_used || used > f->header.window_bytes)
+    if (used <= to->used || used > f->header.window_bytes)
         return VS_OK;
-    if (!reserve_window(f, used))
+    if (!reserve_window(to, used))
         return VS_ERR_NOMEM;
-    uint64_t data = f->header.header_bytes + i * f->header.window_bytes + f->window_used;
-    size_t bytes = used - f->window_used;
-    if (!read_live(f, data, f->window + f->window_used, bytes) ||
+    uint64_t data = f->header.header_bytes + i * f->header.window_bytes + to->used;
+    size_t bytes = used - to->used;
+    if (!read_live(f, data, to->data + to->used, bytes) ||
         !read_live(f, at, &again, sizeof again) || value(&again.sequence) != sequence ||
         value(&again.used) < used)
         return VS_OK;
     *base_ns = value(&again.base_ns);
-    f->window_used = used;
+    to->used = used;
     f->reader->table.budget += bytes * BUDGET_FACTOR;
     *added = true;
     return VS_OK;
@@ -223,7 +229,7 @@ static void leave_frame(struct vs_follower *f)
     r->frame_recovered = false;
     r->next = r->end = NULL;
     f->source = FOLLOW_NONE;
-    f->window_used = 0;
+    f->window.used = 0;
 }
 
 static void look_at_file(struct vs_follower *f)
@@ -285,12 +291,12 @@ static enum vs_err move_to_file(struct vs_follower *f, bool *more)
     enum vs_err err = read_from_file(f, r->next_sequence - 1, &found);
     if (err || !found)
         return err;
-    if (r->frame.raw_bytes < done || memcmp(r->raw, f->window, done) != 0)
+    if (r->frame.raw_bytes < done || memcmp(r->raw, f->window.data, done) != 0)
         return VS_ERR_STATE;
     f->source = FOLLOW_FILE;
     r->frame_recovered = false;
     point_at(f, r->raw, done, r->frame.raw_bytes);
-    f->window_used = 0;
+    f->window.used = 0;
     *more = true;
     return VS_OK;
 }
@@ -305,14 +311,14 @@ static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
     *whole = false;
     if (i == VS_LIVE_WINDOWS_MAX)
         return move_to_file(f, more);
-    enum vs_err err = copy_window(f, i, sequence, more, &base_ns);
-    point_at(f, f->window, done, f->window_used);
+    enum vs_err err = copy_window(f, i, sequence, &f->window, more, &base_ns);
+    point_at(f, f->window.data, done, f->window.used);
     if (err || *more)
         return err;
     struct vs_live_window now;
     uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
     bool same = read_live(f, at, &now, sizeof now) && value(&now.sequence) == sequence &&
-                value(&now.used) == f->window_used;
+                value(&now.used) == f->window.used;
     *whole = same && later;
     return same ? VS_OK : move_to_file(f, more);
 }
@@ -336,13 +342,17 @@ static enum vs_err begin_next(struct vs_follower *f, bool *more)
     unsigned i = find_window(f, r->next_sequence);
     if (i == VS_LIVE_WINDOWS_MAX)
         return VS_OK;
-    f->window_used = 0;
-    err = copy_window(f, i, r->next_sequence, more, &base_ns);
+    f->coming.used = 0; /* the present frame keeps its bytes: it may have to go on in FILE */
+    err = copy_window(f, i, r->next_sequence, &f->coming, more, &base_ns);
     if (err || !*more)
         return err;
     *more = base_ns >= r->time_ns;
-    if (*more)
-        begin_frame(f, FOLLOW_WINDOW, f->window, f->window_used, base_ns);
+    if (!*more)
+        return VS_OK;
+    struct follow_bytes before = f->window;
+    f->window = f->coming;
+    f->coming = before;
+    begin_frame(f, FOLLOW_WINDOW, f->window.data, f->window.used, base_ns);
     return VS_OK;
 }
 
@@ -413,7 +423,7 @@ static enum vs_err retry_later(struct vs_follower *f, const struct follow_place 
     }
     restore(f->reader, place);
     f->reader->end = f->reader->next;
-    f->window_used = consumed(f);
+    f->window.used = consumed(f);
     f->again = true;
     return VS_OK;
 }
@@ -518,6 +528,7 @@ void vs_follower_close(struct vs_follower *f)
         return;
     close_live(f);
     vs_reader_close(f->reader);
-    free(f->window);
+    free(f->window.data);
+    free(f->coming.data);
     free(f);
 }

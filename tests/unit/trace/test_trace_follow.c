@@ -455,6 +455,40 @@ static void a_reused_window_continues_in_the_file(void **state)
     stop(&w, SIGKILL);
 }
 
+/* The frame after the present one begins before it: it is refused, and the present one stays as it
+ * was, whatever its window says from then on. */
+static void a_refused_next_frame_leaves_the_present_one_as_it_was(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct writer w;
+    stage(&s, &w);
+    struct vs_follower *f = follow(s.path);
+    struct seen seen = {0};
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 50);
+    unsigned other = s.window ? 0 : 1;
+    assert_true(other < s.header->windows);
+    uint64_t sequence = s.header->window[other].sequence;
+    s.header->window[other].base_ns = 0;
+    s.header->window[other].sequence = s.header->window[s.window].sequence + 1;
+    s.header->window[other].used = 3;
+    assert_int_equal(take(f, &seen), VS_ERR_END);
+    s.header->window[s.window].used = s.header->window_bytes + 1;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(take(f, &seen), VS_ERR_END);
+    assert_int_equal(seen.count, 50);
+    s.header->window[other].used = 0;
+    s.header->window[other].sequence = sequence;
+    replace_by_frame(&s, &w);
+    assert_int_equal(take(f, &seen), VS_ERR_END); /* the bytes of the window are compared */
+    assert_int_equal(seen.count, 100);
+    vs_follower_close(f);
+    free(seen.items);
+    unstage(&s);
+    stop(&w, SIGKILL);
+}
+
 static void bytes_that_the_file_has_differently_are_not_taken_for_the_trace(void **state)
 {
     (void)state;
@@ -499,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_record_that_is_not_whole_yet_is_read_again),
         cmocka_unit_test(a_window_left_incomplete_by_a_dead_process_ends_the_trace),
         cmocka_unit_test(a_reused_window_continues_in_the_file),
+        cmocka_unit_test(a_refused_next_frame_leaves_the_present_one_as_it_was),
         cmocka_unit_test(bytes_that_the_file_has_differently_are_not_taken_for_the_trace),
         cmocka_unit_test(a_finished_trace_is_read_to_its_end),
     };
