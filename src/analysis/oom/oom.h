@@ -111,6 +111,8 @@ struct vs_oom {
     bool spike_is_request;  /* it is the failed request */
     struct vs_report_site spike_site;
     struct vs_cache_census cache;
+    uint64_t pools_releasable; /* of the unused bytes of stream-ordered pools; the rest is beside live
+                                * blocks */
     struct vs_report_site pin_site, withheld_site; /* of the live blocks beside its free pieces */
     uint64_t library_bytes;    /* live in allocations of libraries outside the framework */
     const char *library;       /* the one with most of them; "" */

@@ -10,6 +10,7 @@
 #include "analysis/oom/verdict.h"
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
+#include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
 
 #define SITES_MAX VS_OOM_STACKS_MAX
@@ -309,12 +310,29 @@ static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene
     return name_site(oom, scene, most.site, most.bytes, 1, &oom->library_site);
 }
 
-/* The sites with most of the driver's rounding, and with most stream-ordered memory. */
+/* What trimming the pools would return, and the site with most stream-ordered memory. */
+static enum vs_err fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    const struct vs_sites *sites = &scene->summary->replay->sites;
+    struct heaviest pool = {0};
+    uint64_t freed = 0, live = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        if (site->family != VS_FAMILY_ASYNC || site->device != scene->failure->account)
+            continue;
+        live += site->live_bytes;
+        freed += site->bytes > site->live_bytes ? site->bytes - site->live_bytes : 0;
+        weigh(&pool, (uint32_t)i, site->bytes);
+    }
+    oom->pools_releasable = vs_pool_releasable(oom->balance.pools, live, freed);
+    return pool.bytes ? name_site(oom, scene, pool.site, pool.bytes, 1, &oom->pool_site) : VS_OK;
+}
+
+/* The site with most of the driver's rounding. */
 static enum vs_err fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
-    const struct vs_sites *sites = &scene->summary->replay->sites;
-    struct heaviest rounded = {0}, pool = {0};
+    struct heaviest rounded = {0};
     uint64_t *lost = calloc(history->site_count + 1, sizeof *lost);
     enum vs_err err = lost ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < history->block_count; i++) {
@@ -325,13 +343,8 @@ static enum vs_err fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
     for (size_t i = 0; !err && i < history->site_count; i++)
         weigh(&rounded, (uint32_t)i, lost[i]);
     free(lost);
-    for (size_t i = 0; i < sites->count; i++)
-        if (sites->items[i].family == VS_FAMILY_ASYNC && sites->items[i].device == scene->failure->account)
-            weigh(&pool, (uint32_t)i, sites->items[i].bytes);
     if (!err && rounded.bytes)
         err = name_site(oom, scene, rounded.site, rounded.bytes, 1, &oom->rounded_site);
-    if (!err && pool.bytes)
-        err = name_site(oom, scene, pool.site, pool.bytes, 1, &oom->pool_site);
     return err;
 }
 
@@ -354,6 +367,8 @@ enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         err = fill_spike(oom, scene);
     if (!err)
         err = fill_rounding(oom, scene);
+    if (!err)
+        err = fill_pools(oom, scene);
     fill_contexts(oom);
     return err;
 }

@@ -37,6 +37,10 @@ static void explain(struct vs_oom *oom)
                         oom->cached < oom->missing
                             ? "less than is missing"
                             : "the program was still growing, so holes are not the cause");
+    if (oom->balance.known && oom->balance.pools > oom->pools_releasable + oom->missing / 10)
+        vs_oom_evidence(oom, "%s more is unused in stream-ordered pools beside live blocks: trimming "
+                        "does not return it",
+                        vs_oom_size(oom, oom->balance.pools - oom->pools_releasable));
     if (oom->steps_begun && steps == 0)
         vs_oom_evidence(oom, "no step was completed: the first one does not fit");
     else if (steps)

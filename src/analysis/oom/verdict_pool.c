@@ -15,17 +15,18 @@ static uint64_t recovers(const struct vs_oom *oom)
 {
     if (holes_of_growth(oom))
         return 0;
-    return oom->balance.known ? oom->balance.pools + oom->balance.graphs : 0;
+    return oom->balance.known ? oom->pools_releasable + oom->balance.graphs : 0;
 }
 
 static const struct vs_report_site *guilty(const struct vs_oom *oom)
 {
-    return oom->balance.pools >= oom->balance.graphs ? &oom->pool_site : NULL;
+    return oom->pools_releasable >= oom->balance.graphs ? &oom->pool_site : NULL;
 }
 
 static void explain(struct vs_oom *oom)
 {
     const struct vs_balance *b = &oom->balance;
+    uint64_t bytes = recovers(oom), pools = oom->pools_releasable;
     if (b->pools)
         vs_oom_evidence(oom, "stream-ordered pools (cudaMallocAsync) hold %s, %s of the device, that "
                         "nothing uses; their live allocations take %s",
@@ -34,18 +35,20 @@ static void explain(struct vs_oom *oom)
     if (b->graphs)
         vs_oom_evidence(oom, "the driver keeps %s for graphs that are not running",
                         vs_oom_size(oom, b->graphs));
-    if (oom->pool_site.count)
+    if (pools < b->pools / 10 * 9)
+        vs_oom_evidence(oom, "trimming the pools returns about %s of that: the rest lies beside live "
+                        "blocks", vs_oom_size(oom, pools));
+    if (pools && oom->pool_site.count)
         vs_oom_evidence(oom, "most of it was allocated and freed at %s, at most %s at once",
                         vs_oom_site(oom, &oom->pool_site, 3),
                         vs_oom_size(oom, oom->pool_site.largest));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_pool);
-    uint64_t bytes = recovers(oom);
-    if (b->pools)
+    if (pools)
         vs_oom_remedy(oom, "trim_pools", bytes, bytes >= oom->missing,
                       "call cudaMemPoolTrimTo(pool, 0) before large requests, or lower "
                       "cudaMemPoolAttrReleaseThreshold: returns %s to the device",
-                      vs_oom_size(oom, b->pools));
+                      vs_oom_size(oom, pools));
     if (b->graphs)
         vs_oom_remedy(oom, "trim_graphs", b->graphs, b->graphs >= oom->missing,
                       "call cudaDeviceGraphMemTrim: returns %s to the device",

@@ -7,6 +7,7 @@
  * alone; PyTorch's allocator releases its own cache and fails. */
 #include <stdlib.h>
 
+#include "analysis/state/driver_pages.h"
 #include "analysis/whatif/limited_device.h"
 #include "analysis/whatif/site_rules.h"
 
@@ -35,6 +36,7 @@ struct setting_run {
     struct setting_slot *slots;
     struct vs_site_rules rules;
     uint64_t allocated, steps, fallbacks;
+    uint64_t pool_freed; /* bytes freed in stream-ordered pools so far */
 };
 
 static enum vs_err cache_of(struct setting_run *r, enum block_server server, struct vs_allocator **out)
@@ -220,9 +222,12 @@ static void take_other_failed(struct setting_run *r, const struct vs_request_ent
 
 static void set_pools(struct setting_run *r, uint64_t live, uint64_t held)
 {
-    uint64_t kept = held > live ? held - live : 0;
+    uint64_t kept = held > live ? held - live : 0, keep = r->setting->pool_keep;
+    if (live < r->device.pool_live)
+        r->pool_freed += r->device.pool_live - live;
+    uint64_t stays = kept - vs_pool_releasable(kept, live, r->pool_freed);
     r->device.pool_live = live;
-    r->device.pool_kept = kept < r->setting->pool_keep ? kept : r->setting->pool_keep;
+    r->device.pool_kept = kept < keep ? kept : stays > keep ? stays : keep;
 }
 
 static void take_level(struct setting_run *r, const struct vs_request_entry *e)

@@ -771,6 +771,35 @@ static void memory_kept_by_a_pool_is_named_with_its_site(void **state)
     done(&b, oom);
 }
 
+/* The unused ends of a pool's chunks, of which none was freed: trimming returns nothing. */
+static void ends_of_a_pools_chunks_are_not_kept(void **state)
+{
+    (void)state;
+    for (unsigned freed = 0; freed < 2; freed++) {
+        struct vs_builder b;
+        start(&b);
+        b.stack = site_activation(&b);
+        for (unsigned i = 0; i < 4; i++)
+            vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(1000 + 100 * i), 50 * MIB, 50 * MIB);
+        if (freed)
+            vs_builder_free(&b, 0, A(1300));
+        usage_row(&b, VS_USAGE_POOLS, 256 * MIB);
+        vs_builder_event(&b, (struct vs_event){
+            .kind = VS_EVENT_device_sample,
+            .device_sample = {.free_bytes = 92 * MIB, .total_bytes = CAPACITY}});
+        b.stack = site_spike(&b);
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 120 * MIB, 92 * MIB, CAPACITY);
+        struct vs_oom *oom = diagnose(&b, 0);
+        assert_int_equal(oom->balance.pools, freed ? 106 * MIB : 56 * MIB);
+        assert_int_equal(oom->pools_releasable, freed ? 64 * MIB : 0);
+        assert_string_equal(oom->verdict->name, freed ? "kept_pool" : "true_capacity");
+        assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+        const struct vs_remedy *trim = remedy_of(oom, "trim_pools");
+        assert_int_equal(trim && trim->fits && trim->replayed, freed);
+        done(&b, oom);
+    }
+}
+
 static void two_causes_that_suffice_only_together_are_both_named(void **state)
 {
     (void)state;
@@ -1119,6 +1148,7 @@ int main(void)
         cmocka_unit_test(another_process_in_the_way_is_named),
         cmocka_unit_test(a_small_neighbour_is_a_remedy_but_no_verdict),
         cmocka_unit_test(memory_kept_by_a_pool_is_named_with_its_site),
+        cmocka_unit_test(ends_of_a_pools_chunks_are_not_kept),
         cmocka_unit_test(two_causes_that_suffice_only_together_are_both_named),
         cmocka_unit_test(a_cache_of_another_stream_is_not_fragmentation),
         cmocka_unit_test(many_blocks_of_little_more_than_a_page_are_rounding),
