@@ -19,11 +19,38 @@ static const struct vs_report_site *guilty(const struct vs_oom *oom)
     return oom->growing.count ? &oom->growing.items[0] : NULL;
 }
 
+static uint64_t requested_bytes(const struct vs_oom *oom)
+{
+    uint64_t requested = 0;
+    for (size_t i = 0; i < oom->growing.count; i++)
+        requested += oom->growing.items[i].growth_bytes;
+    return requested;
+}
+
+/* The kept bytes as the program requested them, and with the driver's rounding where it adds any. */
+static const char *kept(struct vs_oom *oom)
+{
+    uint64_t requested = requested_bytes(oom);
+    if (requested >= oom->growth_bytes)
+        return vs_oom_size(oom, oom->growth_bytes);
+    struct vs_size_pair two = vs_sizes_apart(requested, oom->growth_bytes);
+    return vs_oom_text_of(oom, "%s (%s with the driver's rounding)", two.a, two.b);
+}
+
+/* What the device loses each time: with the driver's rounding. */
+static const char *kept_each_time(struct vs_oom *oom)
+{
+    uint64_t requested = requested_bytes(oom), each = oom->growth_per_step;
+    if (requested && requested < oom->growth_bytes)
+        each = (uint64_t)((double)each * (double)oom->growth_bytes / (double)requested);
+    return vs_oom_size(oom, each);
+}
+
 static void explain_steps(struct vs_oom *oom)
 {
     unsigned long long times = oom->growth_times, since = oom->growth_since;
     const char *each = vs_oom_size(oom, oom->growth_per_step);
-    const char *all = vs_oom_size(oom, oom->growth_bytes);
+    const char *all = kept(oom);
     if (times + 1 >= oom->steps_done)
         vs_oom_evidence(oom, "grows by %s every step since step %llu: %s so far", each, since, all);
     else
@@ -36,9 +63,9 @@ static void explain_steps(struct vs_oom *oom)
 static void explain_times(struct vs_oom *oom)
 {
     char time[VS_SIZE_TEXT_MAX];
-    vs_oom_evidence(oom, "since %s, %llu allocations (%s) were never freed; memory allocated between "
-                    "them was", vs_time_format(time, oom->growth_since_ns),
-                    (unsigned long long)oom->growth_count, vs_oom_size(oom, oom->growth_bytes));
+    vs_oom_evidence(oom, "since %s, %llu allocations were never freed: %s; the program freed other "
+                    "memory that it allocated between them", vs_time_format(time, oom->growth_since_ns),
+                    (unsigned long long)oom->growth_count, kept(oom));
     if (oom->steps_found && oom->steps_found_net > 0)
         vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and each added %s",
                         (unsigned long long)oom->steps_found,
@@ -85,7 +112,7 @@ static void explain(struct vs_oom *oom)
                       oom->steps_begun ? "a larger device only delays it: by a step for each %s"
                                        : "a larger device only delays it: it keeps %s more with "
                                          "each repetition",
-                      vs_oom_size(oom, oom->growth_per_step));
+                      kept_each_time(oom));
 }
 
 const struct vs_verdict vs_verdict_growth = {
