@@ -50,8 +50,8 @@ static void explain(struct vs_oom *oom)
     vs_oom_explain_missing(oom);
     for (size_t i = 0; i < oom->cause_count; i++)
         if (oom->causes[i].suffices)
-            vs_oom_but(oom, "without %s, %s, this request fits; but the program never ran with as "
-                       "much live, so the next one may not", oom->causes[i].verdict->noun,
+            vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
+                       "live, so later requests may not", oom->causes[i].verdict->noun,
                        vs_oom_size(oom, oom->causes[i].bytes));
     explain_equal_blocks(oom);
     vs_oom_common_remedies(oom);

@@ -15,6 +15,14 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
+/* One piece of evidence; what speaks against the verdict begins with "but". */
+static void evidence_line(const struct vs_evidence *evidence, const struct vs_style *style)
+{
+    char text[VS_CHAIN_TEXT_MAX];
+    snprintf(text, sizeof text, "%s%s", evidence->against ? "but " : "", evidence->text);
+    vs_text_wrapped(style, "  - ", text);
+}
+
 static void other_failures(const struct vs_oom *oom, const struct vs_style *style)
 {
     uint64_t others = oom->total_failures - 1 - oom->repeated;
@@ -183,7 +191,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     what_failed(oom, report, style);
     fprintf(style->out, "\n%swhy%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++)
-        vs_text_wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
+        evidence_line(&oom->evidence[i], style);
     bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
     if (of_memory)
         where_the_bytes_were(oom, style);
