@@ -45,6 +45,7 @@ struct vs_growth_steps {
     double confidence;     /* 0 to 1 that these are steps; 1 for marks */
     const struct vs_growth_step *items; /* by time; the last may be in progress */
     size_t count;
+    uint64_t lowest_peak, highest_peak; /* of the completed steps */
     uint64_t peak_bytes;      /* median over completed steps, likewise the following */
     int64_t net_bytes;        /* end - begin */
     uint64_t churn_bytes;     /* allocated and freed again */

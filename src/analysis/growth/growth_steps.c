@@ -110,6 +110,8 @@ enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_s
     qsort(values, done, sizeof *values, by_size);
     qsort(nets, done, sizeof *nets, by_signed_size);
     out->peak_bytes = values[done / 2];
+    out->lowest_peak = values[0];
+    out->highest_peak = values[done - 1];
     out->net_bytes = nets[done / 2] / stride;
     for (size_t i = 0; i < done; i++)
         values[i] = churn_of(&rows->items[i]);

@@ -141,6 +141,8 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_ste
         *out = found_steps(steps);
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;
+    out->lowest_peak = steps->lowest_peak;
+    out->highest_peak = steps->highest_peak;
     out->net_bytes = steps->net_bytes;
     out->churn_bytes = steps->churn_bytes;
 }

@@ -235,6 +235,7 @@ struct vs_report_steps {
                  * times below, and the numbers 1, 2, … */
     uint64_t begun, done;
     uint64_t device;                    /* of the following bytes */
+    uint64_t lowest_peak, highest_peak; /* of the steps */
     uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
     int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */

@@ -458,6 +458,8 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
     vs_json_uint(json, "longest_step", steps->longest_number);
     vs_json_uint(json, "device", steps->device);
     vs_json_uint(json, "peak_bytes", steps->peak_bytes);
+    vs_json_uint(json, "lowest_peak_bytes", steps->lowest_peak);
+    vs_json_uint(json, "highest_peak_bytes", steps->highest_peak);
     vs_json_int(json, "net_bytes", steps->net_bytes);
     vs_json_uint(json, "churn_bytes", steps->churn_bytes);
     vs_json_end_object(json);

@@ -327,7 +327,7 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
             vs_count_format(count, (uint64_t)(churn->per_step + 0.5));
         else
             vs_count_format(count, churn->allocs - 1);
-        fprintf(style->out, "%s calls of ", count);
+        fprintf(style->out, "%s call%s of ", count, strcmp(count, "1") == 0 ? "" : "s");
         vs_text_put(style->out, *churn->site.api ? churn->site.api : "the allocator");
         fprintf(style->out, "%s%s%s\n      ", churn->per_step >= 1 ? " a step" : "",
                 churn->one_at_a_time ? ", with one buffer of "
