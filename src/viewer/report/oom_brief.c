@@ -18,8 +18,8 @@ static void first_line(const struct vs_oom *oom, const struct vs_style *style)
     bool of_memory = vs_oom_is_out_of_memory(failure);
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
             of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
-            vs_failure_what(one, failure), *failure->api ? " by " : "");
-    vs_text_put(style->out, failure->api);
+            vs_failure_what(one, failure), failure->framework || *failure->api ? " by " : "");
+    vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
     if (failure->host)
         fprintf(style->out, ", host memory");
     else
@@ -47,7 +47,7 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
     }
     fprintf(style->out, "  where   ");
     vs_text_chain(style, LEAD, &oom->failure.site);
-    if (oom->line && *oom->line)
+    if (oom->line && *oom->line && !strstr(failed, oom->line))
         vs_text_wrapped(style, "  line    ", oom->line);
     if (oom->remedy_count) {
         const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
