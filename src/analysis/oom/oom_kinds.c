@@ -8,13 +8,27 @@
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
-#define SHOWN 4
+#define SHOWN 5
+
+/* The largest first, `other` and `unknown` among them: here they can be the answer. */
+static size_t by_bytes(const struct vs_kinds_table *table, enum vs_kind order[VS_KIND_COUNT])
+{
+    size_t count = vs_kinds_order(table, order);
+    for (size_t i = 1; i < count; i++) {
+        enum vs_kind kind = order[i];
+        size_t at = i;
+        for (; at && table->kinds[order[at - 1]].bytes < table->kinds[kind].bytes; at--)
+            order[at] = order[at - 1];
+        order[at] = kind;
+    }
+    return count;
+}
 
 static void add_evidence(struct vs_oom *oom, const struct vs_kinds_table *table)
 {
     enum vs_kind order[VS_KIND_COUNT];
     char text[320] = "", size[VS_SIZE_TEXT_MAX];
-    size_t count = vs_kinds_order(table, order), length = 0;
+    size_t count = by_bytes(table, order), length = 0;
     if (table->kinds[VS_KIND_UNKNOWN].bytes > table->total.bytes / 2)
         return; /* no Python stacks */
     for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {
