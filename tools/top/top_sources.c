@@ -11,6 +11,12 @@
 
 #define SEARCH_NS UINT64_C(2000000000) /* between two searches for new processes */
 
+/* The view of a trace that has not been read. */
+static struct vs_watch_view unread(const char *path)
+{
+    return (struct vs_watch_view){.exe = "", .cmdline = "", .path = path, .running = true};
+}
+
 enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
 {
     for (size_t i = 0; i < sources->count; i++) {
@@ -36,7 +42,7 @@ enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path,
         return VS_ERR_NOMEM;
     sources->items[sources->count] = (struct vs_top_source){.path = copy, .pid = pid};
     sources->model.processes[sources->count++] = (struct vs_top_process){
-        .pid = pid, .view = {.exe = "", .cmdline = "", .path = copy, .running = true}};
+        .pid = pid, .view = unread(copy)};
     sources->model.count = sources->count;
     return VS_OK;
 }
@@ -68,7 +74,18 @@ enum vs_err vs_top_sources_search(struct vs_top_sources *sources)
     return err;
 }
 
-static enum vs_err read_source(struct vs_top_source *source, uint64_t until_ns)
+/* The view's texts and histories are the watch's, the names those of its call sites. */
+static void close_source(struct vs_top_source *source, struct vs_top_process *process)
+{
+    vs_watch_close(source->watch);
+    source->watch = NULL;
+    vs_top_names_free(&source->names);
+    vs_watch_view_free(&process->view);
+    process->view = unread(source->path);
+}
+
+static enum vs_err read_source(struct vs_top_source *source, struct vs_top_process *process,
+                               uint64_t until_ns)
 {
     enum vs_err err = VS_OK;
     if (!source->watch) {
@@ -80,10 +97,8 @@ static enum vs_err read_source(struct vs_top_source *source, uint64_t until_ns)
     }
     if (!err)
         err = vs_watch_read(source->watch, until_ns);
-    if (err && err != VS_ERR_NOMEM && source->watch) { /* opened again, in vain */
-        vs_watch_close(source->watch);
-        source->watch = NULL;
-    }
+    if (err && err != VS_ERR_NOMEM && source->watch) /* it is opened again the next time */
+        close_source(source, process);
     if (err && err != VS_ERR_NOMEM && !*source->why)
         strcpy(source->why, vs_err_text(err));
     return err == VS_ERR_NOMEM ? err : VS_OK;
@@ -96,7 +111,8 @@ enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_n
     for (size_t i = 0; !err && i < sources->count; i++) {
         /* each has its share of the time that is left */
         uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
-        err = read_source(&sources->items[i], now + left / (sources->count - i));
+        err = read_source(&sources->items[i], &sources->model.processes[i],
+                          now + left / (sources->count - i));
         *behind |= sources->items[i].watch && !vs_watch_complete(sources->items[i].watch);
     }
     return err;
