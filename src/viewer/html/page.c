@@ -257,7 +257,8 @@ static enum vs_err pack(struct page_reading *build)
                                  .unordered = data->activity.unordered}};
     memcpy(data->sections, sections, sizeof sections);
     data->sections[VS_SECTION_CURVES].column_count =
-        vs_page_scan_columns(build->source->scan, data->curves, data->curve_names);
+        vs_page_scan_columns(build->source->scan, data->numbers, data->curves,
+                             data->curve_names);
     enum vs_err err = VS_OK;
     for (int i = 0; !err && i < VS_SECTIONS; i++)
         err = vs_section_pack(&data->sections[i]);
@@ -279,6 +280,22 @@ static enum vs_err complete(struct page_reading *build)
     return err ? err : vs_page_head_write(data, build->source, build->replay);
 }
 
+/* The replay numbers devices in the order of their first events, the report by the driver's
+ * numbers. */
+static void number_devices(struct page_reading *build)
+{
+    const struct vs_page_scan *scan = build->source->scan;
+    const struct vs_report *report = build->source->report;
+    struct vs_page_data *data = build->data;
+    for (unsigned a = 0; a < scan->device_count; a++)
+        for (size_t i = 0; i < report->device_count; i++)
+            if (report->devices[i].device == scan->devices[a]->ordinal) {
+                data->numbers[a] = (uint8_t)i;
+                data->rows.framework[a] = report->devices[i].has_framework;
+            }
+    data->rows.numbers = data->activity.numbers = data->numbers;
+}
+
 static enum vs_err prepare(struct page_reading *build)
 {
     const struct vs_page_source *source = build->source;
@@ -293,8 +310,9 @@ static enum vs_err prepare(struct page_reading *build)
     data->rows.streams = data->activity.streams = &data->streams;
     data->rows.zones = source->scan->zones;
     data->rows.zone_count = source->scan->zone_count;
-    for (size_t i = 0; i < source->report->device_count && i < VS_DEVICES_MAX; i++)
-        framework |= data->rows.framework[i] = source->report->devices[i].has_framework;
+    number_devices(build);
+    for (size_t i = 0; i < VS_DEVICES_MAX; i++)
+        framework |= data->rows.framework[i];
     choose_window(build);
     build->watch = vs_page_rows_watch(&data->rows);
     enum vs_err err = vs_symbols_open(source->reader, &build->symbols);

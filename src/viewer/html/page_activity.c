@@ -46,7 +46,7 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
         vs_column_add(&c[VS_ACTIVITY_DURATION], row->duration_ns);
         vs_column_add(&c[VS_ACTIVITY_NAME], row->name);
         vs_column_add(&c[VS_ACTIVITY_STREAM], row->stream);
-        vs_column_add(&c[VS_ACTIVITY_DEVICE], row->device);
+        vs_column_add(&c[VS_ACTIVITY_DEVICE], activity->numbers[row->device]);
         vs_column_add(&c[VS_ACTIVITY_TYPE], row->type);
         vs_column_add(&c[VS_ACTIVITY_BYTES], row->bytes);
     }

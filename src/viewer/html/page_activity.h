@@ -32,6 +32,7 @@ struct vs_page_activity {
     uint64_t start_ns; /* of the trace's clock: time 0 */
     uint64_t from_ns, to_ns; /* activity that overlaps this span is added */
     struct vs_page_streams *streams; /* not owned */
+    const uint8_t *numbers; /* of the devices on the page, by account; not owned */
     struct vs_page_work *waiting;
     size_t waiting_count, waiting_capacity;
     uint64_t last_ns;  /* start of the latest row */

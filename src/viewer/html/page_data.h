@@ -17,6 +17,7 @@ enum vs_page_section_number {
 };
 
 struct vs_page_data {
+    uint8_t numbers[VS_DEVICES_MAX]; /* of devices: the report's, which sorts them, by account */
     struct vs_page_window window;
     struct vs_section sections[VS_SECTIONS];
     struct vs_column *curves; /* VS_SCAN_COLUMNS_MAX */

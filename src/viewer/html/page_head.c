@@ -117,6 +117,16 @@ static void write_levels(struct vs_json *json, const struct vs_page_data *data,
     vs_json_end_object(json);
 }
 
+/* The end of the axis of the report's device *number*. */
+static uint64_t axis_end(const struct vs_page_data *data, const struct vs_page_scan *scan,
+                         size_t number)
+{
+    for (unsigned a = 0; a < scan->device_count; a++)
+        if (data->numbers[a] == number)
+            return data->rows.axes[a].end;
+    return 0;
+}
+
 static void write_devices(struct vs_json *json, const struct vs_page_data *data,
                           const struct vs_page_source *source)
 {
@@ -131,7 +141,7 @@ static void write_devices(struct vs_json *json, const struct vs_page_data *data,
             vs_json_uint(json, "limit", device->limit_bytes);
         vs_json_bool(json, "simulated", device->simulated);
         vs_json_bool(json, "framework", device->has_framework);
-        vs_json_uint(json, "axis", data->rows.axes[i].end);
+        vs_json_uint(json, "axis", axis_end(data, source->scan, i));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -241,7 +251,7 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
                  (unsigned long long)data->streams.items[i].stream);
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "name", name);
-        vs_json_uint(json, "device", data->streams.items[i].device);
+        vs_json_uint(json, "device", data->numbers[data->streams.items[i].device]);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);

@@ -109,7 +109,7 @@ static void add_row(struct vs_page_rows *rows, const struct vs_live *live,
     vs_column_add(&c[VS_BLOCK_PLACE], place);
     vs_column_add(&c[VS_BLOCK_SEGMENT], segment);
     vs_column_add(&c[VS_BLOCK_STREAM], stream);
-    vs_column_add(&c[VS_BLOCK_DEVICE], live->device);
+    vs_column_add(&c[VS_BLOCK_DEVICE], rows->numbers[live->device]);
     vs_column_add(&c[VS_BLOCK_PHASE], live->place.phase);
     vs_column_add(&c[VS_BLOCK_STEP], live->place.step_known ? rows->step : 0);
     vs_column_add(&c[VS_BLOCK_FAMILY], live->family);
@@ -368,7 +368,7 @@ static void encode_segments(struct vs_page_rows *rows, const uint32_t *site_numb
         vs_column_add(&c[VS_SEGMENT_BYTES], s->bytes);
         vs_column_add(&c[VS_SEGMENT_PLACE], s->place);
         vs_column_add(&c[VS_SEGMENT_ADDRESS], s->addr);
-        vs_column_add(&c[VS_SEGMENT_DEVICE], s->device);
+        vs_column_add(&c[VS_SEGMENT_DEVICE], rows->numbers[s->device]);
         vs_column_add(&c[VS_SEGMENT_STREAM], s->stream);
         vs_column_add(&c[VS_SEGMENT_POOL], s->pool);
         vs_column_add(&c[VS_SEGMENT_FAMILY], s->family);

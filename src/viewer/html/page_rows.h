@@ -83,7 +83,8 @@ struct vs_page_rows {
     bool unordered;              /* a row was born before the one above it */
     bool recording;              /* births are rows and deaths complete them */
     bool ended;                  /* the window is over: rows stay as they are, but for their kind */
-    bool framework[VS_DEVICES_MAX]; /* the device has one, by the report */
+    bool framework[VS_DEVICES_MAX]; /* the device has one, by the report; by account */
+    const uint8_t *numbers;      /* of the devices on the page, by account; not owned */
     struct vs_page_streams *streams; /* not owned */
     const struct vs_scan_zone *zones; /* not owned */
     uint64_t *zone_places;       /* + 1; 0: no place yet */

@@ -65,10 +65,12 @@ static void add_devices(struct vs_page_scan *scan, const struct vs_replay *repla
 {
     while (!scan->err && scan->device_count < replay->account_count) {
         struct vs_scan_device *device = calloc(1, sizeof *device);
-        if (!device)
+        if (!device) {
             scan->err = VS_ERR_NOMEM;
-        else
-            scan->devices[scan->device_count++] = device;
+            return;
+        }
+        device->ordinal = replay->accounts[scan->device_count]->device;
+        scan->devices[scan->device_count++] = device;
     }
 }
 
@@ -166,14 +168,16 @@ static struct vs_column *named(struct vs_column *column, char name[24], unsigned
     return column;
 }
 
-size_t vs_page_scan_columns(struct vs_page_scan *scan, struct vs_column *columns, char (*names)[24])
+size_t vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
+                            struct vs_column *columns, char (*names)[24])
 {
     static const char *const what[] = {"allocated", "reserved", "live", "tensors"};
     size_t count = 0;
     go_on(scan, scan->end_ns);
     for (unsigned d = 0; d < scan->device_count; d++) {
         const struct vs_scan_device *device = scan->devices[d];
-        struct vs_column *time = named(&columns[count], names[count], d, "time", "");
+        unsigned n = numbers[d];
+        struct vs_column *time = named(&columns[count], names[count], n, "time", "");
         time->type = VS_COLUMN_DELTA;
         count++;
         for (size_t i = 0; i <= scan->bucket; i++)
@@ -181,16 +185,16 @@ size_t vs_page_scan_columns(struct vs_page_scan *scan, struct vs_column *columns
         for (int c = 0; c < VS_SCAN_CURVES; c++) {
             if (c == VS_SCAN_TENSORS && !has_tensors(device))
                 continue;
-            struct vs_column *low = named(&columns[count], names[count], d, what[c], "_min");
+            struct vs_column *low = named(&columns[count], names[count], n, what[c], "_min");
             count++;
-            struct vs_column *high = named(&columns[count], names[count], d, what[c], "_max");
+            struct vs_column *high = named(&columns[count], names[count], n, what[c], "_max");
             count++;
             for (size_t i = 0; i <= scan->bucket; i++) {
                 vs_column_add(low, device->levels[c][i].low);
                 vs_column_add(high, device->levels[c][i].high);
             }
         }
-        struct vs_column *used = named(&columns[count], names[count], d, "used", "");
+        struct vs_column *used = named(&columns[count], names[count], n, "used", "");
         count++;
         for (size_t i = 0; i <= scan->bucket; i++)
             vs_column_add(used, device->used[i]);

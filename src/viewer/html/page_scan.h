@@ -29,6 +29,7 @@ struct vs_scan_level {
 };
 
 struct vs_scan_device {
+    uint64_t ordinal; /* the driver's */
     struct vs_scan_level levels[VS_SCAN_CURVES][VS_SCAN_BUCKETS];
     uint64_t used[VS_SCAN_BUCKETS]; /* highest reading of the device's use; 0: none so far */
     uint64_t now[VS_SCAN_CURVES], used_now;
@@ -58,8 +59,9 @@ void vs_page_scan_event(void *context, const struct vs_replay *replay, const str
 #define VS_SCAN_COLUMNS_MAX ((2 * VS_SCAN_CURVES + 2) * VS_DEVICES_MAX)
 
 /* vs_page_scan_columns: fills *columns* (room for VS_SCAN_COLUMNS_MAX, zeroed), named in *names*
- * (likewise, 24 bytes each); returns how many. */
-size_t vs_page_scan_columns(struct vs_page_scan *scan, struct vs_column *columns, char (*names)[24]);
+ * (likewise, 24 bytes each); returns how many. *numbers*: of the devices, by account. */
+size_t vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
+                            struct vs_column *columns, char (*names)[24]);
 
 void vs_page_scan_free(struct vs_page_scan *scan);
 

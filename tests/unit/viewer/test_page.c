@@ -187,6 +187,52 @@ static void live_blocks_add_up_to_the_peak_and_never_overlap(void **state)
     drop(&b, &page);
 }
 
+static uint64_t axis_of(const struct page *page, size_t device)
+{
+    struct json_object *devices = json_object_object_get(page->head, "devices");
+    struct json_object *one = json_object_array_get_idx(devices, device);
+    return (uint64_t)json_object_get_int64(json_object_object_get(one, "axis"));
+}
+
+/* The page lists devices by the driver's numbers, whichever is used first. */
+static void a_device_keeps_its_figures_if_another_is_used_first(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct page page;
+    size_t count;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 1, "second", GIB);
+    vs_builder_alloc(&b, 1, VS_FAMILY_DEVICE, A(0), MIB, MIB);
+    vs_builder_kernel(&b, 1, 7, "kernel", 100, 50);
+    vs_builder_device(&b, 0, "first", GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 8 * MIB, 8 * MIB);
+    vs_builder_segment(&b, 0, A(300), 2 * MIB);
+    make(&b, &page, NULL, VS_PAGE_EVENTS_MAX);
+    check_rows(&page);
+    struct rows r = rows_of(&page);
+    assert_int_equal(r.device[0], 1);
+    assert_int_equal(r.bytes[0], MIB);
+    assert_int_equal(r.device[1], 0);
+    assert_int_equal(axis_of(&page, 0), 10 * MIB);
+    assert_int_equal(axis_of(&page, 1), MIB);
+    uint64_t *segment = column(&page, "segments", "device", &count);
+    assert_int_equal(segment[0], 0);
+    uint64_t *activity = column(&page, "activity", "device", &count);
+    assert_int_equal(activity[0], 1);
+    struct json_object *streams = json_object_object_get(page.head, "streams");
+    for (size_t i = 0; i < json_object_array_length(streams); i++) {
+        struct json_object *one = json_object_array_get_idx(streams, i);
+        const char *name = json_object_get_string(json_object_object_get(one, "name"));
+        if (strcmp(name, "stream 7") == 0)
+            assert_int_equal(json_object_get_int(json_object_object_get(one, "device")), 1);
+    }
+    free(segment);
+    free(activity);
+    free_rows(&r);
+    drop(&b, &page);
+}
+
 static void a_block_lies_in_its_segment(void **state)
 {
     (void)state;
@@ -510,6 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(live_blocks_add_up_to_the_peak_and_never_overlap),
+        cmocka_unit_test(a_device_keeps_its_figures_if_another_is_used_first),
         cmocka_unit_test(a_block_lies_in_its_segment),
         cmocka_unit_test(memory_that_holds_tensors_is_a_segment),
         cmocka_unit_test(a_block_over_two_mappings_is_one_rectangle),
