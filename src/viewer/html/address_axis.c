@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The treap's priorities are a hash of the index of the gap, which makes it about
- * 2 log2(n) deep in any order of changes; functions recurse to that depth. */
+ * See the header. The treap's priorities are a hash of the index of the gap and of a random number,
+ * which makes it about 2 log2(n) deep in any order of changes, also in one that a trace was made
+ * for; functions recurse to that depth. The places do not depend on it. */
 #include "viewer/html/address_axis.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "analysis/state/vec.h"
 
 #define GRANULE 512
 #define AXIS_END (UINT64_C(1) << 62)
 
-static uint32_t priority(uint32_t gap)
+static uint32_t priority(const struct vs_axis *axis, uint32_t gap)
 {
-    return gap * UINT32_C(0x9e3779b1);
+    uint64_t word = (axis->seed + gap) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(word >> 32);
 }
 
 static void renew(struct vs_axis *axis, uint32_t gap)
@@ -49,7 +54,7 @@ static uint32_t merge(struct vs_axis *axis, uint32_t low, uint32_t high)
 {
     if (!low || !high)
         return low ? low : high;
-    uint32_t top = priority(low) >= priority(high) ? low : high;
+    uint32_t top = priority(axis, low) >= priority(axis, high) ? low : high;
     struct vs_axis_gap *g = &axis->gaps[top];
     if (top == low)
         g->right = merge(axis, g->right, high);
@@ -134,6 +139,8 @@ enum vs_err vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
     uint32_t gap, empty = 0;
     size = rounded(size);
     if (!axis->count) {
+        if (getrandom(&axis->seed, sizeof axis->seed, GRND_NONBLOCK) != sizeof axis->seed)
+            axis->seed = (uintptr_t)axis; /* early at boot: where the kernel put the heap */
         enum vs_err err = new_gap(axis, 0, AXIS_END, &gap);
         if (err)
             return err;

@@ -12,6 +12,8 @@
 #include "viewer/html/address_axis.h"
 
 #define PLACED_MAX 300
+#define GAPS 4000
+#define DEEP 100 /* about 30 are expected; this many happen once in far more runs than there are */
 
 struct placed {
     uint64_t place, size;
@@ -85,6 +87,34 @@ static void all_of_it_is_free_again(void **state)
     vs_axis_free(&axis);
 }
 
+static unsigned depth_of(const struct vs_axis *axis, uint32_t gap, unsigned above)
+{
+    if (!gap || above > DEEP)
+        return above;
+    unsigned left = depth_of(axis, axis->gaps[gap].left, above + 1);
+    unsigned right = depth_of(axis, axis->gaps[gap].right, above + 1);
+    return left > right ? left : right;
+}
+
+/* Frees every second block in the order that would make the tree a list if the priorities were a
+ * fixed hash of the gap's index: a trace may have been made for that. */
+static void no_order_of_frees_makes_the_tree_a_list(void **state)
+{
+    (void)state;
+    struct vs_axis axis = {0};
+    uint64_t place;
+    for (uint32_t i = 0; i < 2 * GAPS; i++)
+        assert_int_equal(vs_axis_take(&axis, 512, &place), VS_OK);
+    for (uint32_t i = 0; i < GAPS; i++) {
+        uint64_t rank = 0;
+        for (uint32_t k = 0; k < GAPS; k++)
+            rank += (k + 2) * UINT32_C(0x9e3779b1) < (i + 2) * UINT32_C(0x9e3779b1);
+        assert_int_equal(vs_axis_give(&axis, rank * 1024, 512), VS_OK);
+    }
+    assert_in_range(depth_of(&axis, axis.root, 0), 12, DEEP);
+    vs_axis_free(&axis);
+}
+
 static void sizes_that_no_device_has_are_refused_without_harm(void **state)
 {
     (void)state;
@@ -102,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_the_lowest_free_place),
         cmocka_unit_test(all_of_it_is_free_again),
+        cmocka_unit_test(no_order_of_frees_makes_the_tree_a_list),
         cmocka_unit_test(sizes_that_no_device_has_are_refused_without_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
