@@ -27,13 +27,15 @@
 #define TOKEN_BYTES 16
 #define WAIT_MS 250 /* until a signal is noticed that came just before the wait */
 #define CONNECTIONS_MAX 16
+#define HTTP_PORT 80
 #define IDLE_SECONDS 30
 
 struct page_server {
     struct vs_view_trace *trace;
     const struct vs_view_options *options;
     char token[2 * TOKEN_BYTES + 1];
-    char host[2][32]; /* accepted Host headers */
+    char host[2][32]; /* accepted Host headers, with the port */
+    unsigned port;
     char *page;
     size_t page_bytes;
 };
@@ -145,6 +147,19 @@ static enum MHD_Result send_data(struct MHD_Connection *connection, struct page_
                   "the blocks of this part could not be collected");
 }
 
+/* A browser leaves out the port of HTTP. */
+static bool is_host(const struct page_server *server, const char *given)
+{
+    for (int i = 0; given && i < 2; i++) {
+        const char *host = server->host[i];
+        size_t name = strcspn(host, ":");
+        if (strcmp(given, host) == 0 ||
+            (server->port == HTTP_PORT && strlen(given) == name && !memcmp(given, host, name)))
+            return true;
+    }
+    return false;
+}
+
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
                                     const char *url, const char *method, const char *version,
                                     const char *upload, size_t *upload_bytes, void **state)
@@ -162,7 +177,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     }
     const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     const char *token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
-    if (!host || (strcmp(host, server->host[0]) && strcmp(host, server->host[1])))
+    if (!is_host(server, host))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
     if (!same_token(token, server->token))
         return refuse(connection, MHD_HTTP_FORBIDDEN,
@@ -223,6 +238,7 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
     if (!daemon)
         return vs_tool_fail(who, "cannot listen at 127.0.0.1, port %u: %s; without --port, any free "
                             "port is used", port, strerror(errno));
+    server->port = port;
     snprintf(server->host[0], sizeof server->host[0], "127.0.0.1:%u", port);
     snprintf(server->host[1], sizeof server->host[1], "localhost:%u", port);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/?token=%s", port, server->token);
