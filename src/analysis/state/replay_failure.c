@@ -2,7 +2,7 @@
  *
  * The last failures of a replay, with the memory held at that time, and whether the program
  * recovered: an allocation of the same size succeeded later (or a context, after the failure of
- * one), or a later step ended. What the device
+ * one), its call site then got less on the same thread, or a later step ended. What the device
  * refused and the framework then raised is one failure; what it refused and the framework then got,
  * after emptying its cache, is none. */
 #include <string.h>
@@ -44,8 +44,17 @@ static void forget_retried(struct vs_replay *replay, size_t index)
     forget(replay, index);
 }
 
+/* Whether the call site of *failure* asked for less next time, and got it: a probe for the size that
+ * fits, or a retry with less. */
+static bool got_less(const struct vs_failure *failure, enum vs_level level, uint64_t requested,
+                     uint64_t stack)
+{
+    return stack && failure->stack == stack && requested < failure->requested &&
+           failure->framework == (level == VS_LEVEL_FRAMEWORK);
+}
+
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
-                      uint64_t requested, uint32_t tid)
+                      uint64_t requested, uint64_t stack, uint32_t tid)
 {
     for (size_t i = replay->failure_count; i-- > 0;) {
         struct vs_failure *failure = &replay->failures[i];
@@ -64,8 +73,9 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
             forget_retried(replay, i);
             continue;
         }
+        bool less = same && got_less(failure, level, requested, stack);
         failure->answered |= same;
-        if (!failure->recovered && enough) {
+        if (!failure->recovered && (enough || less)) {
             failure->recovered = true;
             replay->failures_open--;
         }

@@ -114,7 +114,8 @@ static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *
     phase->user_allocs++;
     phase->user_bytes += alloc->size;
     if (replay->failures_open)
-        vs_replay_served(replay, index, VS_LEVEL_FRAMEWORK, alloc->size, event->tid);
+        vs_replay_served(replay, index, VS_LEVEL_FRAMEWORK, alloc->size, alloc->stack,
+                         event->tid);
     return vs_user_rose(replay, index, live->place, alloc->size, vs_user_allocated(account));
 }
 

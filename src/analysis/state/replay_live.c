@@ -141,7 +141,8 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
     replay->changed = index;
     if (replay->failures_open)
-        vs_replay_served(replay, index, VS_LEVEL_DEVICE, event->alloc.requested, event->tid);
+        vs_replay_served(replay, index, VS_LEVEL_DEVICE, event->alloc.requested,
+                         event->alloc.stack, event->tid);
     err = vs_phases_level(&replay->phases, place.phase, index, account->sums.now.allocated);
     if (err || !account->user.split)
         return err;

@@ -660,6 +660,7 @@ static void the_failure_that_ended_the_run_is_chosen_and_nth_overrides(void **st
     start(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 390 * MIB, 348 * MIB, CAPACITY);
+    b.stack = site_spike(&b); /* another call site */
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 395 * MIB, 395 * MIB); /* recovers from #2 */
     struct vs_oom *oom = diagnose(&b, 0);
     assert_int_equal(oom->number, 1);
@@ -671,6 +672,27 @@ static void the_failure_that_ended_the_run_is_chosen_and_nth_overrides(void **st
     struct vs_oom *none = NULL;
     assert_int_equal(vs_oom_build(reader, report, 3, &none), VS_ERR_NOT_FOUND);
     assert_null(none);
+    done(&b, oom);
+}
+
+/* The call site asks for half as much until it gets it; later the program fails elsewhere. */
+static void a_probe_at_the_start_is_recovered_although_the_program_fails_later(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    b.stack = site_activation(&b);
+    for (uint64_t size = 3200; size > 400; size /= 2)
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, size * MIB, 348 * MIB, CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 300 * MIB, 300 * MIB);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 200 * MIB, 48 * MIB, CAPACITY);
+    b.stack = site_leak(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9500), 20 * MIB, 20 * MIB); /* of another site */
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->number, 4);
+    assert_true(oom->ended);
+    assert_int_equal(oom->failures_recovered, 3);
     done(&b, oom);
 }
 
@@ -1149,6 +1171,7 @@ int main(void)
         cmocka_unit_test(a_small_neighbour_is_a_remedy_but_no_verdict),
         cmocka_unit_test(memory_kept_by_a_pool_is_named_with_its_site),
         cmocka_unit_test(ends_of_a_pools_chunks_are_not_kept),
+        cmocka_unit_test(a_probe_at_the_start_is_recovered_although_the_program_fails_later),
         cmocka_unit_test(two_causes_that_suffice_only_together_are_both_named),
         cmocka_unit_test(a_cache_of_another_stream_is_not_fragmentation),
         cmocka_unit_test(many_blocks_of_little_more_than_a_page_are_rounding),
