@@ -64,6 +64,20 @@ static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
         site->largest_late = bytes;
 }
 
+/* The block that was just added was asked for with *requested* bytes. */
+static void note_request(struct vs_history *h, const struct vs_replay *replay, uint64_t requested)
+{
+    struct vs_history_site *site = replay->changed_site < h->site_count
+                                       ? &h->sites[replay->changed_site] : NULL;
+    if (!site || !site->allocs)
+        return;
+    if (site->allocs == 1)
+        site->first = site->last = requested;
+    site->rises += requested > site->last;
+    site->falls += requested < site->last;
+    site->last = requested;
+}
+
 /* Bytes that an allocation takes from the device. */
 static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
 {
@@ -134,7 +148,10 @@ static enum vs_err add_device(struct vs_history *h, const struct vs_replay *repl
     struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size,
                                     .family = (uint32_t)alloc->family,
                                     .held = held_bytes(alloc->family, alloc->size, in_segment)};
-    return add(h, replay, 0, &made, account);
+    enum vs_err err = add(h, replay, 0, &made, account);
+    if (!err)
+        note_request(h, replay, alloc->requested);
+    return err;
 }
 
 static enum vs_err add_framework(struct vs_history *h, const struct vs_replay *replay,
@@ -146,7 +163,10 @@ static enum vs_err add_framework(struct vs_history *h, const struct vs_replay *r
                                     .stream = alloc->framework_stream};
     if (account == VS_ACCOUNT_NONE || !alloc->addr)
         return VS_OK;
-    return add(h, replay, 1, &made, account);
+    enum vs_err err = add(h, replay, 1, &made, account);
+    if (!err)
+        note_request(h, replay, alloc->size);
+    return err;
 }
 
 /* All memory of a device ends with its context, except that of pools. */
@@ -352,6 +372,16 @@ const struct vs_history_block *vs_history_unlike(const struct vs_history *h,
             *others = largest;
     }
     return best;
+}
+
+/* --- requests that become larger --- */
+
+#define RISES_MIN 5
+
+uint64_t vs_history_rising(const struct vs_history_site *site, uint64_t request)
+{
+    bool steady = site->rises >= RISES_MIN && site->falls <= site->rises / 10;
+    return steady && request >= site->last && request / 2 >= site->first ? site->first : 0;
 }
 
 void vs_history_free(struct vs_history *h)

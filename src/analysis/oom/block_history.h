@@ -42,6 +42,8 @@ struct vs_history_site {
     uint64_t oldest_frees, oldest_epochs; /* greatest age of a freed block */
     uint64_t largest, second;             /* largest allocations */
     uint64_t largest_late;                /* largest after the program first freed memory */
+    uint64_t first, last;                 /* requests, without rounding */
+    uint64_t rises, falls;                /* requests larger, smaller than the one before */
 };
 
 /* Zero-initialise. */
@@ -96,6 +98,10 @@ void vs_history_times(const struct vs_history *history, const struct vs_replay *
 const struct vs_history_block *vs_history_unlike(const struct vs_history *history,
                                                  const struct vs_replay *replay, unsigned account,
                                                  uint64_t *others);
+
+/* vs_history_rising: the first allocation of a site whose allocations became larger throughout, up to
+ * *request*; 0: they did not. */
+uint64_t vs_history_rising(const struct vs_history_site *site, uint64_t request);
 
 void vs_history_free(struct vs_history *history);
 

@@ -25,6 +25,7 @@ static const struct vs_verdict *const verdicts[] = {
  * of what the program itself uses: otherwise its own need is the bulk. */
 #define OF_DEVICE 10
 #define OF_LIVE 4
+#define OF_DEMAND 50     /* where a replay decides: of live memory and the request together */
 #define DOMINANT 4       /* a later cause in the table must hold so many times as much */
 
 /* --- the shares --- */
@@ -198,11 +199,12 @@ enum vs_err vs_diagnose(struct vs_oom *oom)
 enum vs_err vs_diagnose_placement(struct vs_oom *oom)
 {
     const struct vs_oom_cause *best = NULL;
+    uint64_t demand = oom->live + oom->failure.requested;
     for (size_t i = 0; i < oom->cause_count; i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
         bool placement = cause->verdict == &vs_verdict_fragmentation ||
                          cause->verdict == &vs_verdict_cache;
-        if (placement && cause->suffices && (!best || cause->bytes > best->bytes))
+        if (placement && cause->suffices && cause->bytes >= demand / OF_DEMAND && (!best || cause->bytes > best->bytes))
             best = cause;
     }
     if (!best)
@@ -318,6 +320,15 @@ void vs_oom_explain_missing(struct vs_oom *oom)
     else
         vs_oom_evidence(oom, "needs %s, %s available: short by %s", two.a, two.b,
                         vs_oom_size(oom, oom->missing));
+}
+
+void vs_oom_explain_rising(struct vs_oom *oom)
+{
+    if (!oom->request_first)
+        return;
+    struct vs_size_pair two = vs_sizes_apart(oom->request_first, oom->failure.requested);
+    vs_oom_evidence(oom, "the requests at %s grow: the first was %s, this one is %s",
+                    vs_oom_site(oom, &oom->failure.site, 2), two.a, two.b);
 }
 
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)

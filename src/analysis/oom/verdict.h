@@ -21,7 +21,7 @@ enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
 /* vs_diagnose_placement: the verdict was true capacity, but a replay with another setting of the
  * program's caching allocator served the request: where the allocator placed the blocks is the cause
  * then. Selects fragmentation or the cache of others, whichever suffices with more bytes; if neither
- * does, nothing changes. VS_ERR_NOMEM. */
+ * does with a fiftieth of the memory in use and the request, nothing changes. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose_placement(struct vs_oom *oom) VS_MUST_CHECK;
 
 /* vs_oom_cause_of: the share of *verdict*; NULL: it has none. */
@@ -56,8 +56,10 @@ uint64_t vs_oom_available(const struct vs_oom *oom);
 uint64_t vs_oom_at_once(const struct vs_oom *oom);
 
 /* Evidence and remedies shared by several verdicts: the missing bytes; the share of a cause; a
- * smaller request, a larger device, and remedies for any shortage. */
+ * smaller request, a larger device, and remedies for any shortage. vs_oom_explain_rising: that the
+ * requests of the failing call site became larger, if they did. */
 void vs_oom_explain_missing(struct vs_oom *oom);
+void vs_oom_explain_rising(struct vs_oom *oom);
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);

@@ -31,6 +31,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
     vs_oom_evidence(oom, "live allocations hold %s, %s of the device",
                     vs_oom_size(oom, oom->live), vs_oom_percent(oom, oom->live, oom->total));
+    vs_oom_explain_rising(oom);
     if (oom->cached)
         vs_oom_evidence(oom, "%s more is cached, the largest hole %s: %s",
                         vs_oom_size(oom, oom->cached), vs_oom_size(oom, oom->largest_hole),

@@ -37,6 +37,7 @@ static void explain(struct vs_oom *oom)
     if (oom->pin_site.count)
         vs_oom_evidence(oom, "most holes lie beside blocks of %s",
                         vs_oom_site(oom, &oom->pin_site, 3));
+    vs_oom_explain_rising(oom);
     vs_oom_explain_share(oom, &vs_verdict_fragmentation);
     vs_oom_remedy(oom, "use_holes", all, all >= oom->need,
                   "allocate long-lived blocks before the others, or reuse one large buffer: the "

@@ -1139,6 +1139,43 @@ static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void *
     done(&b, oom);
 }
 
+/* Each step asks for more, in segments of the cache that fit but for their ends. */
+static void holes_that_are_tiny_beside_requests_that_grow_are_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_activation(&b);
+    uint64_t size = 0;
+    for (unsigned i = 0; i < 70; i++) {
+        size = (11 + 2 * i) * MIB;
+        unsigned count = i == 69 ? 2 : 3;
+        for (unsigned k = 0; k < count; k++) {
+            vs_builder_segment(&b, 0, A(1000 * k), size + MIB);
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1000 * k), size, size);
+        }
+        for (unsigned k = 0; k < count && i < 69; k++) {
+            vs_builder_free(&b, 0, A(1000 * k));
+            vs_builder_segment_free(&b, 0, A(1000 * k), size + MIB);
+        }
+    }
+    uint64_t free_bytes = CAPACITY - CONTEXT - 2 * (size + MIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = free_bytes, .total_bytes = CAPACITY}});
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, size, free_bytes, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_int_equal(oom->request_first, 11 * MIB);
+    bool said = false;
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        said |= strstr(oom->evidence[i].text, "grow: the first was 11.0 MiB, this one is 149.0 MiB") != NULL;
+    assert_true(said);
+    done(&b, oom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1172,6 +1209,7 @@ int main(void)
         cmocka_unit_test(memory_kept_by_a_pool_is_named_with_its_site),
         cmocka_unit_test(ends_of_a_pools_chunks_are_not_kept),
         cmocka_unit_test(a_probe_at_the_start_is_recovered_although_the_program_fails_later),
+        cmocka_unit_test(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity),
         cmocka_unit_test(two_causes_that_suffice_only_together_are_both_named),
         cmocka_unit_test(a_cache_of_another_stream_is_not_fragmentation),
         cmocka_unit_test(many_blocks_of_little_more_than_a_page_are_rounding),
