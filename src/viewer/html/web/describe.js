@@ -32,6 +32,29 @@ export function frameText(frame) {
     return `${name} (${printable(base)}${frame.line ? `:${frame.line}` : ''})`;
 }
 
+/** The frames of a call site as lines, innermost first: those of the user's code; a line counts the
+ * library frames between them. All frames where none is the user's.
+ * @param {Object} trace @param {number} site @returns {string[]} */
+function stackLines(trace, site) {
+    const stack = stackOf(trace, site);
+    if (!stack.some((frame) => frame.user))
+        return stack.map(frameText);
+    const lines = [];
+    let folded = 0;
+    for (const frame of [...stack, null]) {
+        if (frame && !frame.user) {
+            folded++;
+            continue;
+        }
+        if (folded)
+            lines.push(`${formatCount(folded)} library frame${folded === 1 ? '' : 's'}`);
+        folded = 0;
+        if (frame)
+            lines.push(frameText(frame));
+    }
+    return lines;
+}
+
 function lifetimeText(trace, born, died) {
     const part = trace.head.window;
     if (died === Infinity)
@@ -74,7 +97,7 @@ export function describeBlock(trace, row) {
         facts.push(['segment', `of ${formatBytes(segments.bytes[segment - 1])}, at offset ${formatBytes(at)}`]);
     }
     const label = head.sites[site] ? head.sites[site].label : 'unknown call site';
-    return {title: printable(label), facts, stack: stackOf(trace, site).map(frameText), site};
+    return {title: printable(label), facts, stack: stackLines(trace, site), site};
 }
 
 /** @param {Object} trace @param {number} row of trace.segments
@@ -92,7 +115,7 @@ export function describeSegment(trace, row) {
             ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
             ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
         ],
-        stack: stackOf(trace, segments.site[row]).map(frameText),
+        stack: stackLines(trace, segments.site[row]),
     };
 }
 
