@@ -71,11 +71,11 @@ def snapshot_of(path):
     import vramscope.vst as vst
     history, frames_of, live = [], {}, {}
 
-    def frames(trace, stack):
+    def frames(stack):
         if stack not in frames_of:
             frames_of[stack] = [{"filename": str(f.module.path) if f.module else "??",
                                  "name": (f.module.function if f.module else "") or hex(f.offset),
-                                 "line": 0} for f in trace.frames(stack)]
+                                 "line": 0} for f in stack]
         return frames_of[stack]
 
     with vst.open(str(path)) as trace:
@@ -85,7 +85,7 @@ def snapshot_of(path):
         for event in trace:
             if event.kind == alloc:
                 at = {"addr": event["addr"], "size": event["size"], "stream": 0,
-                      "time_us": event.time_ns // 1000, "frames": frames(trace, event["stack"])}
+                      "time_us": event.time_ns // 1000, "frames": frames(event["stack"])}
                 live[event["addr"]] = at
                 history.append({"action": "alloc", **at})
             elif event.kind == free and event["addr"] in live:
