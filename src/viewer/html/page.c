@@ -127,12 +127,12 @@ static enum vs_err begin_window(struct page_reading *build, const struct vs_even
     return err;
 }
 
-static void end_window(struct page_reading *build)
+static enum vs_err end_window(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     uint64_t start_ns = build->source->span->start_ns;
     if (build->ended)
-        return;
+        return VS_OK;
     build->ended = true;
     build->end_ns = build->replay->now_ns;
     data->window.last_event = build->replay->events;
@@ -140,6 +140,7 @@ static void end_window(struct page_reading *build)
     data->rows.ended = true;
     if (data->activity.to_ns > build->end_ns && !data->window.whole)
         data->activity.to_ns = build->end_ns;
+    return vs_page_ranges_end(&data->ranges, build->replay, build->end_ns);
 }
 
 static enum vs_err before_event(struct page_reading *build, const struct vs_event *event)
@@ -194,9 +195,9 @@ static enum vs_err read_events(struct page_reading *build)
         uint64_t number = build->replay->events + 1;
         if (!build->begun && !is_before(&build->window, &event, number))
             err = begin_window(build, &event);
-        if (build->begun && !build->ended && is_after(build, &event, number))
-            end_window(build);
-        if (build->ended && !build->kinds &&
+        if (!err && build->begun && !build->ended && is_after(build, &event, number))
+            err = end_window(build);
+        if (!err && build->ended && !build->kinds &&
             event.time_ns > vs_span_late_ns(build->data->activity.to_ns))
             break;
         if (!err)
@@ -216,8 +217,7 @@ static enum vs_err read_events(struct page_reading *build)
     }
     if (build->kinds)
         vs_kinds_finish(build->kinds);
-    end_window(build);
-    return VS_OK;
+    return end_window(build);
 }
 
 /* --- the sections --- */
@@ -272,8 +272,7 @@ static enum vs_err complete(struct page_reading *build)
     enum vs_err err = name_sites(build);
     if (!err)
         err = vs_page_rows_encode(&data->rows, data->names.site_numbers);
-    if (!err)
-        err = vs_page_ranges_encode(&data->ranges, build->replay, build->end_ns);
+    vs_page_ranges_encode(&data->ranges);
     vs_page_activity_finish(&data->activity);
     if (!err)
         err = pack(build);

@@ -110,17 +110,25 @@ static void name_columns(struct vs_page_ranges *ranges)
             .type = i == VS_STEP_DURATION ? VS_COLUMN_VARINT : VS_COLUMN_DELTA};
 }
 
-enum vs_err vs_page_ranges_encode(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                                  uint64_t end_ns)
+enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                               uint64_t end_ns)
 {
     enum vs_err err = VS_OK;
+    uint64_t end = since_start(ranges, end_ns);
+    struct vs_page_step *last =
+        ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
+    if (last && last->open)
+        last->duration_ns = end > last->start_ns ? end - last->start_ns : 0;
     for (size_t t = 0; !err && t < replay->phases.thread_count; t++) {
         const struct vs_thread *thread = &replay->phases.threads[t];
         for (size_t i = 0, depth = kept_depth(thread); !err && i < depth; i++)
             err = add_range(ranges, thread, i, end_ns);
     }
-    if (err)
-        return err;
+    return err;
+}
+
+void vs_page_ranges_encode(struct vs_page_ranges *ranges)
+{
     name_columns(ranges);
     if (ranges->range_count)
         qsort(ranges->ranges, ranges->range_count, sizeof *ranges->ranges, by_start);
@@ -132,15 +140,11 @@ enum vs_err vs_page_ranges_encode(struct vs_page_ranges *ranges, const struct vs
             vs_column_add(&ranges->range_columns[c], values[c]);
     }
     for (size_t i = 0; i < ranges->step_count; i++) {
-        struct vs_page_step *s = &ranges->steps[i];
-        uint64_t end = since_start(ranges, end_ns);
-        if (s->open)
-            s->duration_ns = end > s->start_ns ? end - s->start_ns : 0;
+        const struct vs_page_step *s = &ranges->steps[i];
         const uint64_t values[VS_STEP_COLUMNS] = {s->number, s->start_ns, s->duration_ns};
         for (int c = 0; c < VS_STEP_COLUMNS; c++)
             vs_column_add(&ranges->step_columns[c], values[c]);
     }
-    return VS_OK;
 }
 
 void vs_page_ranges_free(struct vs_page_ranges *ranges)

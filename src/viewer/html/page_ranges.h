@@ -52,10 +52,13 @@ enum vs_err vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs
 enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay)
     VS_MUST_CHECK;
 
-/* vs_page_ranges_encode: adds what is open at *end_ns* of the trace's clock, and fills the columns.
- * VS_ERR_NOMEM. */
-enum vs_err vs_page_ranges_encode(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                                  uint64_t end_ns) VS_MUST_CHECK;
+/* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: what is open in *replay* gets
+ * rows. VS_ERR_NOMEM. */
+enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                               uint64_t end_ns) VS_MUST_CHECK;
+
+/* vs_page_ranges_encode: fills the columns, after vs_page_ranges_end. */
+void vs_page_ranges_encode(struct vs_page_ranges *ranges);
 
 void vs_page_ranges_free(struct vs_page_ranges *ranges);
 

@@ -412,6 +412,33 @@ static void tensors_that_end_before_the_window_have_no_rows(void **state)
     drop(&b, &page);
 }
 
+/* Kinds are read on to the trace's end; the ranges are those of the window nevertheless. */
+static void a_window_has_the_ranges_that_are_open_at_its_end(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct page page;
+    size_t count;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
+    vs_builder_push(&b, "outer");        /* event 4 */
+    put_tensor(&b, A(0), MIB, true);     /* 5 */
+    vs_builder_pop(&b);                  /* 6 */
+    vs_builder_push(&b, "later");
+    put_tensor(&b, A(2), MIB, true);
+    const struct vs_time_window window = {{true, true, 4}, {true, true, 5}};
+    make(&b, &page, &window, VS_PAGE_EVENTS_MAX);
+    uint64_t *start = column(&page, "ranges", "start", &count);
+    uint64_t *duration = column(&page, "ranges", "duration", &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(start[0], 3000);
+    assert_int_equal(duration[0], 1000);
+    free(start);
+    free(duration);
+    drop(&b, &page);
+}
+
 static void a_trace_above_the_limit_is_shown_around_its_peak(void **state)
 {
     (void)state;
@@ -562,6 +589,7 @@ int main(void)
         cmocka_unit_test(a_block_over_two_mappings_is_one_rectangle),
         cmocka_unit_test(a_window_has_what_was_live_at_its_start),
         cmocka_unit_test(tensors_that_end_before_the_window_have_no_rows),
+        cmocka_unit_test(a_window_has_the_ranges_that_are_open_at_its_end),
         cmocka_unit_test(a_trace_above_the_limit_is_shown_around_its_peak),
         cmocka_unit_test(names_stay_data_whatever_they_contain),
         cmocka_unit_test(long_sections_are_split_and_join_again),
