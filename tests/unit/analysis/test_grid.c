@@ -89,6 +89,16 @@ static void every_size_can_be_drawn(void **state)
     vs_top_draw(model, &grid);
     assert_non_null(strstr(line(&grid, 3), "4242"));
     assert_non_null(strstr(line(&grid, 3), " train.py "));
+    static const struct { uint64_t steps; const char *text; } left[] = {
+        {7, "  7 st."}, {994, "990 st."}, {995, "1.0k st."}, {3600, "3.6k st."}, {36000, "36k st."},
+        {994999, "995k st."}, {UINT64_MAX, "18E st."},
+    };
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        device.forecast.steps = left[i].steps;
+        assert_int_equal(vs_grid_begin(&grid, 24, 40), VS_OK);
+        vs_top_draw(model, &grid);
+        assert_non_null(strstr(line(&grid, 3), left[i].text));
+    }
     device.sites[0].name = "a_long_line_of_code(with, many, arguments, to, be, cut) (train.py:123)";
     device.sites[0].growing = true;
     device.sites[0].growth_per_step = 5;
