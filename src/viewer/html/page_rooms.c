@@ -18,19 +18,21 @@ struct vs_page_room *vs_page_room_find(const struct vs_page_rows *rows, uint64_t
     return room && addr - room->addr < room->size ? room : NULL;
 }
 
-static const struct vs_scan_zone *zone_of(const struct vs_page_rows *rows, uint64_t addr,
-                                          uint64_t size)
+static const struct vs_scan_zone *zone_of(const struct vs_page_rows *rows, unsigned account,
+                                          uint64_t addr, uint64_t size)
 {
     size_t low = 0, high = rows->zone_count;
-    while (low < high) { /* the first zone that ends after *addr* */
+    while (low < high) { /* the first zone of the device that ends after *addr* */
         size_t middle = (low + high) / 2;
-        if (rows->zones[middle].to <= addr)
+        const struct vs_scan_zone *zone = &rows->zones[middle];
+        if (zone->account < account || (zone->account == account && zone->to <= addr))
             low = middle + 1;
         else
             high = middle;
     }
     const struct vs_scan_zone *zone = &rows->zones[low];
-    bool inside = low < rows->zone_count && zone->from <= addr && size <= zone->to - addr;
+    bool inside = low < rows->zone_count && zone->account == account && zone->from <= addr &&
+                  size <= zone->to - addr;
     return inside ? zone : NULL;
 }
 
@@ -87,7 +89,7 @@ struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device
     if (!room)
         return NULL;
     *room = (struct vs_page_room){.addr = addr, .size = size, .device = (uint8_t)device};
-    const struct vs_scan_zone *zone = zone_of(rows, addr, size);
+    const struct vs_scan_zone *zone = zone_of(rows, device, addr, size);
     bool placed = zone && place_in_zone(rows, zone, room);
     if (!zone) {
         enum vs_err err = vs_axis_take(&rows->axes[device], size, &room->place);

@@ -74,20 +74,28 @@ static void add_devices(struct vs_page_scan *scan, const struct vs_replay *repla
     }
 }
 
-/* Adds addresses to the zones; those that touch are one. */
-static void add_zone(struct vs_page_scan *scan, uint64_t from, uint64_t size)
+static bool ends_before(const struct vs_scan_zone *zone, unsigned account, uint64_t address)
+{
+    return zone->account < account || (zone->account == account && zone->to < address);
+}
+
+/* Adds addresses to the zones; those of a device that touch are one. */
+static void add_zone(struct vs_page_scan *scan, unsigned account, uint64_t from, uint64_t size)
 {
     size_t low = 0, high = scan->zone_count;
     uint64_t to = from + size < from ? UINT64_MAX : from + size;
-    while (low < high) { /* the first zone that ends at *from* or later */
+    if (account >= VS_DEVICES_MAX)
+        return;
+    while (low < high) { /* the first zone of the device that ends at *from* or later */
         size_t middle = (low + high) / 2;
-        if (scan->zones[middle].to < from)
+        if (ends_before(&scan->zones[middle], account, from))
             low = middle + 1;
         else
             high = middle;
     }
     size_t end = low;
-    while (end < scan->zone_count && scan->zones[end].from <= to) {
+    while (end < scan->zone_count && scan->zones[end].account == account &&
+           scan->zones[end].from <= to) {
         from = scan->zones[end].from < from ? scan->zones[end].from : from;
         to = scan->zones[end].to > to ? scan->zones[end].to : to;
         end++;
@@ -107,7 +115,7 @@ static void add_zone(struct vs_page_scan *scan, uint64_t from, uint64_t size)
                 (scan->zone_count - end) * sizeof *scan->zones);
         scan->zone_count -= end - low - 1;
     }
-    scan->zones[low] = (struct vs_scan_zone){from, to};
+    scan->zones[low] = (struct vs_scan_zone){from, to, account};
 }
 
 static void read_sample(struct vs_page_scan *scan, const struct vs_replay *replay,
@@ -142,9 +150,11 @@ void vs_page_scan_event(void *context, const struct vs_replay *replay, const str
     else if (event->kind == VS_EVENT_unrecorded)
         account = vs_replay_account(replay, event->unrecorded.device);
     else if (event->kind == VS_EVENT_vmm_map && event->vmm_map.size)
-        add_zone(scan, event->vmm_map.addr, event->vmm_map.size);
+        add_zone(scan, vs_replay_account(replay, event->vmm_map.device), event->vmm_map.addr,
+                 event->vmm_map.size);
     else if (event->kind == VS_EVENT_segment_map && event->segment_map.size)
-        add_zone(scan, event->segment_map.addr, event->segment_map.size);
+        add_zone(scan, vs_replay_account(replay, event->segment_map.device),
+                 event->segment_map.addr, event->segment_map.size);
     else if (event->kind == VS_EVENT_device_sample)
         read_sample(scan, replay, event);
     if (account < scan->device_count)

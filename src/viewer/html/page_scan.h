@@ -36,9 +36,10 @@ struct vs_scan_device {
     uint64_t peak[VS_SCAN_CURVES];  /* as counted by the replay, of the first three */
 };
 
-/* Addresses [from, to) of a device, into which memory was mapped. */
+/* Addresses [from, to) into which memory of a device was mapped. */
 struct vs_scan_zone {
     uint64_t from, to;
+    unsigned account; /* of the device */
 };
 
 /* Zero-initialise, then set start_ns and end_ns of the trace's clock. */
@@ -48,7 +49,7 @@ struct vs_page_scan {
     size_t bucket;
     unsigned device_count;
     struct vs_scan_device *devices[VS_DEVICES_MAX];
-    struct vs_scan_zone *zones; /* ascending, apart */
+    struct vs_scan_zone *zones; /* by account, then ascending; those of an account are apart */
     size_t zone_count, zone_capacity;
     enum vs_err err; /* the first failure */
 };

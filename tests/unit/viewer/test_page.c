@@ -357,6 +357,38 @@ static void a_block_over_two_mappings_is_one_rectangle(void **state)
     drop(&b, &page);
 }
 
+static void mappings_of_two_devices_side_by_side_have_places_on_two_axes(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct page page;
+    size_t count;
+    vs_builder_open(&b, "caching (compact)");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_device(&b, 1, "GPU", GIB);
+    for (unsigned i = 0; i < 4; i++) {
+        struct vs_event event = {.kind = VS_EVENT_segment_map};
+        event.segment_map.device = i / 2;
+        event.segment_map.addr = A(2 * i);
+        event.segment_map.size = event.segment_map.reserved = 2 * MIB;
+        vs_builder_event(&b, event);
+    }
+    vs_builder_alloc(&b, 1, VS_FAMILY_DEVICE, A(5), MIB, MIB);
+    make(&b, &page, NULL, VS_PAGE_EVENTS_MAX);
+    check_rows(&page);
+    struct rows r = rows_of(&page);
+    uint64_t *place = column(&page, "segments", "place", &count);
+    assert_int_equal(count, 4);
+    assert_int_equal(place[2], 0);
+    assert_int_equal(place[3], 2 * MIB);
+    assert_int_equal(r.place[0], MIB);
+    assert_int_equal(axis_of(&page, 0), 4 * MIB);
+    assert_int_equal(axis_of(&page, 1), 4 * MIB);
+    free(place);
+    free_rows(&r);
+    drop(&b, &page);
+}
+
 static void a_window_has_what_was_live_at_its_start(void **state)
 {
     (void)state;
@@ -587,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_block_lies_in_its_segment),
         cmocka_unit_test(memory_that_holds_tensors_is_a_segment),
         cmocka_unit_test(a_block_over_two_mappings_is_one_rectangle),
+        cmocka_unit_test(mappings_of_two_devices_side_by_side_have_places_on_two_axes),
         cmocka_unit_test(a_window_has_what_was_live_at_its_start),
         cmocka_unit_test(tensors_that_end_before_the_window_have_no_rows),
         cmocka_unit_test(a_window_has_the_ranges_that_are_open_at_its_end),
