@@ -169,6 +169,24 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
         }
 }
 
+/* The other accused causes without which the request fits as well. */
+static void explain_others(struct vs_oom *oom)
+{
+    for (size_t i = 0; i < oom->cause_count && oom->verdict->recovers; i++) {
+        const struct vs_oom_cause *cause = &oom->causes[i];
+        const struct vs_verdict *verdict = cause->verdict;
+        if (verdict == oom->verdict || verdict == oom->second || !cause->suffices || !cause->accused)
+            continue;
+        const struct vs_report_site *site = verdict->guilty ? verdict->guilty(oom) : NULL;
+        if (!site || (!site->count && !site->frame_count) || verdict->last_resort)
+            vs_oom_explain_share(oom, verdict);
+        else
+            vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too",
+                            verdict->noun, vs_oom_size(oom, cause->bytes),
+                            vs_oom_site(oom, site, 3));
+    }
+}
+
 /* The evidence and remedies of the selected verdict. */
 static enum vs_err explain(struct vs_oom *oom)
 {
@@ -185,6 +203,9 @@ static enum vs_err explain(struct vs_oom *oom)
         oom->refusal->explain(oom);
     if (oom->second)
         vs_oom_explain_share(oom, oom->second);
+    explain_others(oom);
+    if (oom->limit && oom->missing && oom->verdict->recovers && oom->verdict != &vs_verdict_limit)
+        vs_oom_raise_limit(oom);
     vs_oom_sort_remedies(oom);
     return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
 }

@@ -29,8 +29,9 @@ static void explain(struct vs_oom *oom)
     struct vs_size_pair two = vs_sizes_apart(oom->failure.requested, oom->total);
     if (oom->total && oom->failure.requested > oom->total)
         vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
-    vs_oom_evidence(oom, "live allocations hold %s, %s of the device",
-                    vs_oom_size(oom, oom->live), vs_oom_percent(oom, oom->live, oom->total));
+    vs_oom_evidence(oom, "live allocations hold %s, %s of the %s",
+                    vs_oom_size(oom, oom->live), vs_oom_percent(oom, oom->live, oom->total),
+                    oom->limit ? "limit" : "device");
     vs_oom_explain_rising(oom);
     if (oom->cached)
         vs_oom_evidence(oom, "%s more is cached, the largest hole %s: %s",

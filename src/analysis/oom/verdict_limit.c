@@ -13,10 +13,18 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->device_free > oom->free_bytes ? oom->device_free - oom->free_bytes : 0;
 }
 
-static void explain(struct vs_oom *oom)
+void vs_oom_raise_limit(struct vs_oom *oom)
 {
     uint64_t wanted = oom->limit + oom->missing;
     struct vs_size_pair two = vs_sizes_apart(wanted, oom->limit);
+    bool fits = oom->device_free >= oom->missing;
+    vs_oom_remedy(oom, "raise_limit", wanted, fits,
+                  "run with a limit of %s instead of %s, %s; later requests may need more", two.a,
+                  two.b, fits ? "which the device has" : "more than the device has free");
+}
+
+static void explain(struct vs_oom *oom)
+{
     const char *used = vs_oom_percent(oom, oom->limit - oom->free_bytes, oom->limit);
     bool fits = oom->device_free >= oom->missing;
     if (oom->device_total)
@@ -29,9 +37,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "the device had %s free: without the limit the request fits",
                         vs_oom_size(oom, oom->device_free));
     vs_oom_explain_missing(oom);
-    vs_oom_remedy(oom, "raise_limit", wanted, fits,
-                  "run with a limit of %s instead of %s, %s; later requests may need more", two.a,
-                  two.b, fits ? "which the device has" : "more than the device has free");
+    vs_oom_raise_limit(oom);
     vs_oom_common_remedies(oom);
 }
 

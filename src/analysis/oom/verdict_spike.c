@@ -19,18 +19,21 @@ static void explain(struct vs_oom *oom)
 {
     const struct vs_report_site *site = &oom->spike_site;
     uint64_t peak = oom->spike_peak;
+    const char *whole = oom->limit ? "limit" : "device"; /* what oom->total is */
     vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
                     vs_oom_size(oom, oom->spike_bytes), vs_oom_site(oom, site, 3));
-    vs_oom_evidence(oom, "this is %s of the device; the largest other allocation was %s",
-                    vs_oom_percent(oom, oom->spike_bytes, oom->total),
+    vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
+                    vs_oom_percent(oom, oom->spike_bytes, oom->total), whole,
                     vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
     if (oom->steps_done)
-        vs_oom_evidence(oom, "%llu earlier step%s peaked at %s, %s of the device",
+        vs_oom_evidence(oom, "%llu earlier step%s peaked at %s, %s of the %s",
                         (unsigned long long)oom->steps_done, oom->steps_done == 1 ? "" : "s",
-                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total));
+                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total),
+                        whole);
     else
-        vs_oom_evidence(oom, "before it the program peaked at %s, %s of the device",
-                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total));
+        vs_oom_evidence(oom, "before it the program peaked at %s, %s of the %s",
+                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total),
+                        whole);
     vs_oom_explain_missing(oom);
     if (oom->steps_done == 0)
         vs_oom_but(oom, "the program marks no steps: it was compared with the whole run before it");

@@ -177,8 +177,8 @@ static void answer(const struct vs_oom *oom, const struct vs_style *style)
             fprintf(style->out, "  share    %12s  %7s  %s\n",
                     vs_size_format(size, oom->causes[i].bytes),
                     vs_text_percent(share, oom->causes[i].bytes,
-                                    oom->causes[i].bytes > oom->total ? oom->device_total
-                                                                      : oom->total),
+                                    oom->limit && oom->device_total ? oom->device_total
+                                                                    : oom->total),
                     oom->causes[i].verdict->noun);
     fputc('\n', style->out);
 }

@@ -793,6 +793,51 @@ static void memory_kept_by_a_pool_is_named_with_its_site(void **state)
     done(&b, oom);
 }
 
+/* A leak beside a pool that keeps memory: the evidence names both. */
+static void a_second_cause_that_suffices_is_evidence(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    b.stack = site_spike(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(2000), 120 * MIB, 120 * MIB);
+    vs_builder_free(&b, 0, A(2000));
+    usage_row(&b, VS_USAGE_POOLS, 120 * MIB);
+    for (unsigned i = 0; i < 12; i++)
+        step(&b, i, 5 * MIB, 16 * MIB);
+    fail_in_forward(&b, 12, 0, 5 * MIB, 40 * MIB, 412 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "growth");
+    bool said = false;
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        said |= strstr(oom->evidence[i].text, "without the pools' unused memory (120.0 MiB, most at "
+                                              "site_spike") == oom->evidence[i].text;
+    assert_true(said);
+    done(&b, oom);
+}
+
+/* A spike under a limit: the limit is a remedy, and the figures are its. */
+static void a_spike_below_the_device_but_above_the_limit_names_the_limit(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    option(&b, "limit", "300MiB");
+    for (unsigned i = 0; i < 6; i++)
+        step(&b, i, 20 * MIB, 0);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 250 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "single_spike");
+    assert_int_equal(remedy_of(oom, "raise_limit")->bytes, 350 * MIB);
+    assert_true(remedy_of(oom, "raise_limit")->fits);
+    assert_true(has_evidence(oom, false, "this is 83.3 % of the limit; the largest other allocation "
+                                         "was 100.0 MiB") ||
+                has_evidence(oom, false, "this is 83.3 % of the limit; the largest other allocation "
+                                         "was 20.0 MiB"));
+    done(&b, oom);
+}
+
 /* The unused ends of a pool's chunks, of which none was freed: trimming returns nothing. */
 static void ends_of_a_pools_chunks_are_not_kept(void **state)
 {
@@ -1210,6 +1255,8 @@ int main(void)
         cmocka_unit_test(ends_of_a_pools_chunks_are_not_kept),
         cmocka_unit_test(a_probe_at_the_start_is_recovered_although_the_program_fails_later),
         cmocka_unit_test(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity),
+        cmocka_unit_test(a_second_cause_that_suffices_is_evidence),
+        cmocka_unit_test(a_spike_below_the_device_but_above_the_limit_names_the_limit),
         cmocka_unit_test(two_causes_that_suffice_only_together_are_both_named),
         cmocka_unit_test(a_cache_of_another_stream_is_not_fragmentation),
         cmocka_unit_test(many_blocks_of_little_more_than_a_page_are_rounding),
