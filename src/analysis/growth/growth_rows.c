@@ -83,6 +83,19 @@ static uint64_t period_step(const struct judging *judging, size_t period)
     return begun > first ? steps->first_number + begun - first - 1 : steps->first_number;
 }
 
+/* The step of the first growth of a site that freed its memory at the end: a period may have several
+ * steps, and growth of *bytes* by *each* began within the one before if it took as many. */
+static uint64_t first_grown(const struct judging *judging, const struct vs_trend *trend,
+                            uint64_t bytes, uint64_t each)
+{
+    uint64_t since = period_step(judging, trend->from), last = period_step(judging, trend->to);
+    uint64_t earliest = trend->from ? period_step(judging, trend->from - 1)
+                                    : judging->steps->first_number;
+    uint64_t steps = each ? (bytes + each / 2) / each : 0;
+    uint64_t first = last + 1 > steps ? last + 1 - steps : 0;
+    return !steps || first >= since ? since : first < earliest ? earliest : first;
+}
+
 /* What the history alone tells. */
 static void fill_row(const struct judging *judging, const struct vs_trend *trend,
                      struct vs_growth_row *row)
@@ -106,6 +119,8 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
         row->every = (uint64_t)(steps / (double)trend->rises + 0.5);
     if (!row->every)
         row->every = 1;
+    if (row->class == VS_GROWTH_FREED && row->every == 1)
+        row->since_step = first_grown(judging, trend, row->bytes, row->per_step);
 }
 
 static enum vs_err judge_site(struct judging *judging, uint32_t index)
