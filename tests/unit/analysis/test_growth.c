@@ -275,6 +275,16 @@ static void a_full_cache_grew_until_a_step(void **state)
     assert_null(vs_growth_of(&fed->result, UINT32_MAX - 1));
 }
 
+/* A period of the history has several of these steps. */
+static void growth_freed_at_the_end_begins_with_its_first_step(void **state)
+{
+    struct fed *fed = *state;
+    struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_FREED_AT_END, 104, true);
+    assert_int_equal(judged.row->class, VS_GROWTH_FREED);
+    assert_true(judged.row->since_step_known);
+    assert_in_range(judged.row->since_step, 0, 1);
+}
+
 static void all_sites_of_an_account_are_summed(void **state)
 {
     struct fed *fed = *state;
@@ -479,6 +489,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(few_steps_are_weak_evidence),
         cmocka_unit_test(a_step_has_its_peak_its_growth_and_its_churn),
         cmocka_unit_test(a_full_cache_grew_until_a_step),
+        cmocka_unit_test(growth_freed_at_the_end_begins_with_its_first_step),
         cmocka_unit_test(all_sites_of_an_account_are_summed),
         cmocka_unit_test(a_result_on_the_way_does_not_change_the_last),
         cmocka_unit_test(any_events_are_followed),
