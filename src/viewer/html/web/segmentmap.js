@@ -21,6 +21,7 @@ const SEGMENTS_LEFT = 12;
 const PLAY_SECONDS = 15;
 const REQUEST_LINES = 2;
 const MERGED_PIXELS = 1;
+const AT_FAILURE_NS = 1000; // the cursor is at the failure
 const HEADING_NAME = {weight: '600', size: 12};
 const HEADING_TEXT = {size: 12};
 
@@ -133,13 +134,17 @@ class SegmentmapView {
         }
     }
 
-    requestText({failure, largest, cut}, groups) {
-        const held = groups.reduce((sum, group) => sum + group.free, 0);
-        const verdict = largest >= failure.bytes
-            ? `a hole of ${formatBytes(largest)} exists, in another stream or pool, or after the failure`
-            : `no hole is large enough: the largest is ${formatBytes(largest)}, all holes together ${formatBytes(held)}`;
-        return `The request of ${formatBytes(failure.bytes)} that failed at ${instantText(failure.time, 1e6)}, ` +
-            `to scale${cut ? ' (cut: it is longer)' : ''}: ${verdict}`;
+    /** The failed request, and the holes: those of the failure only where the cursor is at it. */
+    requestText({failure, largest, cut}, groups, t) {
+        const free = groups.reduce((sum, group) => sum + group.free, 0);
+        const request = `The request of ${formatBytes(failure.bytes)} that failed at ${instantText(failure.time, 1e6)}, ` +
+            `to scale${cut ? ' (cut: it is longer)' : ''}`;
+        const holes = `largest hole ${formatBytes(largest)}, all holes together ${formatBytes(free)}`;
+        if (Math.abs(t - failure.time) >= AT_FAILURE_NS)
+            return `${request}. At the cursor, ${instantText(t, 1e5)}: ${holes}`;
+        return largest >= failure.bytes
+            ? `${request}: a hole of ${formatBytes(largest)} exists, in another stream or pool`
+            : `${request}: no hole is large enough: ${holes}`;
     }
 
     compute(pen) {
@@ -157,7 +162,7 @@ class SegmentmapView {
         if (failure) {
             const largest = groups.reduce((best, group) => Math.max(best, group.largest), 0);
             request = {failure, largest, y: top, cut: failure.bytes > unit * this.width() * REQUEST_LINES};
-            request.text = breakLines(pen, this.requestText(request, groups), this.width(), HEADING_NAME);
+            request.text = breakLines(pen, this.requestText(request, groups, t), this.width(), HEADING_NAME);
             const below = top + 8 + 16 * request.text.length;
             Object.assign(request, layOutRequest(failure.bytes, unit, this.width(), below, REQUEST_LINES));
             top = request.lines + LINE_STEP + 8;
