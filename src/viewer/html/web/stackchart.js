@@ -275,6 +275,26 @@ class StackView {
         return {s, at: s.sweep.at[column], values: s.rows.map((row) => row[column]), total: s.sweep.max[column]};
     }
 
+    /** Bytes of each row of the stack at *t* itself, as the other views count them: {s, at, values, total}. */
+    exactAt(t) {
+        const {trace} = this;
+        const s = trace.loaded.blocks ? this.stackNow() : null;
+        if (!s || t < s.sweep.from || t > s.sweep.to)
+            return null;
+        const {of} = this.grouping();
+        const rowOf = new Map(s.groups.map((group, r) => [group, r]));
+        const values = s.groups.map(() => 0);
+        let total = 0;
+        for (const block of trace.liveAt(t, s.device)) {
+            const bytes = trace.loaded.blocks.bytes[block];
+            const row = rowOf.get(of[block]) ?? rowOf.get(-1);
+            total += bytes;
+            if (row !== undefined)
+                values[row] += bytes;
+        }
+        return {s, at: t, values, total};
+    }
+
     /** The time of the legend's values: the pointer's, the cursor's, or that of the most that is visible. */
     legendTime() {
         const {trace, state} = this;
@@ -283,11 +303,11 @@ class StackView {
         const s = trace.loaded.blocks ? this.stackNow() : null;
         if (!s || (t >= from && t <= to))
             return t;
-        const {first, last, unit} = this.columnsSeen(s);
+        const {first, last} = this.columnsSeen(s);
         let best = first;
         for (let c = first; c <= last; c++)
             best = s.sweep.max[c] > s.sweep.max[best] ? c : best;
-        return s.sweep.from + (best + 0.5) * unit;
+        return s.sweep.at[best];
     }
 
     drawStackMarks(pen) {
@@ -296,11 +316,11 @@ class StackView {
         drawCursors(pen, surface, area, trace, state);
         drawTimeMark(pen, surface, area, trace, state);
         const t = this.legendTime();
-        const found = this.valuesAt(t);
-        if (!found)
-            return;
         const key = `${t} ${surface.theme} ${this.wanted}`;
         if (surface.legend.dataset.key === key)
+            return;
+        const found = this.exactAt(t);
+        if (!found)
             return;
         surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
@@ -339,14 +359,14 @@ class StackView {
         surface.tip.show(event.clientX, event.clientY, tipNode({
             title: shorten(this.nameOf(s, row), 200),
             facts: [['live', `${formatBytes(values[row])}, ${formatPercent(values[row], total)} of ${formatBytes(total)}`],
-                ['at', instantText(at, this.columnsSeen(s).unit)]],
+                ['at', `${instantText(at, this.columnsSeen(s).unit)}, when this pixel has the most`]],
             note: s.groups[row] < 0 ? 'Zoom in, or colour by something else, to see these apart.' : '',
         }));
     }
 
     sayStack() {
         const {trace} = this;
-        const found = this.valuesAt(trace.cursorAt(this.state));
+        const found = this.exactAt(trace.cursorAt(this.state));
         if (!found)
             return;
         const ranked = found.s.groups.map((_, r) => r).filter((r) => found.values[r] > 0)
