@@ -126,9 +126,11 @@ export function verdictOf(head, index) {
     if (growing && growing.length)
         return ofGrowth(head, device, growing[0]);
     const complete = report.trace.condition === 'complete';
+    const used = device && device.peak_allocated.event;
+    const empty = !complete && !used; // nothing to judge by
     return {
-        tone: 'good', status: 'Healthy', cause: '',
-        sentence: device && device.peak_allocated.event ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
+        tone: empty ? 'warn' : 'good', status: empty ? 'Unknown' : 'Healthy', cause: '',
+        sentence: used ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
         and: complete ? null : 'in the part of the run that was recorded',
         request: device ? peakSentence(device) : null,
         site: null, reasons: [], doubts: [], short: null, remedies: [], time: null,
@@ -159,9 +161,10 @@ export function figuresOf(head, index) {
     } else if (device.peak_reserved.bytes !== peak.bytes) {
         const reserved = device.peak_reserved;
         figures.push({
-            key: 'reserved', label: 'Peak reserved', value: formatBytes(reserved.bytes), time: reserved.time_ns,
-            detail: `${formatPercent(reserved.allocated_bytes, reserved.bytes)} of it in use, at ` +
-                timeAndPhase(reserved.time_ns, reserved.phase),
+            key: 'reserved', label: 'Peak reserved', value: formatBytes(reserved.bytes),
+            time: device.peak_reserved_first_ns,
+            detail: `at ${timeAndPhase(device.peak_reserved_first_ns, device.peak_reserved_first_phase)}; ` +
+                `up to ${formatPercent(reserved.allocated_bytes, reserved.bytes)} of it in use`,
         });
     }
     const fullest = device.device_memory.highest_use;
@@ -176,7 +179,7 @@ export function figuresOf(head, index) {
     if (steps.done)
         figures.push({
             key: 'steps', label: 'Steps done', value: formatCount(steps.done), time: null,
-            detail: `mean ${formatTime(Math.floor(steps.total_ns / steps.done))}, longest ` +
+            detail: `${steps.found ? 'from repeating requests, ' : ''}mean ${formatTime(Math.floor(steps.total_ns / steps.done))}, longest ` +
                 `${formatTime(steps.longest_ns)} (step ${steps.longest_step})`,
         });
     return figures;
