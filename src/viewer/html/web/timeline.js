@@ -165,9 +165,17 @@ class TimelineView {
             const text = `${failure.recovered ? 'failed, recovered' : 'out of memory'}: ${size}${cut ? ', more than fits here' : ''}`;
             const room = left ? at - area.left - 12 : area.left + area.width - at - 12;
             const fits = pen.measure(text, {weight: '600'}) < room;
-            pen.text(at + (left ? -8 : 8), Math.max(area.top + 12, top + 4), fits ? text : `failed: ${size}`, color,
-                {align: left ? 'right' : 'left', weight: '600', halo: surface.colors.panel});
+            this.drawFailureLabel(pen, at + (left ? -8 : 8), Math.max(area.top + 12, top - 5),
+                fits ? text : `failed: ${size}`, left);
         }
+    }
+
+    /** On a ground of its own: the curves would run through the gaps between its words. */
+    drawFailureLabel(pen, x, y, text, left) {
+        const {colors} = this.surface;
+        const width = pen.measure(text, {weight: '600'});
+        pen.rect(x - (left ? width : 0) - 3, y - 12, width + 6, 16, colors.panel, 0.9);
+        pen.text(x, y, text, colors.danger, {align: left ? 'right' : 'left', weight: '600', halo: colors.panel});
     }
 
     drawTimeline(pen) {
@@ -216,7 +224,7 @@ class TimelineView {
         const t = state.get('hover') ?? trace.cursorAt(state);
         const values = this.valuesAt(t);
         const entries = values.reverse().map(({series: s, text}) => ({
-            color: surface.colors[s.color], text: s.name, value: text, line: s.key === 'used', pressed: this.isShown(s), title: this.isShown(s) ? 'hide this curve' : 'show this curve',
+            color: surface.colors[s.color], text: this.isShown(s) ? s.name : `${s.name} (hidden)`, value: text, line: s.key === 'used', pressed: this.isShown(s), title: this.isShown(s) ? 'hide this curve' : 'show this curve',
             choose: () => this.toggleCurve(s)}));
         const limit = limitOf(trace, this.device());
         if (limit)
