@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML page beside PyTorch's MemoryViz.js, on the same history.
 
-    bench_page.py BUILD [--events N…] [--memoryviz FILE --d3 FILE] [--runs N]
+    bench_page.py BUILD [--events N…] [--memoryviz FILE --d3 FILE [--memoryviz-events N]] [--runs N]
 
 BUILD: a release build. Writes traces of N events (100,000, 1,000,000 and 10,000,000) with
 make_view_trace, makes the page, opens it in Chromium RUNS times and prints medians:
@@ -17,7 +17,8 @@ MemoryViz.js is torch/utils/viz/MemoryViz.js of PyTorch's repository (the wheels
 file dist/d3.js of the npm package d3@5. The history becomes a snapshot as
 torch.cuda.memory._snapshot() gives it: the tensors or allocations with their frames. torch's own
 HTML template embeds it, as torch.cuda._memory_viz.trace_plot does. A page that is not ready after
-LIMIT seconds is printed as such.
+LIMIT seconds is printed as such. Histories longer than --memoryviz-events are not converted: that
+takes about 1 KiB of memory for each event.
 """
 import argparse
 import base64
@@ -139,8 +140,9 @@ def measure(path, paint, ready, plot):
 
 
 def row(name, events, path, runs, paint, ready, plot):
-    results = [measure(path, paint, ready, plot) for _ in range(runs)]
-    size = path.stat().st_size / 2**20
+    results, size = [], path.stat().st_size / 2**20
+    while len(results) < runs and None not in results:
+        results.append(measure(path, paint, ready, plot))
     if None in results:
         print(f"{name:<10} {events:>11,} {size:9.1f} MiB   not ready after {LIMIT} s", flush=True)
         return
@@ -155,6 +157,7 @@ def main():
     p.add_argument("--events", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     p.add_argument("--memoryviz")
     p.add_argument("--d3")
+    p.add_argument("--memoryviz-events", type=int, default=1_000_000)
     p.add_argument("--runs", type=int, default=3)
     a = p.parse_args()
     browser.require()
@@ -171,7 +174,7 @@ def main():
             made = time.monotonic() - began
             row("vramscope", events, page, a.runs, "#answer", "[data-blocks=ready]", "canvas")
             print(f"{'':<10} page made in {made:.1f} s from {trace.stat().st_size / 2**20:.1f} MiB")
-            if a.memoryviz and a.d3:
+            if a.memoryviz and a.d3 and events <= a.memoryviz_events:
                 memoryviz_page(trace, page, a.memoryviz, a.d3)
                 row("MemoryViz", events, page, a.runs, "svg polygon", None, "svg")
             trace.unlink()
