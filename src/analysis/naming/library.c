@@ -118,11 +118,28 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
     return false;
 }
 
+/* "python3.11" and "libpython3.11.so.1.0", wherever they are: pyenv and conda have them in the user's
+ * home. "pythonic" and "libpythonia.so" are other programs'. */
+static bool is_interpreter(const char *base)
+{
+    base += begins(base, "lib") ? 3 : 0;
+    if (!begins(base, "python"))
+        return false;
+    base += strlen("python");
+    base += strspn(base, "0123456789.");
+    base += begins(base, "t") || begins(base, "d"); /* without a global lock; for debugging */
+    return !*base || begins(base, ".so") || begins(base, "so");
+}
+
 bool vs_library_installed(const char *path, char *name)
 {
     static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib", "/usr/local/lib",
                                           "/usr/local/cuda", "/opt/", NULL};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (is_interpreter(base)) {
+        snprintf(name, VS_PACKAGE_MAX, "python");
+        return true;
+    }
     bool installed = is_passed_through(base) || vs_python_is_library(path);
     for (size_t i = 0; !installed && folders[i]; i++)
         installed = begins(path, folders[i]);

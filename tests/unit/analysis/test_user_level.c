@@ -539,6 +539,12 @@ static void an_object_is_a_librarys_by_name_or_folder(void **state)
         {"/usr/local/cuda/lib64/libcublas.so.12", true},
         {"/usr/local/bin/train", false},
         {"/env/lib/python3.11/site-packages/x/_ext.so", true},
+        {"/home/u/.pyenv/versions/3.11.7/bin/python3.11", true},
+        {"/home/u/.pyenv/versions/3.11.7/lib/libpython3.11.so.1.0", true},
+        {"/home/u/miniconda3/bin/python3.13t", true},
+        {"/home/u/miniconda3/lib/libpython3.so", true},
+        {"/home/u/build/pythonic", false},
+        {"/home/u/build/libpython_model.so", false},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         char name[VS_PACKAGE_MAX];
