@@ -5,7 +5,8 @@ A step ends with the step() of the optimizer that stepped first: gradient accumu
 optimizers make no steps of their own. Inside a step, the phases are backward (autograd's engine
 runs), optimizer (any step()), and forward, everything else. They are ranges of the recording
 library on the main thread, whose range also counts for the threads of the backward pass. At the
-first NVTX range of the program they end for good: its own names are better.
+first NVTX range of the program they end for good: its own names are better. Before the first
+optimizer, and in programs without one, only the program's line is marked while the engine runs.
 """
 import ctypes
 import os
@@ -118,17 +119,21 @@ def _watch_engine(torch):
 
     def _engine_run_backward(*args, **kwargs):
         global _nested
-        if not _step or not _ours():
+        if not _ours():
             return run(*args, **kwargs)
+        line_only = not _nested and not _step
         if not _nested:
-            _phase(b"backward")
+            if _step:
+                _phase(b"backward")
             _mark_line()
         _nested += 1
         try:
             return run(*args, **kwargs)
         finally:
             _nested -= 1
-            if not _nested and _push is not None:
+            if line_only:
+                _mark(b"at end")
+            if not _nested and _step and _push is not None:
                 _phase(b"forward")
 
     torch.autograd._engine_run_backward = _engine_run_backward

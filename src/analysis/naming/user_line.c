@@ -19,6 +19,7 @@
 
 #define STACK_MAX 129
 #define MARK_PREFIX "at "
+#define MARK_END "at end" /* of a line that was marked outside of any range of its own */
 #define SOURCE_BYTES_MAX (16 << 20)
 #define SOURCE_MAX 48 /* bytes of a source line that are shown */
 
@@ -30,8 +31,13 @@ static bool is_line_mark(const char *name)
 void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reader,
                        const struct vs_event *event)
 {
-    if (reader && event->kind == VS_EVENT_mark && is_line_mark(vs_reader_string(reader, event->mark.name)))
-        *mark = (struct vs_line_mark){event->mark.name, event->tid, 0};
+    if (reader && event->kind == VS_EVENT_mark) {
+        const char *name = vs_reader_string(reader, event->mark.name);
+        if (is_line_mark(name))
+            *mark = (struct vs_line_mark){event->mark.name, event->tid, 0};
+        else if (event->tid == mark->tid && strcmp(name, MARK_END) == 0)
+            *mark = (struct vs_line_mark){0};
+    }
     if (!mark->name || event->tid != mark->tid)
         return;
     if (event->kind == VS_EVENT_range_push)

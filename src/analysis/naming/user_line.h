@@ -3,8 +3,8 @@
  * The user's own line that a memory event belongs to: the innermost Python frame outside of
  * installed packages and Python's library. Events of threads without Python frames (PyTorch's
  * backward) belong to the line that the Python part of vramscope marked last, "at FILE:LINE", as
- * long as the range is open in which it was marked. Without any: the function of the native stack.
- * Not thread-safe. */
+ * long as the range is open in which it was marked, and until a mark "at end". Without any: the
+ * function of the native stack. Not thread-safe. */
 #ifndef VS_USER_LINE_H
 #define VS_USER_LINE_H
 

@@ -181,6 +181,30 @@ static void tensors_belong_to_the_line_marked_in_the_open_range(void **state)
     finish(trace);
 }
 
+static void a_marked_line_without_a_range_ends_with_its_mark(void **state)
+{
+    (void)state;
+    begin();
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
+    mark("at /x/train.py:30");
+    vs_builder_push(&b, "layer"); /* a hook of the program's */
+    vs_builder_pop(&b);
+    b.tid = OTHER_THREAD;
+    tensor(A(0), 2 * GIB, 2 * GIB, 4 * GIB);
+    mark("at end"); /* another thread's */
+    tensor(A(0) + 2 * GIB, GIB, 3 * GIB, 4 * GIB);
+    b.tid = VS_BUILDER_PID;
+    mark("at end");
+    tensor(A(0) + 3 * GIB, 512 * MIB, 3 * GIB + 512 * MIB, 4 * GIB);
+    struct vs_fit_trace *trace = end(0);
+    const struct vs_fit_device *device = &trace->devices[0];
+    assert_int_equal(device->holders.count, 2);
+    assert_string_equal(device->holders.items[0].where, "train.py:30");
+    assert_int_equal(device->holders.items[0].bytes, 3 * GIB);
+    assert_string_equal(device->holders.items[1].where, "");
+    finish(trace);
+}
+
 static void the_highest_use_includes_what_no_allocation_holds(void **state)
 {
     (void)state;
@@ -309,6 +333,7 @@ int main(void)
         cmocka_unit_test(emptying_the_cache_is_a_retry),
         cmocka_unit_test(a_later_step_or_more_memory_is_a_recovery),
         cmocka_unit_test(tensors_belong_to_the_line_marked_in_the_open_range),
+        cmocka_unit_test(a_marked_line_without_a_range_ends_with_its_mark),
         cmocka_unit_test(the_highest_use_includes_what_no_allocation_holds),
         cmocka_unit_test(host_memory_is_not_the_gpus),
         cmocka_unit_test(installed_packages_are_not_the_users),
