@@ -27,9 +27,32 @@ def embedding():
 kept = [layers(), embedding()]
 torch.empty(8 << 30, dtype=torch.uint8, device="cuda")
 '''
+# fails in a thread of the backward pass, which has no Python frames; without an optimizer, no steps
+BACKWARD = '''import torch
+net = torch.nn.Linear(1024, 1024).cuda()
+for i in range(40):
+    x = torch.randn(4 * i + 16, 512, 1024, device="cuda")
+    y = net(x).relu()
+    y.sum().backward()
+    net.zero_grad()
+    del x, y
+'''
 # line of PROGRAM: bytes held there
 HOLDERS = {4: "12.0 GiB", 7: "6.0 GiB"}
 ASKS = 10
+
+
+def explained(build, environment, folder, device, text):
+    """What the failing program *text* prints, and what `vramscope oom` says of it."""
+    program = os.path.join(folder, "hungry.py")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(text)
+    command, env = simulated.command(build, device, [environment.python, program], folder)
+    status, out = simulated.run(command, env, folder, 600)
+    assert status == 1, (status, out)
+    trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
+    return out, subprocess.run([os.path.join(build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, check=False).stdout
 
 
 def main():
@@ -41,24 +64,22 @@ def main():
     if not environment:
         return environments.skip("an environment with torch for CUDA 13")
     with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, "hungry.py")
-        with open(program, "w", encoding="utf-8") as f:
-            f.write(PROGRAM)
-        command, env = simulated.command(args.build, "rtx4090-24g", [environment.python, program], folder)
-        status, out = simulated.run(command, env, folder, 600)
-        assert status == 1, (status, out)
+        out, printed = explained(args.build, environment, folder, "rtx4090-24g", PROGRAM)
         for part in ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB.",
                      "GPU 0 has a total capacity of 23.65 GiB", "18.00 GiB is allocated by PyTorch"):
             assert part in out, f"PyTorch's error lacks '{part}':\n{out}"
-        trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
-        printed = subprocess.run([os.path.join(args.build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False).stdout
         print(printed)
         for line, size in HOLDERS.items():
             named = [text for text in printed.splitlines() if f"hungry.py:{line}" in text]
             assert any(size in text for text in named), f"no line of the verdict says that hungry.py:{line} holds {size}"
         assert f"hungry.py:{ASKS}" in printed, f"the verdict does not name hungry.py:{ASKS}, which asks for 8 GiB"
         assert "8.0 GiB" in printed, "the verdict does not say the size"
+    with tempfile.TemporaryDirectory() as folder:
+        printed = explained(args.build, environment, folder, "t4-16g,capacity=400MiB,context=200MiB", BACKWARD)[1]
+        print(printed)
+        where = [text for text in printed.splitlines() if text.startswith("  where ")]
+        assert "y.sum().backward() (hungry.py:6)" in where[0], f"not the line of backward: {where}"
+        assert "PyObject" not in printed, "a function of the interpreter names a call site"
     print(f"torch {environment.release}: the error is PyTorch's own, and the verdict names the lines")
     return 0
 
