@@ -135,6 +135,16 @@ static void add_device(struct trials *trials, struct vs_oom *oom,
     }
 }
 
+/* Whether the trial shows more than that this request fits: it ends the growth of a program that
+ * repeats itself, and got as much before. The trace ends with the failure: what other
+ * trials would have met later is not in it. */
+static bool goes_on(const struct vs_oom *oom, const struct trial *trial)
+{
+    return strcmp(trial->kind, "free_growth") == 0 && (oom->steps_done || oom->steps_found) &&
+           (oom->request_before >= oom->failure.requested ||
+            oom->largest >= oom->failure.requested);
+}
+
 static void note_outcome(struct vs_oom *oom, const struct trial *trial,
                          const struct vs_whatif_recorded *recorded,
                          const struct vs_whatif_outcome *outcome)
@@ -149,9 +159,8 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
     struct vs_size_pair two = vs_sizes_apart(outcome->held_peak, recorded->held_peak);
     struct vs_remedy tried = {.kind = trial->kind, .bytes = outcome->held_peak, .fits = true,
                               .replayed = true};
-    /* of a program that never ran at this level, more than this request is not known */
-    const char *fits = oom->verdict->recovers && !oom->placement
-                           ? "fits" : "this request fits, later ones may not";
+    const char *fits = goes_on(oom, trial) ? "fits"
+                                           : "this request fits, later ones are not known";
     if (strcmp(two.a, two.b) == 0)
         tried.text = vs_oom_text_of(oom, "%s: %s; reserved peak %s", trial->text, fits, two.a);
     else

@@ -1179,6 +1179,7 @@ static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void *
     assert_string_equal(oom->causes[0].verdict->name, "fragmentation");
     assert_string_equal(oom->remedies[0].kind, "policy");
     assert_true(oom->remedies[0].replayed && oom->remedies[0].fits);
+    assert_non_null(strstr(oom->remedies[0].text, ": this request fits, later ones are not known;"));
     assert_true(has_evidence(oom, true, "the program never ran with as much live: later requests "
                                         "may not fit"));
     done(&b, oom);
