@@ -6,6 +6,7 @@ is safe to open, a link restores the state, equal functions become one frame.
     test_page_modules.py ROOT"""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -140,6 +141,8 @@ def colours_are_stable_and_apart(page):
     first, second, kinds = page.evaluate("""() => [paletteFor(Array.from({length: 20}, (_, i) => `site ${i}`), 'light'),
         paletteFor(Array.from({length: 20}, (_, i) => `site ${i}`), 'light'),
         [paletteFor(['parameters', 'activations'], 'dark'), paletteFor(['activations', 'parameters'], 'dark')]]""")
+    taken = page.evaluate("() => paletteFor(['constructor', 'toString', '__proto__'], 'light')")
+    assert all(re.fullmatch("#[0-9a-f]{6}", color) for color in taken), taken
     assert first == second and len(set(first)) == 20, first
     assert kinds[0] == kinds[1][::-1]
 

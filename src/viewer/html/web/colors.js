@@ -15,10 +15,10 @@ const PALETTES = {
 };
 const HUES = 10;
 const NEUTRAL = {light: '#a3a9b5', dark: '#6b7382'};
-const KIND_SLOTS = {
+const KIND_SLOTS = Object.assign(Object.create(null), {
     'parameters': 0, 'gradients': 1, 'activations': 2, 'temporaries': 3, 'optimizer state': 4,
     'workspaces': 5, 'inputs': 6,
-};
+});
 const NEUTRAL_NAMES = new Set(['other', 'unknown', 'no tensors', 'not a tensor', 'other call sites', 'the rest']);
 
 function colorHash(name) {

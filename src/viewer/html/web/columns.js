@@ -11,7 +11,7 @@ const COLUMN_ARRAYS = {
     born: Float64Array, lived: Float64Array, bytes: Float64Array, place: Float64Array,
     address: Float64Array, start: Float64Array, duration: Float64Array, waste: Float64Array,
     kind: Uint8Array, family: Uint8Array, type: Uint8Array, device: Uint8Array, depth: Uint8Array,
-    stream: Uint16Array, pool: Uint16Array,
+    stream: Uint32Array, pool: Float64Array,
     site: Uint32Array, segment: Uint32Array, phase: Uint32Array, step: Uint32Array, name: Uint32Array,
 };
 
