@@ -317,9 +317,8 @@ static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct
 }
 
 static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
-                         const struct vs_report *report, size_t index)
+                         const struct vs_report *report, const struct vs_report_failure *wanted)
 {
-    const struct vs_report_failure *wanted = &report->failures[index];
     struct vs_replay *replay = NULL;
     struct vs_symbols *symbols = NULL;
     struct vs_history history = {0};
@@ -347,10 +346,24 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     return err;
 }
 
+/* The first failure of the trace, where all are alike and it is no longer among the stored ones;
+ * otherwise NULL. */
+static const struct vs_report_failure *first_of_storm(const struct vs_report *report)
+{
+    const struct vs_report_failure_group *all = report->groups;
+    bool alike = report->group_count == 1 && !report->ungrouped &&
+                 all->count == report->failure_total && all->smallest == all->largest;
+    return alike && report->failure_total > report->failure_count &&
+                   identical(&all->first, &report->failures[0])
+               ? &all->first : NULL;
+}
+
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
                          struct vs_oom **out)
 {
     size_t index;
+    if (nth == 1 && report->failure_count && first_of_storm(report))
+        nth = 0; /* its number is 1 */
     enum vs_err err = choose_failure(report, nth, &index);
     if (err)
         return err;
@@ -363,7 +376,14 @@ enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *repor
         oom->failures_recovered += report->failures[i].recovered;
     oom->number = report->failure_total - report->failure_count + index + 1;
     oom->total_failures = report->failure_total;
-    err = build(oom, reader, report, index);
+    const struct vs_report_failure *wanted = &report->failures[index];
+    const struct vs_report_failure *first = nth || index ? NULL : first_of_storm(report);
+    if (first) {
+        wanted = first;
+        oom->number = 1;
+        oom->repeated = report->failure_total - 1;
+    }
+    err = build(oom, reader, report, wanted);
     oom->ended = !oom->failure.recovered;
     if (err) {
         vs_oom_free(oom);

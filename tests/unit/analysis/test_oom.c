@@ -1185,6 +1185,24 @@ static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void *
     done(&b, oom);
 }
 
+/* Only the last failures are stored; those of a program that fails again and again are alike. */
+static void the_first_of_hundreds_of_equal_failures_is_explained(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    b.stack = site_activation(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 50 * MIB, 50 * MIB);
+    b.stack = site_spike(&b);
+    for (unsigned i = 0; i < 500; i++)
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, CAPACITY, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->number, 1);
+    assert_int_equal(oom->repeated, 499);
+    assert_int_equal(oom->total_failures, 500);
+    done(&b, oom);
+}
+
 /* Each step asks for more, in segments of the cache that fit but for their ends. */
 static void holes_that_are_tiny_beside_requests_that_grow_are_true_capacity(void **state)
 {
@@ -1255,6 +1273,7 @@ int main(void)
         cmocka_unit_test(memory_kept_by_a_pool_is_named_with_its_site),
         cmocka_unit_test(ends_of_a_pools_chunks_are_not_kept),
         cmocka_unit_test(a_probe_at_the_start_is_recovered_although_the_program_fails_later),
+        cmocka_unit_test(the_first_of_hundreds_of_equal_failures_is_explained),
         cmocka_unit_test(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity),
         cmocka_unit_test(a_second_cause_that_suffices_is_evidence),
         cmocka_unit_test(a_spike_below_the_device_but_above_the_limit_names_the_limit),
