@@ -73,7 +73,9 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
 static void outcome_text(char out[160], const struct vs_replay_row *row)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    if (o->err)
+    if (o->err == VS_ERR_LIMIT) /* of the replay: far beyond the memory of any device */
+        snprintf(out, 160, "larger than any device");
+    else if (o->err)
         snprintf(out, 160, "not possible: %s", vs_err_text(o->err));
     else if (o->survives && o->failed_probes)
         snprintf(out, 160, "fits (%" PRIu64 " failed as recorded)", o->failed_probes);
@@ -158,7 +160,7 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
     vs_text_put(out, name);
     fprintf(out, "%*s", SETTING_COLUMN + 1 - (int)strlen(name), "");
     if (o->err)
-        fprintf(out, view->find ? "%12s %7s" : "%12s %7s %8s  ", "-", "-", "-");
+        fprintf(out, view->find ? "%12s %7s  " : "%12s %7s %8s  ", "-", "-", "-");
     else
         fprintf(out, "%12s %5.1f %%", size_text(size, o->reserved_peak),
                 100 * vs_whatif_fragmentation(o));

@@ -935,6 +935,21 @@ static void the_capacity_of_the_recorded_run_is_not_that_of_a_remedy(void **stat
 }
 
 /* Each would print a row, or "fits", for something that was not tried. */
+static void a_request_that_no_device_holds_has_no_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Test GPU", 200 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 5 * MIB, 5 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * (MIB << 20), 40 * MIB, 200 * MIB);
+    vs_builder_close(&b, VS_END_EXIT, 1);
+    run(&o, b.dir, "replay --policy compact --find-capacity trace.vst");
+    assert_contains(o.out, " -  larger than any device");
+    vs_builder_remove(&b);
+}
+
 static void a_replay_of_nothing_is_an_error(void **state)
 {
     (void)state;
@@ -1288,6 +1303,7 @@ int main(void)
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(replay_compares_settings_and_devices),
         cmocka_unit_test(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy),
+        cmocka_unit_test(a_request_that_no_device_holds_has_no_capacity),
         cmocka_unit_test(a_replay_of_nothing_is_an_error),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
