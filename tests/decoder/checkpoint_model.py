@@ -104,15 +104,18 @@ class Model:
         phase["bytes"] = (phase["bytes"] + f["requested"]) & MASK
         self.phases.level(self.phases.place(event.tid)[0], self._index(account),
                           account.n["allocated"])
-        self._served(account, event, f["requested"], False)
+        self._served(account, event, f["requested"], f["stack"], False)
 
-    def _served(self, account, event, size, framework):
-        """*size* bytes were allocated: answers to the thread's failures, recovery from small ones."""
+    def _served(self, account, event, size, stack, framework):
+        """*size* bytes were allocated: answers to the thread's failures, recovery from small ones and
+        from those of the same call site on the same thread."""
         for failure in self.failures:
             if failure["account"] is not account or failure["overhead"]:
                 continue
             failure["answered"] |= failure["thread"] == event.tid
-            if size >= failure["requested"] and failure["framework"] >= framework:
+            less = (failure["thread"] == event.tid and stack and failure["stack"] == stack and
+                    size < failure["requested"] and failure["framework"] == framework)
+            if less or size >= failure["requested"] and failure["framework"] >= framework:
                 failure["recovered"] = 1
 
     def _count(self, item, account, site):
@@ -350,7 +353,7 @@ class Model:
         account.add(1, framework_allocated=f["size"])
         n["framework_allocated_high"] = max(n["framework_allocated_high"], n["framework_allocated"])
         n["framework_reserved_high"] = max(n["framework_reserved_high"], f["total_reserved"])
-        self._served(account, event, f["size"], True)
+        self._served(account, event, f["size"], f["stack"], True)
 
     _framework_free = _framework_alloc
 
