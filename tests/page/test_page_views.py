@@ -208,6 +208,8 @@ def two_traces_are_compared(pages, _axe):
         assert sentence in text, text
         for peak in peaks:
             assert made.c_bytes(peak) in text, text
+        for report in (first, second):  # the same program: its files tell the traces apart
+            assert report["trace"]["path"].split("/")[-1] in text, text
         rows = list(csv.DictReader(io.StringIO(download(page, "Compare as CSV").decode("utf-8-sig"))))
         sums = [sum(int(row[f"bytes {which}"]) for row in rows) for which in "AB"]
         assert sums == [report["devices"][0]["live"]["bytes"] for report in (first, second)], sums

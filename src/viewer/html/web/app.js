@@ -131,6 +131,10 @@ class Page {
     /** Tells the page that a second trace is there. */
     addOther(trace) {
         this.traces[1] = trace;
+        const heads = this.traces.map((t) => t.head);
+        if (heads[0].title === heads[1].title)
+            for (const head of heads) // two runs of one program: their files tell them apart
+                head.title = head.report.trace.path.split('/').pop();
         this.fillWhich();
         this.show();
     }

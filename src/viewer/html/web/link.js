@@ -23,6 +23,7 @@ const LINK_KEYS = {
     metric: oneOf('bytes', 'count'),
     inverted: LINK_SWITCH, libraries: LINK_SWITCH,
     zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},
+    curves: {read: (text) => /^[a-z]{1,16}:[01](,[a-z]{1,16}:[01]){0,9}$/.test(text) ? text : undefined, write: String},
     align: oneOf('clock', 'length'),
     rows: oneOf('groups', 'blocks'),
     sort: {read: (text) => /^[a-z]{1,20}[+-]$/.test(text) ? text : undefined, write: String},

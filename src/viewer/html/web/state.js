@@ -21,6 +21,7 @@ export const STATE_DEFAULTS = Object.freeze({
     zoom: '', // the function that fills the flame graph, as row numbers from the root: '0.2.1'
     rows: 'groups', // of the table: groups, blocks
     sort: 'bytes-', // of the table: a column and its direction
+    curves: '', // shown (1) or hidden (0) by the legend: 'used:0,reserved:1'
     align: 'clock', // curves of two traces: clock, length
     selected: null, // {block: index}, {site: index}
     playing: false,

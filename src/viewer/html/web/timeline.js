@@ -44,7 +44,6 @@ class TimelineView {
         this.minimapPicture = {canvas: document.createElement('canvas'), key: ''};
         this.exact = null; // the latest sweepSeries
         this.wholeScale = false; // the limit is drawn to scale although it is far above the curves
-        this.chosen = {}; // key of a curve: whether the legend shows it
         this.surface = createSurface(element, state, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true,
            
             draw: (pen) => this.drawTimeline(pen), drawOver: (pen) => this.drawTimelineMarks(pen),
@@ -66,7 +65,7 @@ class TimelineView {
             showTime(trace, state, t - (to - from) / 8, t + (to - from) / 8);
         });
         this.unsubscribe = [
-            state.subscribe(['from', 'to', 'device'], () => this.redrawAll()),
+            state.subscribe(['from', 'to', 'device', 'curves'], () => this.redrawAll()),
             state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
             state.subscribe(['cursor'], () => this.sayCursor()),
         ];
@@ -93,10 +92,17 @@ class TimelineView {
             width: this.plot().width, height: MINIMAP_HEIGHT};
     }
 
+    /** The curves that the legend shows or hides: key and which of both. */
+    chosenCurves() {
+        return new Map(this.state.get('curves').split(',').filter(Boolean)
+            .map((entry) => [entry.slice(0, -2), entry.endsWith('1')]));
+    }
+
     /** Whether a curve is drawn: as chosen, else all but a device in use that would flatten the others. */
     isShown(series) {
-        if (this.chosen[series.key] !== undefined)
-            return this.chosen[series.key];
+        const chosen = this.chosenCurves().get(series.key);
+        if (chosen !== undefined)
+            return chosen;
         const held = this.heldSeries();
         const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
         if (series.key !== 'used' || !held)
@@ -242,10 +248,8 @@ class TimelineView {
     }
 
     toggleCurve(series) {
-        const {surface} = this;
-        this.chosen[series.key] = !this.isShown(series);
-        surface.redraw();
-        surface.redrawOver();
+        const chosen = this.chosenCurves().set(series.key, !this.isShown(series));
+        this.state.set({curves: [...chosen].map(([key, shown]) => `${key}:${shown ? 1 : 0}`).join(',')});
     }
 
     toggleScale() {
