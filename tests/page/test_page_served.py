@@ -65,7 +65,9 @@ def parts_are_asked_for(address):
         with page.expect_response(lambda r: "/data?" in r.url, timeout=SECONDS * 1000) as answer:
             page.evaluate("([from, to]) => { location.hash = `#tab=blocks&from=${from}&to=${to}`; }", away)
         assert answer.value.status == 200, answer.value.status
-        page.wait_for_timeout(500)
+        page.wait_for_selector("html[data-part]", timeout=SECONDS * 1000)
+        taken = [float(t) for t in page.get_attribute("html", "data-part").split()]
+        assert taken != [part["from"], part["to"]] and taken[0] < away[1] and taken[1] > away[0], (taken, away)
         base = address.split("?", maxsplit=1)[0]
         assert all(url.startswith((base, "data:", "blob:")) for url in requests), requests
         assert not faults, faults

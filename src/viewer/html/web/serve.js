@@ -39,13 +39,14 @@ async function fetchPart(range) {
 }
 
 function takeOver(trace, part) {
-    Object.assign(trace.head, part.head);
+    Object.assign(trace.head, part.head, {title: trace.head.title}); // the page named the trace
     for (const name of SERVED_SECTIONS) {
         trace[name] = part[name];
         trace.loaded[name] = part.loaded[name];
     }
     for (const kept of ['groupings', 'extents', 'matched'])
         delete trace[kept];
+    document.documentElement.dataset.part = `${part.head.window.from} ${part.head.window.to}`;
 }
 
 /** Asks for the part that is visible whenever the page lacks it.
