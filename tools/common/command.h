@@ -80,6 +80,9 @@ bool vs_tool_count(const char *text, unsigned long long min, unsigned long long 
  * when it is that trace. */
 bool vs_tool_output(const char *who, const char *path, const char **output);
 
+/* vs_tool_is_same_file: whether both paths are one existing file. */
+bool vs_tool_is_same_file(const char *a, const char *b);
+
 /* vs_tool_may_overwrite: false, with a message, when *output* is a trace or a FILE.live, which a
  * program may have mapped: only a trace may replace it. */
 bool vs_tool_may_overwrite(const char *who, const char *output);

@@ -42,12 +42,18 @@ static bool is_spare(const char *who, const char *output)
     return false;
 }
 
+bool vs_tool_is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 bool vs_tool_output(const char *who, const char *path, const char **output)
 {
-    struct stat from, to;
+    struct stat to;
     if (!*output || stat(*output, &to))
         return true;
-    if (!stat(path, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+    if (vs_tool_is_same_file(path, *output)) {
         *output = NULL;
         return true;
     }

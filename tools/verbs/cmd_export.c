@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/vs_size.h"
 #include "tools/common/command.h"
@@ -158,12 +157,6 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     return VS_EXIT_OK;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Warns that the output lacks events that were not recorded. */
 static void say_missing(const char *who, const char *path, const struct vs_export_format *format,
                         const struct vs_recording_state *state)
@@ -228,7 +221,7 @@ static int export_main(int argc, char **argv)
         args.options.window = &args.window;
     }
     struct vs_whole_file out;
-    if (args.output && same_file(args.output, path))
+    if (args.output && vs_tool_is_same_file(args.output, path))
         code = vs_tool_fail(argv[0], "%s is the trace itself; give another file with -o", args.output);
     else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
              !vs_whole_file_open(argv[0], args.output, false, &out))

@@ -13,15 +13,9 @@
 #include "tools/view/view_trace.h"
 #include "viewer/common/text_style.h"
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 bool vs_view_may_write(const char *who, const char *output, const char *first, const char *second)
 {
-    if (!same_file(output, first) && (!second || !same_file(output, second)))
+    if (!vs_tool_is_same_file(output, first) && (!second || !vs_tool_is_same_file(output, second)))
         return vs_tool_may_overwrite(who, output);
     vs_tool_fail(who, "%s is the trace itself; give another file with -o", output);
     return false;
