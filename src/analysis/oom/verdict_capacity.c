@@ -7,8 +7,8 @@
 #define LEAK_BLOCKS_MIN 8
 
 /* One site that holds most, in blocks of one size of which none was freed: data that the program
- * needs, or what it forgets in each iteration. Without frees no clock tells these apart, so that it is
- * said and not decided. */
+ * needs, or blocks that it forgets to free in each iteration. A trace without frees cannot tell these
+ * apart, so the evidence names the possible leak and the verdict stays. */
 static void explain_equal_blocks(struct vs_oom *oom)
 {
     const struct vs_report_site *site = oom->sites.count ? &oom->sites.items[0] : NULL;
