@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The map of segments: a row each, of equally many cells. Segments of the same stream and pool stand
- * together. Where there are more rows than are shown, those with most free memory are. */
+ * The map of segments: a row each, of equally many cells; neighbours that look the same are one.
+ * Segments of the same stream and pool stand together. Where there are more rows than are shown,
+ * those with most free memory are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,13 @@
 #include "viewer/report/held_text.h"
 
 #define ROWS_SHOWN 24
+#define FOLDED_MIN 3 /* as many equal neighbours are one row */
+
+/* A row: neighbours of which all have the same cells. */
+struct map_row {
+    const struct vs_picture_segment *first, *last;
+    uint64_t count;
+};
 
 static const char *cell(uint8_t percent, bool ascii)
 {
@@ -21,8 +29,8 @@ static const char *cell(uint8_t percent, bool ascii)
 
 static int most_free(const void *a, const void *b)
 {
-    const struct vs_picture_segment *x = *(const struct vs_picture_segment *const *)a;
-    const struct vs_picture_segment *y = *(const struct vs_picture_segment *const *)b;
+    const struct vs_picture_segment *x = ((const struct map_row *)a)->first;
+    const struct vs_picture_segment *y = ((const struct map_row *)b)->first;
     uint64_t p = x->size - x->used, q = y->size - y->used;
     if (p != q)
         return p < q ? 1 : -1;
@@ -33,8 +41,8 @@ static int most_free(const void *a, const void *b)
 
 static int by_owner(const void *a, const void *b)
 {
-    const struct vs_picture_segment *x = *(const struct vs_picture_segment *const *)a;
-    const struct vs_picture_segment *y = *(const struct vs_picture_segment *const *)b;
+    const struct vs_picture_segment *x = ((const struct map_row *)a)->first;
+    const struct vs_picture_segment *y = ((const struct map_row *)b)->first;
     if (x->alone != y->alone)
         return x->alone ? 1 : -1;
     if (x->pool != y->pool)
@@ -47,6 +55,26 @@ static int by_owner(const void *a, const void *b)
 static bool same_owner(const struct vs_picture_segment *a, const struct vs_picture_segment *b)
 {
     return a->alone == b->alone && a->pool == b->pool && a->stream == b->stream;
+}
+
+static bool same_row(const struct vs_picture_segment *a, const struct vs_picture_segment *b)
+{
+    return same_owner(a, b) && a->size == b->size && a->used == b->used &&
+           memcmp(a->cells, b->cells, sizeof a->cells) == 0;
+}
+
+/* Folds the *count* rows of one segment each, in the order of by_owner; returns how many remain. */
+static size_t fold(struct map_row *rows, size_t count)
+{
+    size_t folded = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && same_row(rows[i].first, rows[end].first); end++)
+            ;
+        if (end - i < FOLDED_MIN)
+            end = i + 1;
+        rows[folded++] = (struct map_row){rows[i].first, rows[end - 1].first, end - i};
+    }
+    return folded;
 }
 
 /* A line before the first segment of a stream and pool, if there are several. */
@@ -68,29 +96,35 @@ static void owner_line(const struct vs_picture_segment *segment, bool streams, b
     fprintf(style->out, "%s\n", vs_unpaint(style));
 }
 
-static void segment_row(const struct vs_picture_segment *segment, const struct vs_style *style)
+static void print_row(const struct map_row *row, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], share[16];
+    const struct vs_picture_segment *segment = row->first;
+    char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "  %14llx  %10s  ", (unsigned long long)segment->addr,
             vs_size_format(size, segment->size));
     for (int i = 0; i < VS_PICTURE_CELLS; i++)
         fputs(cell(segment->cells[i], style->ascii), style->out);
     fprintf(style->out, "  %7s\n", vs_text_percent(share, segment->used, segment->size));
+    if (row->count > 1)
+        fprintf(style->out, "  %14llx  %s%s%s the row above, the last at this address%s\n",
+                (unsigned long long)row->last->addr, vs_paint(style, VS_DIM),
+                vs_count_format(number, row->count), style->ascii ? "x" : "×", vs_unpaint(style));
 }
 
 /* The rows that are not shown. */
-static void folded_row(const struct vs_held *held, const struct vs_picture_segment **rows,
-                       size_t shown, const struct vs_style *style)
+static void folded_row(const struct vs_held *held, const struct map_row *rows, size_t shown,
+                       const struct vs_style *style)
 {
     uint64_t bytes = held->segment_bytes, used = held->segment_used;
-    uint64_t count = held->segment_count + held->segments_omitted - shown;
+    uint64_t count = held->segment_count + held->segments_omitted;
     char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {
-        bytes -= rows[i]->size;
-        used -= rows[i]->used;
+        count -= rows[i].count;
+        bytes -= rows[i].count * rows[i].first->size;
+        used -= rows[i].count * rows[i].first->used;
     }
     if (count)
-        fprintf(style->out, "  %14s  %10s  %s%s more, with less free memory each%*s%s  %7s\n", "",
+        fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
                 vs_size_format(size, bytes), vs_paint(style, VS_DIM),
                 vs_count_format(number, count), (int)(7 - strlen(number)), "", vs_unpaint(style),
                 vs_text_percent(share, used, bytes));
@@ -122,25 +156,29 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     const struct vs_held *held = &device->held;
     char moment[VS_SIZE_TEXT_MAX + 8], size[VS_SIZE_TEXT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
-    const struct vs_picture_segment **rows = malloc((count + 1) * sizeof *rows);
+    struct map_row *rows = malloc((count + 1) * sizeof *rows);
     if (!rows)
         return;
     bool streams = false, pools = false, owners = false;
     for (size_t i = 0; i < count; i++) {
-        rows[i] = &held->segments[i];
-        streams |= !rows[i]->alone && rows[i]->stream != rows[0]->stream;
-        pools |= !rows[i]->alone && rows[i]->pool != rows[0]->pool;
-        owners |= !same_owner(rows[i], rows[0]);
+        const struct vs_picture_segment *one = &held->segments[i], *first = held->segments;
+        rows[i] = (struct map_row){one, one, 1};
+        streams |= !one->alone && one->stream != first->stream;
+        pools |= !one->alone && one->pool != first->pool;
+        owners |= !same_owner(one, first);
     }
     legend(held, vs_held_moment(moment, report), style);
+    qsort(rows, count, sizeof *rows, by_owner);
+    count = fold(rows, count);
     size_t shown = count < most ? count : most;
-    if (count > shown)
+    if (count > shown) {
         qsort(rows, count, sizeof *rows, most_free);
-    qsort(rows, shown, sizeof *rows, by_owner);
+        qsort(rows, shown, sizeof *rows, by_owner);
+    }
     for (size_t i = 0; i < shown; i++) {
-        if (owners && (i == 0 || !same_owner(rows[i], rows[i - 1])))
-            owner_line(rows[i], streams, pools, style);
-        segment_row(rows[i], style);
+        if (owners && (i == 0 || !same_owner(rows[i].first, rows[i - 1].first)))
+            owner_line(rows[i].first, streams, pools, style);
+        print_row(&rows[i], style);
     }
     folded_row(held, rows, shown, style);
     if (held->unmapped_bytes)

@@ -119,6 +119,16 @@ static void build_segments(void)
     round_up(BASE + 9 * GIB, MIB / 2);
 }
 
+/* 41 segments, of which 30 and then 10 look the same. */
+static void build_equal_segments(void)
+{
+    start("caching");
+    for (unsigned i = 0; i < 41; i++) {
+        vs_builder_segment(&b, 0, BASE + i * GIB, 20 * MIB);
+        run_layer(BASE + i * GIB, i == 30 ? 19 * MIB : i < 30 ? 16 * MIB : 20 * MIB);
+    }
+}
+
 static void build_storm(void)
 {
     start("observe");
@@ -244,6 +254,7 @@ static const struct {
     {.name = "segments", .build = build_segments},
     {.name = "segments_map", .build = build_segments, .wish = {.map = true}},
     {.name = "segments_map_ascii", .build = build_segments, .wish = {.map = true}, .ascii = true},
+    {.name = "equal_segments_map", .build = build_equal_segments, .wish = {.map = true}},
     {.name = "allocations_map", .build = build_training, .wish = {.map = true}},
     {.name = "failures_storm", .build = build_storm},
     {.name = "failure_recovered", .build = build_recovered},
