@@ -70,6 +70,14 @@ static double over(uint64_t bytes, uint64_t bound)
     return bound ? 100.0 * ((double)bytes / (double)bound - 1.0) : 0.0;
 }
 
+/* "3,000 requests repeat 12 times". */
+static void print_found(const struct vs_plan_summary_stream *s)
+{
+    char period[VS_SIZE_TEXT_MAX], times[VS_SIZE_TEXT_MAX];
+    printf("%s requests repeat %s times, but ", vs_count_format(period, s->found_period),
+           vs_count_format(times, s->found_repeats));
+}
+
 /* Steps of a program may differ; a plan needs the same sizes in the same order. */
 static void print_why(const struct vs_plan_summary_stream *s)
 {
@@ -78,14 +86,14 @@ static void print_why(const struct vs_plan_summary_stream *s)
     switch (s->why) {
     case VS_PLAN_WHOLE: puts("requested by --whole"); return;
     case VS_PLAN_PEAK_OUTSIDE:
-        printf("%" PRIu32 " requests repeat %" PRIu32 " times, but have at most\n"
-               "    %s in use together: at the peak, memory that outlives them is added\n",
-               s->found_period, s->found_repeats, vs_size_format(text, s->found_bytes));
+        print_found(s);
+        printf("have at most\n    %s in use together: at the peak, memory that outlives them is "
+               "added\n", vs_size_format(text, s->found_bytes));
         return;
     case VS_PLAN_LIVES_DIFFER:
-        printf("%" PRIu32 " requests repeat %" PRIu32 " times, but blocks\n"
-               "    live longer in some repetitions than in others: %s would be needed\n",
-               s->found_period, s->found_repeats, vs_size_format(text, s->found_bytes));
+        print_found(s);
+        printf("blocks\n    live longer in some repetitions than in others: %s would be needed\n",
+               vs_size_format(text, s->found_bytes));
         return;
     default:
         puts("no sequence of sizes repeats three times and for\n"
@@ -95,12 +103,13 @@ static void print_why(const struct vs_plan_summary_stream *s)
 
 static void print_stream(const struct vs_plan_summary_stream *s)
 {
-    char text[VS_SIZE_TEXT_MAX];
-    printf("  stream %" PRIx64 ": %" PRIu64 " requests, %s at the peak\n", s->stream, s->requests,
-           vs_size_format(text, s->peak_bytes));
+    char text[VS_SIZE_TEXT_MAX], first[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    printf("  stream %" PRIx64 ": %s requests, %s at the peak\n", s->stream,
+           vs_count_format(count, s->requests), vs_size_format(text, s->peak_bytes));
     if (s->period)
-        printf("    the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times\n",
-               s->prologue, s->period, s->repeats);
+        printf("    the first %s, then a period of %s repeated %s times\n",
+               vs_count_format(first, s->prologue), vs_count_format(text, s->period),
+               vs_count_format(count, s->repeats));
     else
         print_why(s);
 }
@@ -123,16 +132,19 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
 {
     const struct vs_plan_summary *s = &plan->summary;
     char text[VS_SIZE_TEXT_MAX];
-    vs_tool_print("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
-                  plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
+    vs_tool_print("%s, device %" PRIu32 ": %s requests%s",
+                  plan->program[0] ? plan->program : "program", plan->identity.device,
+                  vs_count_format(text, s->requests),
                   plan->framework ? " of PyTorch's allocator" : "");
     for (uint32_t i = 0; i < s->stream_count; i++)
         print_stream(&s->streams[i]);
     if (s->unplanned_streams)
-        printf("  %" PRIu64 " more streams are not planned\n", s->unplanned_streams);
+        printf("  %s more stream%s not planned\n", vs_count_format(text, s->unplanned_streams),
+               s->unplanned_streams == 1 ? " is" : "s are");
     if (plan->unmatched)
-        printf("  %" PRIu64 " frees of memory that is not planned, or whose allocation is not in the trace\n",
-               plan->unmatched);
+        printf("  %s free%s of memory that is not planned, or whose allocation is not\n"
+               "  in the trace\n", vs_count_format(text, plan->unmatched),
+               plan->unmatched == 1 ? "" : "s");
     printf("live at the peak   %14s   the minimum for any allocator\n", vs_size_format(text, s->live_bytes));
     if (!s->too_long)
         printf("planned            %14s   %.2f %% above the minimum\n",
@@ -145,7 +157,7 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
                vs_policies[vs_policy_plannable()]->name);
     puts("reserved without a plan, by policy");
     print_needs(plan);
-    vs_tool_print("plan: %s (%zu bytes)", output, plan->size);
+    vs_tool_print("plan: %s (%s)", output, vs_size_format(text, plan->size));
 }
 
 static void print_json_needs(const struct vs_plan_result *plan)

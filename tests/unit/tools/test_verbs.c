@@ -796,7 +796,7 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     vs_builder_open(&b, "caching");
     vs_builder_device(&b, 0, "Test GPU", GIB);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
-    for (unsigned step = 0; step < 20; step++) {
+    for (unsigned step = 0; step < 50; step++) {
         for (unsigned i = 1; i < 25; i++)
             vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(10 * i), i * MIB, i * MIB);
         for (unsigned i = 24; i > 0; i--)
@@ -807,7 +807,8 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     run(&o, b.dir, "plan trace.vst");
     assert_int_equal(o.code, 0);
     assert_string_equal(o.err, "");
-    static const char *const parts[] = {"481 requests", "the first 1, then a period of 24 repeated ",
+    static const char *const parts[] = {"1,201 requests",
+                                        "the first 1, then a period of 24 repeated 50 times",
                                         "308.0 MiB", "0.00 % above the minimum", "plan: trace.vsplan",
                                         "\npytorch  ", "\nexpandable  ", "\ncompact  "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -817,7 +818,7 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     struct json_object *json = json_tokener_parse(o.out);
     assert_non_null(json);
     json_object_put(json);
-    assert_contains(o.out, "\"prologue\":481,\"period\":0");
+    assert_contains(o.out, "\"prologue\":1201,\"period\":0");
     run(&o, b.dir, "plan -o trace.vst trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "is not a plan: not overwritten");
