@@ -41,7 +41,11 @@ class _AfterImport:
         execute, finder = spec.loader.exec_module, self
 
         def exec_module(module):
-            execute(module)
+            try:
+                execute(module)
+            except BaseException as error:
+                error.__traceback__ = error.__traceback__.tb_next  # as without this frame
+                raise
             if finder in sys.meta_path:
                 sys.meta_path.remove(finder)
             finder.start(module)

@@ -130,6 +130,18 @@ def an_import_that_fails_fails_as_without_it(place):
         """), 0, "no library\nno library")
 
 
+def its_traceback_has_no_frame_of_this_file(place):
+    place.put("modules/torch/__init__.py", "raise OSError('no library')\n")
+    expect(place.run("""\
+        import os, traceback
+        try:
+            import torch
+        except OSError as e:
+            print(*[os.path.basename(f.filename) for f in traceback.extract_tb(e.__traceback__)
+                    if not f.filename.startswith('<frozen')])
+        """), 0, "program.py __init__.py")
+
+
 def the_programs_own_sitecustomize_runs(place):
     place.put("modules/sitecustomize.py", "import sys; sys.own = __file__\n")
     code, out, err = place.run("""\

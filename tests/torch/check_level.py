@@ -94,6 +94,12 @@ def check_report(build, trace):
         assert part in text, f"the report lacks '{part}':\n{text}"
 
 
+def check_phases(build, trace):
+    """Each phase once a step."""
+    phases = {p["name"]: p["times"] for p in json.loads(printed(build, "report", "--json", trace))["phases"]}
+    assert phases == dict.fromkeys(("step", "forward", "backward", "optimizer"), STEPS), phases
+
+
 def check_oom(build, trace, status, out):
     assert status == 1 and "OutOfMemoryError" in out, (status, out)
     report = json.loads(printed(build, "report", "--json", trace))
@@ -116,6 +122,7 @@ def main():
         trace, status, out = recorded(build, environment, folder, STEPS)
         assert status == 0, (status, out)
         check_report(build, trace)
+        check_phases(build, trace)
     with tempfile.TemporaryDirectory() as folder:
         check_oom(build, *recorded(build, environment, folder, 1000, "--limit=600MiB"))
     print("the report and the verdict name log_activation and the line of the backward pass")

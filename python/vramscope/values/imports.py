@@ -8,7 +8,7 @@ import importlib.util
 import sys
 import threading
 
-from . import notes
+from . import hide, notes
 
 _actions = {}  # by module name
 _looking = threading.local()  # .now: this thread has the other finders look
@@ -29,6 +29,7 @@ class _Finder:
             return None
         execute = spec.loader.exec_module
 
+        @hide.hidden
         def exec_module(module):
             execute(module)
             _act(name, module)

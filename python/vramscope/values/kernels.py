@@ -8,7 +8,7 @@ arguments; in doubt, all of them.
 """
 import functools
 
-from . import imports, notes, ttir
+from . import hide, imports, notes, ttir
 
 _MOST_KERNELS = 4096
 
@@ -57,6 +57,7 @@ def _by_ir(kernel):
 def _follow_triton(module, shadow):
     original = module.JITFunction.run
 
+    @hide.hidden
     @functools.wraps(original)
     def run(self, *args, grid, warmup, **kwargs):
         kernel = original(self, *args, grid=grid, warmup=warmup, **kwargs)
@@ -86,6 +87,7 @@ def _by_names(tuner):
 def _follow_inductor(module, shadow):
     original = module.CachingAutotuner.run
 
+    @hide.hidden
     @functools.wraps(original)
     def run(self, *args, **kwargs):
         result = original(self, *args, **kwargs)
@@ -103,6 +105,7 @@ def _follow_inductor(module, shadow):
 def _follow_new_storages(torch, shadow):
     """Storages that are made past the dispatcher: torch.compile's buffers, outputs of its graphs."""
     def forgetting(original, number):
+        @hide.hidden
         @functools.wraps(original)
         def make(*args, **kwargs):
             result = original(*args, **kwargs)
@@ -127,6 +130,7 @@ def _follow_graphs(torch, shadow):
     table, graph = shadow.table, torch.cuda.CUDAGraph
     begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
 
+    @hide.hidden
     @functools.wraps(begin)
     def capture_begin(self, *args, **kwargs):
         result = begin(self, *args, **kwargs)
@@ -136,6 +140,7 @@ def _follow_graphs(torch, shadow):
             notes.failure("the capture of a CUDA graph", error)
         return result
 
+    @hide.hidden
     @functools.wraps(end)
     def capture_end(self, *args, **kwargs):
         try:
@@ -144,6 +149,7 @@ def _follow_graphs(torch, shadow):
             notes.failure("the capture of a CUDA graph", error)
         return end(self, *args, **kwargs)
 
+    @hide.hidden
     @functools.wraps(replay)
     def again(self, *args, **kwargs):
         result = replay(self, *args, **kwargs)

@@ -4,6 +4,8 @@
 Only operations with a CUDA kernel of their own are seen here: composite ones and views fall through
 (switch.py), and the operations that they call are seen instead.
 """
+from . import hide
+
 COMPUTE = 1     # also run on the CPU if its tensors are small
 DYNAMIC = 2     # the same, and its result's shape depends on data
 READ = 3        # a device value becomes a Python number
@@ -65,13 +67,21 @@ class Plan:
         """What the dispatcher calls."""
         if self.redispatch is None:
             self._fill_in(self.handler.torch)
-        return self.handler.run(self, keys, args, kwargs)
+        try:
+            return self.handler.run(self, keys, args, kwargs)
+        except BaseException as error:
+            hide.strip(error)
+            raise
 
     def call_inside(self, keys, *args, **kwargs):
         """The same for the key that counts inside __torch_dispatch__."""
         if self.redispatch is None:
             self._fill_in(self.handler.torch)
-        return self.handler.run_inside(self, keys, args, kwargs)
+        try:
+            return self.handler.run_inside(self, keys, args, kwargs)
+        except BaseException as error:
+            hide.strip(error)
+            raise
 
     def _fill_in(self, torch):
         namespace, base, overload = self.place

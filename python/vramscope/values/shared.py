@@ -7,7 +7,7 @@ operations: NCCL moves their data, and their results are known if what went in w
 """
 import functools
 
-from . import notes
+from . import hide, notes
 from .known import KNOWN
 
 _MOVING = ("_broadcast", "_broadcast_out", "_broadcast_coalesced", "_nccl_reduce",
@@ -26,6 +26,7 @@ def _know_shared(torch, shadow):
     storage_class = torch.UntypedStorage
     original = storage_class._new_shared_cuda
 
+    @hide.hidden
     def _new_shared_cuda(cls, *args, **kwargs):
         storage = original(*args, **kwargs)
         try:
@@ -39,6 +40,7 @@ def _know_shared(torch, shadow):
 
 
 def _followed(original, shadow):
+    @hide.hidden
     @functools.wraps(original)
     def moving(*args, **kwargs):
         state = None

@@ -3,15 +3,21 @@
 
 A step ends with the step() of the optimizer that stepped first: gradient accumulation and further
 optimizers make no steps of their own. Inside a step, the phases are backward (autograd's engine
-runs), optimizer (any step()), and forward, everything else. They are ranges of the recording
-library on the main thread, whose range also counts for the threads of the backward pass. At the
-first NVTX range of the program they end for good: its own names are better. Before the first
-optimizer, and in programs without one, only the program's line is marked while the engine runs.
+runs), optimizer (any step()), and forward, what comes before these. Between the last pass of the
+engine and the optimizer, where gradients are clipped, the step has no phase. Which pass is the last
+is known from the number of passes before the previous optimizer's step: one, before the first.
+
+They are ranges of the recording library on the main thread, whose range also counts for the threads
+of the backward pass. At the first NVTX range of the program they end for good: its own names are
+better. Before the first optimizer, and in programs without one, only the program's line is marked
+while the engine runs.
 """
 import ctypes
 import os
 import sys
 import threading
+
+from . import hide
 
 _NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
@@ -19,6 +25,8 @@ _push = _pop = _mark = None
 _open = 0        # ranges pushed
 _step = 0        # number of the current step; 0: no optimizer yet
 _nested = 0      # calls of the engine inside each other
+_passes = 0      # calls of the engine since the latest step() of an optimizer
+_passes_before = 1  # as many as there were between the two latest ones
 _leader = None   # identity of the optimizer that counts
 _is_compiling = None
 
@@ -77,6 +85,15 @@ def _mark_line():
         frame = frame.f_back
 
 
+def _after_pass():
+    global _passes
+    _passes += 1
+    if _passes < _passes_before:
+        _phase(b"forward")
+    else:
+        _end(_open - 1)
+
+
 def _next_step():
     global _step
     _end(_open)
@@ -103,6 +120,7 @@ def _watch_ranges(torch):
     originals = {n: getattr(_nvtx, n) for n in names}
 
     def first(name):
+        @hide.hidden
         def call(*args):
             for n, original in originals.items():
                 setattr(_nvtx, n, original)
@@ -117,10 +135,8 @@ def _watch_ranges(torch):
 def _watch_engine(torch):
     run = torch.autograd._engine_run_backward
 
-    def _engine_run_backward(*args, **kwargs):
+    def watched(*args, **kwargs):
         global _nested
-        if not _ours():
-            return run(*args, **kwargs)
         line_only = not _nested and not _step
         if not _nested:
             if _step:
@@ -134,7 +150,16 @@ def _watch_engine(torch):
             if line_only:
                 _mark(b"at end")
             if not _nested and _step and _push is not None:
-                _phase(b"forward")
+                _after_pass()
+
+    def _engine_run_backward(*args, **kwargs):
+        if _is_compiling():
+            return run(*args, **kwargs)
+        try:
+            return (watched if _ours() else run)(*args, **kwargs)
+        except BaseException as error:
+            hide.strip(error)
+            raise
 
     torch.autograd._engine_run_backward = _engine_run_backward
 
@@ -142,6 +167,7 @@ def _watch_engine(torch):
 def _watch_optimizers(optimizer):
     create = optimizer.Optimizer.__init__
 
+    @hide.hidden
     def __init__(self, *args, **kwargs):
         create(self, *args, **kwargs)
         if not _step and _ours():
@@ -150,9 +176,12 @@ def _watch_optimizers(optimizer):
     optimizer.Optimizer.__init__ = __init__
 
     def before(self, args, kwargs):
+        global _passes, _passes_before
         if _ours():
             if not _step:
                 _next_step()
+            if _passes:
+                _passes_before, _passes = _passes, 0
             _phase(b"optimizer")
             _mark_line()
 

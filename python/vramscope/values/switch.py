@@ -17,7 +17,7 @@ use CUDA.
 import os
 import threading
 
-from . import alias, driver, kernels, notes, plans, shared
+from . import alias, driver, hide, kernels, notes, plans, shared
 
 KEY = "Fake"
 INNER_KEY = "CustomRNGKeyId"
@@ -168,6 +168,7 @@ def _follow_extensions(torch, handler):
     operators = type(torch.ops)
     load = operators.load_library
 
+    @hide.hidden
     def load_library(self, path):
         load(self, path)
         libraries = {}

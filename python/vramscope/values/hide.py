@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leaves this package out of the tracebacks that the program sees.
+
+The program's calls pass through functions of this package. An exception that does so has their frames
+in its traceback, where a user would look for an error of the program. The functions that the program
+or PyTorch calls remove them: the frames below, such as those of PyTorch, stay. A bare `raise` adds no
+frame of the function that it is in.
+"""
+import functools
+
+_OWN = "<vramscope>"  # startup/sitecustomize.py
+
+
+def strip(error):
+    """Removes the frames of this package from the traceback of *error*."""
+    kept = []
+    entry = error.__traceback__
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(entry)
+        entry = entry.tb_next
+    for entry, below in zip(kept, kept[1:] + [None]):
+        if entry.tb_next is not below:
+            entry.tb_next = below
+    error.__traceback__ = kept[0] if kept else None
+
+
+def hidden(function):
+    """*function*, which the program calls in place of another one, without frames of this package in
+    what it raises."""
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            strip(error)
+            raise
+    return call
