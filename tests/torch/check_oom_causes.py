@@ -105,7 +105,27 @@ def fill():
     with torch.cuda.stream(torch.cuda.Stream()):
         kept.extend(on_the_side()[::4])
     return [torch.empty(30 << 20, dtype=torch.uint8, device="cuda") for _ in range(500)]''', "fill()", 0),
+    "cache_that_grows": (("true_capacity",), "decode", '''def step(i, out):
+    pass
+def decode(cache):
+    return torch.cat([cache, torch.randn(1, 4096, 2048, device="cuda")], dim=1)
+@torch.no_grad()
+def generate():
+    cache = torch.empty(1, 0, 2048, device="cuda")
+    for _ in range(400):
+        cache = decode(cache)''', "generate()", 0),
+    "batches_that_grow": (("true_capacity",), None, '''def step(i, out):
+    pass
+def make_batch(i):
+    return torch.randn(4, 256 + 800 * i, 1024, device="cuda")
+def fit():
+    net = nn.Linear(1024, 1024).cuda()
+    for i in range(400):
+        x = make_batch(i)
+        net(x).relu().sum().backward()
+        net.zero_grad()''', "fit()", 0),
 }
+EVIDENCE = {"cache_that_grows": "the requests at decode", "batches_that_grow": "grow: the first was 4.0 MiB"}
 # The same causes with segments that grow: one failure, with the device's figures.
 EXPANDABLE = ("activation_kept", "one_evaluation", "batch_too_large", "parts_of_pages_kept",
               "cache_of_another_stream")
@@ -142,6 +162,7 @@ def check(name, args, environment, folder):
     assert found["verdict"] in verdicts, f"{name}: {found['verdict']} instead of {verdicts}\n{text}"
     names = functions(found)
     assert not function or any(function in n for n in names), f"{name}: {names} lacks {function}\n{text}"
+    assert EVIDENCE.get(case, "") in text, f"{name}: '{EVIDENCE[case]}' is missing\n{text}"
     print(f"{name}: {found['verdict']}{', ' + function if function else ''}", flush=True)
 
 

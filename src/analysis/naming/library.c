@@ -101,6 +101,12 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     return "unknown";
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
 {
     struct vs_frame frames[STACK_MAX];
@@ -111,11 +117,42 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
             continue;
         if (*module->function)
             return false;
-        const char *slash = strrchr(module->path, '/'), *base = slash ? slash + 1 : module->path;
+        const char *base = base_of(module->path);
         if (!is_passed_through(base))
             return begins(base, "libc10");
     }
     return false;
+}
+
+/* The number of frames at the inner end that are of the path to the driver or of PyTorch's caching
+ * allocator. */
+static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame *frames, size_t count)
+{
+    size_t i = 0;
+    for (; i < count; i++) {
+        const struct vs_module *module = vs_reader_module(reader, frames[i].module);
+        if (module && *module->function)
+            break;
+        const char *base = module ? base_of(module->path) : "";
+        if (module && !is_passed_through(base) && !begins(base, "libc10"))
+            break;
+    }
+    return i;
+}
+
+bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b)
+{
+    struct vs_frame of_a[STACK_MAX], of_b[STACK_MAX];
+    if (a == b)
+        return true;
+    size_t n = vs_reader_stack(reader, a, of_a, STACK_MAX), m = vs_reader_stack(reader, b, of_b, STACK_MAX);
+    size_t i = inner_frames(reader, of_a, n), k = inner_frames(reader, of_b, m);
+    if (i == n || n - i != m - k)
+        return false;
+    for (; i < n; i++, k++)
+        if (of_a[i].pc != of_b[k].pc || of_a[i].module != of_b[k].module)
+            return false;
+    return true;
 }
 
 /* "python3.11" and "libpython3.11.so.1.0", wherever they are: pyenv and conda have them in the user's

@@ -30,6 +30,10 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
  * tensors. */
 bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack);
 
+/* vs_library_same_caller: whether stacks *a* and *b* are the same outside of the path to the driver and
+ * of PyTorch's caching allocator: two requests of one call, of which one was refused. */
+bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b);
+
 /* vs_library_installed: whether the object at *path* was installed rather than built by the user: a
  * known library, or one in a folder of the system or of Python. *name* (VS_PACKAGE_MAX bytes of
  * python_file.h) receives its common name or its file's, "" for the user's. */

@@ -106,8 +106,10 @@ struct vs_oom {
     uint64_t largest;       /* largest single allocation after the program first freed memory */
     uint64_t freed_bytes;   /* sum of all frees before */
     uint64_t request_before; /* largest at the failing call site, this step excluded */
-    uint64_t request_first; /* first request of the failing call site, if its requests became larger
-                             * throughout; otherwise 0 */
+    uint64_t request_first; /* first request of a call site whose requests became larger throughout;
+                             * 0: none */
+    uint64_t rising_last;   /* the last one: the failed one, if it is the failing call site */
+    struct vs_report_site rising_site;
     uint64_t spike_bytes;   /* the exceptional allocation; 0: none */
     uint64_t spike_peak;    /* peak of allocated before it */
     bool spike_is_request;  /* it is the failed request */

@@ -242,18 +242,6 @@ static enum vs_err fill_spike(struct vs_oom *oom, struct vs_oom_scene *scene)
     return name_site(oom, scene, block->site, block->bytes, 1, &oom->spike_site);
 }
 
-/* --- requests that become larger --- */
-
-static void fill_rising(struct vs_oom *oom, struct vs_oom_scene *scene)
-{
-    const struct vs_replay *replay = scene->summary->replay;
-    const struct vs_site *site = vs_user_failure_site(replay, scene->failure);
-    size_t index = site ? (size_t)(site - replay->sites.items) : SIZE_MAX;
-    if (index < scene->history->site_count)
-        oom->request_first =
-            vs_history_rising(&scene->history->sites[index], oom->failure.requested);
-}
-
 /* --- cache --- */
 
 enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
@@ -381,7 +369,8 @@ enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         err = fill_rounding(oom, scene);
     if (!err)
         err = fill_pools(oom, scene);
+    if (!err)
+        err = vs_oom_rising_facts(oom, scene);
     fill_contexts(oom);
-    fill_rising(oom, scene);
     return err;
 }

@@ -34,4 +34,7 @@ enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST
 /* vs_oom_cache_facts: the cache, which the missing bytes depend on. Called before them. */
 enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 
+/* vs_oom_rising_facts: requests that become larger. Called after the missing bytes. VS_ERR_NOMEM. */
+enum vs_err vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene) VS_MUST_CHECK;
+
 #endif

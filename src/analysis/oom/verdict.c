@@ -347,9 +347,22 @@ void vs_oom_explain_rising(struct vs_oom *oom)
 {
     if (!oom->request_first)
         return;
-    struct vs_size_pair two = vs_sizes_apart(oom->request_first, oom->failure.requested);
-    vs_oom_evidence(oom, "the requests at %s grow: the first was %s, this one is %s",
-                    vs_oom_site(oom, &oom->failure.site, 2), two.a, two.b);
+    struct vs_size_pair two = vs_sizes_apart(oom->request_first, oom->rising_last);
+    bool failing = oom->rising_site.frames == oom->failure.site.frames;
+    vs_oom_evidence(oom, "the requests at %s grow: the first was %s, %s %s",
+                    vs_oom_site(oom, &oom->rising_site, 2), two.a,
+                    failing ? "this one is" : "the last", two.b);
+}
+
+void vs_oom_limit_requests(struct vs_oom *oom)
+{
+    if (!oom->request_first)
+        return;
+    struct vs_size_pair two = vs_sizes_apart(oom->request_first, oom->rising_last);
+    uint64_t growth = oom->rising_last - oom->request_first;
+    vs_oom_remedy(oom, "limit_requests", growth, growth >= oom->missing,
+                  "limit the size of the requests at %s, which grew from %s to %s",
+                  vs_oom_site(oom, &oom->rising_site, 2), two.a, two.b);
 }
 
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)
@@ -415,7 +428,7 @@ void vs_oom_common_remedies(struct vs_oom *oom)
     if (oom->missing == 0)
         return;
     half_a_step(oom);
-    if (worth_naming(oom, site / 2))
+    if (!oom->request_first && worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
                       "use less memory at %s, which holds %s; the request was short by %s",
                       vs_oom_site(oom, &oom->sites.items[0], 2), vs_oom_size(oom, site),

@@ -56,10 +56,11 @@ uint64_t vs_oom_available(const struct vs_oom *oom);
 uint64_t vs_oom_at_once(const struct vs_oom *oom);
 
 /* Evidence and remedies shared by several verdicts: the missing bytes; the share of a cause; a
- * smaller request, a larger device, and remedies for any shortage. vs_oom_explain_rising: that the
- * requests of the failing call site became larger, if they did. */
+ * smaller request, a larger device, and remedies for any shortage. vs_oom_explain_rising and
+ * vs_oom_limit_requests: that the requests of a call site became larger, if there is one. */
 void vs_oom_explain_missing(struct vs_oom *oom);
 void vs_oom_explain_rising(struct vs_oom *oom);
+void vs_oom_limit_requests(struct vs_oom *oom);
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);

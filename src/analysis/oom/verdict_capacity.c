@@ -56,6 +56,7 @@ static void explain(struct vs_oom *oom)
                        "live, so later requests may not", oom->causes[i].verdict->noun,
                        vs_oom_size(oom, oom->causes[i].bytes));
     explain_equal_blocks(oom);
+    vs_oom_limit_requests(oom);
     vs_oom_common_remedies(oom);
 }
 

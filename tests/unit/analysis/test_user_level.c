@@ -564,6 +564,28 @@ static void a_long_first_function_leaves_room_for_its_line(void **state)
     assert_string_equal(vs_text_site(text, &site, 4), "…::inner::grow_the_buffer (a_file.cpp:123)");
 }
 
+/* The stack of a refused request differs from those of the requests before it only inside PyTorch's
+ * allocator. */
+static void requests_of_one_call_have_the_same_caller(void **state)
+{
+    (void)state;
+    begin();
+    const char *torch = "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so";
+    uint64_t served = STACK(7, C10, C10, torch, "decode /home/u/serve.py");
+    uint64_t refused_one = STACK(7, C10, torch, "decode /home/u/serve.py");
+    uint64_t other_line = STACK(8, C10, torch, "decode /home/u/serve.py");
+    uint64_t called = STACK(7, C10, torch, "decode /home/u/serve.py", "main /home/u/serve.py");
+    uint64_t inside = STACK(7, C10);
+    end();
+    assert_true(vs_library_same_caller(reader, served, refused_one));
+    assert_true(vs_library_same_caller(reader, inside, inside));
+    assert_false(vs_library_same_caller(reader, served, other_line));
+    assert_false(vs_library_same_caller(reader, served, called));
+    assert_false(vs_library_same_caller(reader, served, inside));
+    assert_false(vs_library_same_caller(reader, inside, 0));
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +606,7 @@ int main(void)
         cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
         cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
         cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
+        cmocka_unit_test(requests_of_one_call_have_the_same_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
