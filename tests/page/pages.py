@@ -25,7 +25,7 @@ class Pages:
     """What the tests look at: traces by name, their pages, and the JSON of report and oom."""
 
     def __init__(self, command, train_lm, scenario, folder):
-        self.command, self.folder = command, pathlib.Path(folder)
+        self.command, self.scenario, self.folder = command, scenario, pathlib.Path(folder)
         hostile = self.folder / PROGRAM
         shutil.copy(scenario, hostile)
         lm = [train_lm, "--steps"]

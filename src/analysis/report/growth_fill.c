@@ -130,19 +130,46 @@ static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
     return out;
 }
 
-void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_steps *out)
+static enum vs_err found_rows(const struct vs_summary *summary, const struct vs_growth_steps *steps,
+                              struct vs_arena *memory, struct vs_report_steps *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    uint64_t start_ns = vs_replay_start_ns(replay);
+    struct vs_report_step *rows = vs_arena_alloc(memory, (steps->count + 1) * sizeof *rows);
+    if (!rows)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < steps->count; i++) {
+        uint64_t begin = steps->items[i].time_ns;
+        uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
+        rows[i] = (struct vs_report_step){
+            .number = steps->first_number + i * steps->stride,
+            .start_ns = begin > start_ns ? begin - start_ns : 0,
+            .duration_ns = end > begin ? end - begin : 0};
+    }
+    out->rows = rows;
+    out->row_count = steps->count;
+    out->row_steps = steps->stride;
+    return VS_OK;
+}
+
+enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
+                                 struct vs_report_steps *out)
 {
     const struct vs_growth_result *growth = summary->growth;
+    enum vs_err err = VS_OK;
     if (!growth || growth->steps.source == VS_STEPS_NONE)
-        return;
+        return VS_OK;
     const struct vs_growth_steps *steps = &growth->steps;
     const struct vs_account *account = summary->replay->accounts[steps->account];
-    if (steps->source == VS_STEPS_FOUND)
+    if (steps->source == VS_STEPS_FOUND) {
         *out = found_steps(steps);
+        err = found_rows(summary, steps, memory, out);
+    }
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;
     out->lowest_peak = steps->lowest_peak;
     out->highest_peak = steps->highest_peak;
     out->net_bytes = steps->net_bytes;
     out->churn_bytes = steps->churn_bytes;
+    return err;
 }

@@ -20,7 +20,8 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
 void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *from);
 
 /* vs_growth_steps_fill: the steps of *summary*, if its tracker found some; otherwise *out* is
- * unchanged except for the bytes of marked ones. */
-void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_steps *out);
+ * unchanged except for the bytes of marked ones. Rows are allocated in *memory*. VS_ERR_NOMEM. */
+enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
+                                 struct vs_report_steps *out) VS_MUST_CHECK;
 
 #endif

@@ -230,9 +230,18 @@ struct vs_report_note {
     const char *text;
 };
 
+/* Some found steps in a row; struct vs_report_steps says how many. */
+struct vs_report_step {
+    uint64_t number, start_ns; /* of the first of them */
+    uint64_t duration_ns;      /* to the next row's begin; of the last one, to the trace's end */
+};
+
 struct vs_report_steps {
-    bool found; /* by the repeating requests; otherwise marked by the program. Found steps have no
-                 * times below, and the numbers 1, 2, … */
+    bool found; /* by the repeating requests; otherwise marked by the program. Found steps have the
+                 * numbers 1, 2, … */
+    const struct vs_report_step *rows; /* of found steps, by time; the last one may not be complete */
+    size_t row_count;
+    uint64_t row_steps; /* steps of a row */
     uint64_t begun, done;
     uint64_t device;                    /* of the following bytes */
     uint64_t lowest_peak, highest_peak; /* of the steps */

@@ -400,7 +400,8 @@ enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *su
                            const struct vs_activity *activity, size_t kernels_max)
 {
     enum vs_err err = fill_process(report, summary->replay, activity);
-    vs_growth_steps_fill(summary, &report->steps);
+    if (!err)
+        err = vs_growth_steps_fill(summary, &report->memory, &report->steps);
     if (!err)
         err = fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
     if (!err)

@@ -149,7 +149,11 @@ static enum vs_err before_event(struct page_reading *build, const struct vs_even
     enum vs_err err = build->kinds ? vs_kinds_event(build->kinds, event) : VS_OK;
     if (err || !build->begun || build->ended)
         return err;
-    data->rows.stream = event->kind == VS_EVENT_alloc ? event->alloc.stream : 0;
+    data->rows.stream_known =
+        event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc;
+    if (data->rows.stream_known)
+        data->rows.stream = event->kind == VS_EVENT_alloc ? event->alloc.stream
+                                                          : event->framework_alloc.framework_stream;
     return event->kind == VS_EVENT_range_pop
                ? vs_page_ranges_before(&data->ranges, build->replay, event) : VS_OK;
 }
@@ -270,6 +274,8 @@ static enum vs_err complete(struct page_reading *build)
     struct vs_page_data *data = build->data;
     data->blocks = data->rows.count;
     enum vs_err err = name_sites(build);
+    if (!err)
+        err = vs_page_ranges_found(&data->ranges, &build->source->report->steps);
     if (!err)
         err = vs_page_rows_encode(&data->rows, data->names.site_numbers);
     vs_page_ranges_encode(&data->ranges);

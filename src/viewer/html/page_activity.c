@@ -130,7 +130,8 @@ enum vs_err vs_page_activity_event(struct vs_page_activity *activity,
     struct vs_page_work row = {
         .start_ns = start > activity->start_ns ? start - activity->start_ns : 0,
         .duration_ns = end - start, .device = (uint8_t)device,
-        .stream = vs_page_stream(activity->streams, device, event->activity.stream),
+        .stream = vs_page_stream(activity->streams, (struct vs_page_stream){
+            event->activity.stream, device, false}),
         .type = (uint8_t)(event->kind - VS_EVENT_kernel),
         .bytes = event->kind == VS_EVENT_memcpy   ? event->memcpy.bytes
                  : event->kind == VS_EVENT_memset ? event->memset.bytes

@@ -232,6 +232,29 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
     write_texts(json, "libraries", &names->libraries);
 }
 
+static void write_streams(struct vs_json *json, const struct vs_page_data *data)
+{
+    vs_json_begin_array(json, "streams");
+    for (size_t i = 0; i < data->streams.count; i++) {
+        const struct vs_page_stream *stream = &data->streams.items[i];
+        char name[48];
+        if (stream->framework && !stream->stream)
+            snprintf(name, sizeof name, "PyTorch's default stream");
+        else
+            snprintf(name, sizeof name, "%sstream %llu", stream->framework ? "PyTorch " : "",
+                     (unsigned long long)stream->stream);
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", name);
+        vs_json_uint(json, "device", data->numbers[stream->device]);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "pools");
+    vs_json_string(json, NULL, "small");
+    vs_json_string(json, NULL, "large");
+    vs_json_end_array(json);
+}
+
 static void write_tables(struct vs_json *json, const struct vs_page_data *data,
                          const struct vs_replay *replay)
 {
@@ -244,17 +267,7 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
         vs_json_string(json, NULL, vs_family_name((uint64_t)f));
     vs_json_end_array(json);
-    vs_json_begin_array(json, "streams");
-    for (size_t i = 0; i < data->streams.count; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "stream %llu",
-                 (unsigned long long)data->streams.items[i].stream);
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", name);
-        vs_json_uint(json, "device", data->numbers[data->streams.items[i].device]);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
+    write_streams(json, data);
     vs_json_begin_array(json, "phases");
     for (size_t i = 1; i < replay->phases.count; i++) {
         const struct vs_phase *phase = &replay->phases.items[i];
@@ -343,6 +356,7 @@ enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_s
     write_levels(&json, data, source);
     write_devices(&json, data, source);
     write_window(&json, data, source);
+    vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
     write_report(&json, source);
     write_failures(&json, source->report);
     write_sections(&json, data);

@@ -127,6 +127,21 @@ enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_re
     return err;
 }
 
+enum vs_err vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps)
+{
+    enum vs_err err = VS_OK;
+    if (ranges->step_count || !steps->row_count)
+        return VS_OK;
+    err = vs_vec_grow(&ranges->steps, &ranges->step_capacity, steps->row_count,
+                      sizeof *ranges->steps);
+    for (size_t i = 0; !err && i < steps->row_count; i++) {
+        const struct vs_report_step *row = &steps->rows[i];
+        ranges->steps[ranges->step_count++] = (struct vs_page_step){
+            .number = row->number, .start_ns = row->start_ns, .duration_ns = row->duration_ns};
+    }
+    return err;
+}
+
 void vs_page_ranges_encode(struct vs_page_ranges *ranges)
 {
     name_columns(ranges);

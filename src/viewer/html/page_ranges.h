@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "viewer/html/page_column.h"
 
@@ -56,6 +57,10 @@ enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_
  * rows. VS_ERR_NOMEM. */
 enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
                                uint64_t end_ns) VS_MUST_CHECK;
+
+/* vs_page_ranges_found: rows of steps that the program did not mark, all of the trace. VS_ERR_NOMEM. */
+enum vs_err vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps)
+    VS_MUST_CHECK;
 
 /* vs_page_ranges_encode: fills the columns, after vs_page_ranges_end. */
 void vs_page_ranges_encode(struct vs_page_ranges *ranges);

@@ -9,6 +9,8 @@
 
 #include "analysis/state/vec.h"
 
+#define PYTORCH_SMALL_SEGMENT (UINT64_C(2) << 20)
+
 static const struct {
     const char *name;
     enum vs_column_type type;
@@ -43,9 +45,9 @@ static uint64_t since_start(const struct vs_page_rows *rows, uint64_t time_ns)
     return time_ns > rows->start_ns ? time_ns - rows->start_ns : 0;
 }
 
-uint32_t vs_page_stream(struct vs_page_streams *streams, unsigned device, uint64_t stream)
+uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream stream)
 {
-    uint64_t key = (stream * 128 + device) + 1;
+    uint64_t key = (stream.stream * 256 + stream.device * 2 + stream.framework) + 1;
     const uint64_t *found = key ? vs_map_get(&streams->by_key, key) : NULL;
     if (found)
         return (uint32_t)*found;
@@ -53,7 +55,7 @@ uint32_t vs_page_stream(struct vs_page_streams *streams, unsigned device, uint64
                             sizeof *streams->items) ||
         vs_map_put(&streams->by_key, key, streams->count + 1))
         return 0;
-    streams->items[streams->count++] = (struct vs_page_stream){stream, device};
+    streams->items[streams->count++] = stream;
     return (uint32_t)streams->count;
 }
 
@@ -128,6 +130,13 @@ static void add_alone(struct vs_page_rows *rows, const struct vs_live *live,
     add_row(rows, live, slot, slot->place, 0, stream);
 }
 
+/* PyTorch CUDACachingAllocator, get_allocation_size: blocks of up to 1 MiB lie in segments of 2 MiB,
+ * larger ones in larger segments. */
+static enum vs_page_pool pool_of(uint64_t segment_bytes)
+{
+    return segment_bytes <= PYTORCH_SMALL_SEGMENT ? VS_PAGE_POOL_SMALL : VS_PAGE_POOL_LARGE;
+}
+
 /* Memory that holds a framework's tensors: a segment. */
 static void add_backing(struct vs_page_rows *rows, const struct vs_live *live, uint64_t born_ns)
 {
@@ -135,7 +144,7 @@ static void add_backing(struct vs_page_rows *rows, const struct vs_live *live, u
         return; /* physical memory: where it is mapped is the segment */
     struct vs_page_room *room = vs_page_room_add(rows, live->device, live->addr, live->size);
     struct vs_page_segment row = {.born_ns = born_ns, .site = live->site + 1,
-                                  .family = live->family};
+                                  .family = live->family, .pool = pool_of(live->size)};
     if (room)
         vs_page_segment_add(rows, room, &row);
 }
@@ -153,21 +162,49 @@ static void turn_into_segment(struct vs_page_rows *rows, const struct vs_replay 
         slot->row = 0;
     struct vs_page_segment segment = {.born_ns = rows->born[row - 1] + rows->start_ns,
                                       .site = rows->site[row - 1] + 1,
-                                      .family = live ? live->family : VS_FAMILY_DEVICE};
+                                      .family = live ? live->family : VS_FAMILY_DEVICE,
+                                      .pool = pool_of(room->size)};
     vs_page_segment_add(rows, room, &segment);
+}
+
+/* A framework allocates for one stream in all of a segment, and in the pieces of memory that it maps
+ * one after another. */
+static void name_stream(struct vs_page_rows *rows, const struct vs_page_room *room,
+                        const struct vs_live *live, uint32_t stream)
+{
+    uint64_t end = live->addr + live->size;
+    while (room && room->segment) {
+        if (!rows->segments[room->segment - 1].stream)
+            rows->segments[room->segment - 1].stream = stream;
+        if (room->addr + room->size >= end)
+            return;
+        room = vs_page_room_find(rows, room->addr + room->size);
+    }
+}
+
+static uint32_t stream_of(struct vs_page_rows *rows, const struct vs_live *live)
+{
+    if (!rows->stream_known)
+        return 0;
+    return vs_page_stream(rows->streams, (struct vs_page_stream){
+        rows->stream, live->device, live->level == VS_LEVEL_FRAMEWORK});
 }
 
 static void born_in(struct vs_page_rows *rows, const struct vs_replay *replay,
                     const struct vs_live *live, struct vs_page_live *slot)
 {
     struct vs_page_room *room = vs_page_room_find(rows, live->addr);
+    uint32_t stream = live->level == VS_LEVEL_FRAMEWORK ? stream_of(rows, live) : 0;
     if (!room || room->device != live->device) {
-        add_alone(rows, live, slot, 0);
+        add_alone(rows, live, slot, stream);
         return;
     }
     if (room->block)
         turn_into_segment(rows, replay, room);
-    uint32_t stream = room->segment ? rows->segments[room->segment - 1].stream : 0;
+    if (stream)
+        name_stream(rows, room, live, stream);
+    else if (room->segment)
+        stream = rows->segments[room->segment - 1].stream;
     add_row(rows, live, slot, room->place + (live->addr - room->addr), room->segment, stream);
 }
 
@@ -198,11 +235,10 @@ static void born(void *context, const struct vs_replay *replay, const struct vs_
         struct vs_page_room *room = vs_page_room_add(rows, live->device, live->addr, live->size);
         if (!room)
             return;
-        add_row(rows, live, slot, room->place, 0, 0);
+        add_row(rows, live, slot, room->place, 0, rows->stream ? stream_of(rows, live) : 0);
         room->block = slot->row;
     } else {
-        add_alone(rows, live, slot,
-                  rows->stream ? vs_page_stream(rows->streams, live->device, rows->stream) : 0);
+        add_alone(rows, live, slot, rows->stream ? stream_of(rows, live) : 0);
     }
 }
 
@@ -241,8 +277,10 @@ static void held(void *context, const struct vs_replay *replay,
     rows->now_ns = replay->now_ns;
     struct vs_page_room *room = vs_page_room_add(rows, piece->device, piece->addr, piece->size);
     struct vs_page_segment row = {
-        .born_ns = replay->now_ns, .pool = piece->pool, .family = VS_FAMILY_DEVICE,
-        .stream = vs_page_stream(rows->streams, piece->device, piece->stream)};
+        .born_ns = replay->now_ns, .pool = piece->pool ? VS_PAGE_POOL_LARGE : VS_PAGE_POOL_SMALL,
+        .family = VS_FAMILY_DEVICE,
+        .stream = vs_page_stream(rows->streams, (struct vs_page_stream){
+            piece->stream, piece->device, false})};
     if (room && !piece->view)
         vs_page_segment_add(rows, room, &row);
 }
@@ -271,7 +309,7 @@ static void map_memory(struct vs_page_rows *rows, const struct vs_replay *replay
     if (!room || !live || !rows->framework[device] || !replay->sites.items[live->site].backing)
         return; /* the physical memory has the row */
     struct vs_page_segment row = {.born_ns = replay->now_ns, .site = live->site + 1,
-                                  .family = live->family};
+                                  .family = live->family, .pool = pool_of(size)};
     vs_page_segment_add(rows, room, &row);
 }
 

@@ -51,6 +51,7 @@ struct vs_page_live {
 struct vs_page_stream {
     uint64_t stream;
     unsigned device;
+    bool framework; /* the framework's own number of it */
 };
 
 struct vs_page_streams {
@@ -59,8 +60,11 @@ struct vs_page_streams {
     struct vs_map by_key;
 };
 
-/* vs_page_stream: the number + 1 of the stream; 0 for stream 0 of no context, or without memory. */
-uint32_t vs_page_stream(struct vs_page_streams *streams, unsigned device, uint64_t stream);
+/* vs_page_stream: the number + 1 of *stream*; 0 when memory ran out. */
+uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream stream);
+
+/* Pools by their column; the allocators' pools of small and of large blocks. */
+enum vs_page_pool { VS_PAGE_POOL_UNKNOWN, VS_PAGE_POOL_SMALL, VS_PAGE_POOL_LARGE };
 
 enum vs_page_block_column {
     VS_BLOCK_BORN, VS_BLOCK_LIVED, VS_BLOCK_BYTES, VS_BLOCK_WASTE, VS_BLOCK_SITE, VS_BLOCK_PLACE,
@@ -79,7 +83,8 @@ struct vs_page_rows {
     uint64_t start_ns;           /* of the trace's clock: time 0 of the page */
     uint64_t now_ns;             /* of the event that is applied */
     uint32_t step;               /* row of the present step + 1; 0: none. Set by the owner */
-    uint64_t stream;             /* of the event that is applied; 0: none. Set by the owner */
+    bool stream_known;           /* the event that is applied has a stream: */
+    uint64_t stream;             /* set by the owner, as stream_known */
     bool unordered;              /* a row was born before the one above it */
     bool recording;              /* births are rows and deaths complete them */
     bool ended;                  /* the window is over: rows stay as they are, but for their kind */

@@ -31,23 +31,45 @@ static void go_on(struct vs_page_scan *scan, uint64_t time_ns)
                     (struct vs_scan_level){device->now[c], device->now[c]};
             device->used[scan->bucket] = device->used_now;
         }
+        if (scan->host)
+            scan->host->levels[scan->bucket] =
+                (struct vs_scan_level){scan->host->now, scan->host->now};
+    }
+}
+
+static void widen(struct vs_scan_level *level, uint64_t now, uint64_t peak, uint64_t *highest)
+{
+    if (now < level->low)
+        level->low = now;
+    if (now > level->high)
+        level->high = now;
+    if (peak > *highest) { /* also between two events, of allocations without their own */
+        *highest = peak;
+        if (peak > level->high)
+            level->high = peak;
     }
 }
 
 static void set_level(struct vs_page_scan *scan, struct vs_scan_device *device, int curve,
                       uint64_t now, uint64_t peak)
 {
-    struct vs_scan_level *level = &device->levels[curve][scan->bucket];
     device->now[curve] = now;
-    if (now < level->low)
-        level->low = now;
-    if (now > level->high)
-        level->high = now;
-    if (peak > device->peak[curve]) { /* also between two events, of allocations without their own */
-        device->peak[curve] = peak;
-        if (peak > level->high)
-            level->high = peak;
+    widen(&device->levels[curve][scan->bucket], now, peak, &device->peak[curve]);
+}
+
+static void update_host(struct vs_page_scan *scan, const struct vs_account *host)
+{
+    uint64_t now = host->sums.now.allocated;
+    if (!scan->host && !now)
+        return;
+    if (!scan->host)
+        scan->host = calloc(1, sizeof *scan->host);
+    if (!scan->host) {
+        scan->err = VS_ERR_NOMEM;
+        return;
     }
+    scan->host->now = now;
+    widen(&scan->host->levels[scan->bucket], now, host->peak_allocated.bytes, &scan->host->peak);
 }
 
 static void update(struct vs_page_scan *scan, const struct vs_replay *replay, unsigned account)
@@ -159,6 +181,8 @@ void vs_page_scan_event(void *context, const struct vs_replay *replay, const str
         read_sample(scan, replay, event);
     if (account < scan->device_count)
         update(scan, replay, account);
+    else if (account == VS_HOST_INDEX)
+        update_host(scan, replay->accounts[VS_HOST_INDEX]);
 }
 
 static bool has_tensors(const struct vs_scan_device *device)
@@ -167,6 +191,22 @@ static bool has_tensors(const struct vs_scan_device *device)
         if (device->levels[VS_SCAN_TENSORS][i].high)
             return true;
     return false;
+}
+
+static size_t host_columns(const struct vs_page_scan *scan, struct vs_column *columns,
+                           char (*names)[24])
+{
+    if (!scan->host)
+        return 0;
+    snprintf(names[0], sizeof *names, "host_min");
+    snprintf(names[1], sizeof *names, "host_max");
+    columns[0] = (struct vs_column){.name = names[0], .type = VS_COLUMN_DELTA};
+    columns[1] = (struct vs_column){.name = names[1], .type = VS_COLUMN_DELTA};
+    for (size_t i = 0; i <= scan->bucket; i++) {
+        vs_column_add(&columns[0], scan->host->levels[i].low);
+        vs_column_add(&columns[1], scan->host->levels[i].high);
+    }
+    return 2;
 }
 
 static struct vs_column *named(struct vs_column *column, char name[24], unsigned device,
@@ -209,13 +249,14 @@ size_t vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_
         for (size_t i = 0; i <= scan->bucket; i++)
             vs_column_add(used, device->used[i]);
     }
-    return count;
+    return count + host_columns(scan, columns + count, names + count);
 }
 
 void vs_page_scan_free(struct vs_page_scan *scan)
 {
     for (unsigned d = 0; d < scan->device_count; d++)
         free(scan->devices[d]);
+    free(scan->host);
     free(scan->zones);
     *scan = (struct vs_page_scan){0};
 }

@@ -36,6 +36,12 @@ struct vs_scan_device {
     uint64_t peak[VS_SCAN_CURVES];  /* as counted by the replay, of the first three */
 };
 
+/* Allocations of pinned and mapped host memory. */
+struct vs_scan_host {
+    struct vs_scan_level levels[VS_SCAN_BUCKETS];
+    uint64_t now, peak;
+};
+
 /* Addresses [from, to) into which memory of a device was mapped. */
 struct vs_scan_zone {
     uint64_t from, to;
@@ -49,6 +55,7 @@ struct vs_page_scan {
     size_t bucket;
     unsigned device_count;
     struct vs_scan_device *devices[VS_DEVICES_MAX];
+    struct vs_scan_host *host; /* NULL: none so far */
     struct vs_scan_zone *zones; /* by account, then ascending; those of an account are apart */
     size_t zone_count, zone_capacity;
     enum vs_err err; /* the first failure */
@@ -57,7 +64,7 @@ struct vs_page_scan {
 /* vs_page_scan_event: a vs_report_observe with a struct vs_page_scan. */
 void vs_page_scan_event(void *context, const struct vs_replay *replay, const struct vs_event *event);
 
-#define VS_SCAN_COLUMNS_MAX ((2 * VS_SCAN_CURVES + 2) * VS_DEVICES_MAX)
+#define VS_SCAN_COLUMNS_MAX ((2 * VS_SCAN_CURVES + 2) * VS_DEVICES_MAX + 2)
 
 /* vs_page_scan_columns: fills *columns* (room for VS_SCAN_COLUMNS_MAX, zeroed), named in *names*
  * (likewise, 24 bytes each); returns how many. *numbers*: of the devices, by account. */

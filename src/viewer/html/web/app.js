@@ -48,14 +48,17 @@ function whenParsed() {
     });
 }
 
-/** Values of the state that fit this trace: the fullest device, kinds where tensors have them. */
+/** Values of the state that fit this trace: the fullest device, kinds where tensors have them, the part
+ * with blocks where the page does not have all. */
 function firstValues(head) {
     const devices = head.report.devices;
     const heaviest = devices.reduce((best, row, i) =>
         (row.peak_allocated.bytes > devices[best].peak_allocated.bytes ? i : best), 0);
     const failed = head.oom && head.oom.failure
         ? devices.findIndex((row) => row.device === head.oom.failure.device) : -1;
-    return {device: failed >= 0 ? failed : heaviest, color: head.levels.framework ? 'kind' : 'site'};
+    const part = head.window;
+    return {device: failed >= 0 ? failed : heaviest, color: head.levels.framework ? 'kind' : 'site',
+        ...(part && part.to > part.from ? {from: part.from, to: part.to} : {})};
 }
 
 /** A small message at the bottom of the page, read by screen readers. */

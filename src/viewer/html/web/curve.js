@@ -71,7 +71,7 @@ export function drawCurve(pen, surface, plot, columns, y, series) {
             lows.push(y(columns.min[c]), y(columns.min[c]));
         }
         const count = xs.length;
-        if (series.key === 'used') {
+        if (series.apart) {
             pen.path(xs, tops, count, color, 1.5, [5, 3]);
             continue;
         }

@@ -19,7 +19,8 @@ function withDeaths(table) {
     return table;
 }
 
-/** The columns of curves by device: [{time, allocated_min, …}], null where there are none. */
+/** The columns of curves by device: [{time, allocated_min, …}], null where there are none. Those of host
+ * memory, which belongs to no device, are among those of each. */
 function curvesByDevice(table, devices) {
     const curves = devices.map(() => null);
     for (const [name, values] of Object.entries(table || {})) {
@@ -30,6 +31,8 @@ function curvesByDevice(table, devices) {
         curves[device] = curves[device] || {count: values.length};
         curves[device][name.slice(dot + 1)] = values;
     }
+    for (const curve of table && table.host_max ? curves.filter(Boolean) : [])
+        Object.assign(curve, {host_min: table.host_min, host_max: table.host_max});
     return curves;
 }
 

@@ -3,6 +3,7 @@
  * What the trace knows about a block, a segment or a call site, as pairs of label and text, for the
  * pointer, the detail panel and exports. What is unknown says so. */
 import {phaseName} from './grouping.js';
+import {upperBound} from './liveindex.js';
 import {instantText} from './viewport.js';
 import {formatBytes, formatBytesApart, formatCount, formatTime, printable, shorten} from './format.js';
 
@@ -66,7 +67,8 @@ function lifetimeText(trace, born, died) {
 /** The step of a block, as the steps section numbers it; null if it is in none. */
 export function stepOf(trace, row) {
     const {steps, blocks} = trace.loaded;
-    const index = blocks.step ? blocks.step[row] : 0;
+    const found = trace.head.steps_found === 1 && steps;
+    const index = found ? upperBound(steps.start, blocks.born[row]) : blocks.step ? blocks.step[row] : 0;
     return index && steps && index <= steps.count ? steps.number[index - 1] : null;
 }
 

@@ -40,16 +40,16 @@ function finishLanes(lanes) {
     return done;
 }
 
+/** The lanes of each thread's ranges by depth, below a heading where there are several threads. */
 function addRanges(lanes, ranges) {
-    const threads = [];
+    const threads = [...new Set(ranges.thread || [0])];
     for (let i = 0; i < ranges.count; i++) {
         const thread = ranges.thread ? ranges.thread[i] : 0;
-        if (!threads.includes(thread))
-            threads.push(thread);
         const depth = Math.min(DEPTH_MAX, ranges.depth[i]);
         const rank = threads.indexOf(thread);
         const lane = addLane(lanes, `phase ${rank} ${depth}`, `phases, thread ${thread}`, depth ? '' : 'phases',
             'phase', ranges, 1 + rank * (DEPTH_MAX + 1) + depth);
+        lane.headed = threads.length > 1;
         lane.list.push(i);
     }
 }
@@ -65,6 +65,7 @@ function addActivity(lanes, activity, head, device) {
         const row = type === 0 ? 0 : type === 3 ? 2 : 1;
         const lane = addLane(lanes, `${row} ${stream}`, group, ['kernels', 'copies', 'waits'][row], 'activity', activity,
             base + stream * 4 + row);
+        lane.headed = true;
         lane.list.push(i);
     }
 }
@@ -91,13 +92,28 @@ export function firstRow(lane, t) {
     return upperBound(lane.reach, t);
 }
 
+/** "step 3", or of steps that the program did not mark "step 3 (found)"; a row may stand for several. */
+function stepText(head, number) {
+    const several = head.steps_found > 1;
+    const last = several ? ` to ${formatCount(number + head.steps_found - 1)}` : '';
+    return `step${several ? 's' : ''} ${formatCount(number)}${last}${head.steps_found ? ' (found)' : ''}`;
+}
+
+/** Whether a step or a phase is still open at the end of the trace: the program ended in it. */
+export function isOpenAtEnd(trace, lane, row) {
+    const {table} = lane;
+    return lane.what !== 'activity' && table.duration[row] > 0 &&
+        table.start[row] + table.duration[row] >= trace.head.duration;
+}
+
 /** The name of a row of a lane. @returns {string} */
 export function laneText(trace, lane, row) {
     const {table} = lane;
+    const open = isOpenAtEnd(trace, lane, row) ? ', not complete' : '';
     if (lane.what === 'step')
-        return `step ${formatCount(table.number[row])}`;
+        return stepText(trace.head, table.number[row]) + open;
     if (lane.what === 'phase')
-        return (trace.head.phases[table.phase[row] - 1] || {name: 'unknown'}).name;
+        return (trace.head.phases[table.phase[row] - 1] || {name: 'unknown'}).name + open;
     return trace.head.names[table.name[row]] || ACTIVITY_TYPES[table.type[row]];
 }
 

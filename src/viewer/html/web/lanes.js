@@ -7,7 +7,7 @@ import {createPainter} from './slices.js';
 import {createSurface, tipNode} from './surface.js';
 import {bindTimeAxis, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawCursors, drawTimeGrid, drawTimeMark, plotOf, timeScale} from './timegrid.js';
-import {firstRow, laneText, lanesOf, runsOfLane} from './lanedata.js';
+import {firstRow, isOpenAtEnd, laneText, lanesOf, runsOfLane} from './lanedata.js';
 import {ACTIVITY_TYPES} from './data.js';
 import {cutEnd} from './describe.js';
 import {inkFor, neutralColor, paletteFor} from './colors.js';
@@ -19,6 +19,7 @@ const HEADING_HEIGHT = 18;
 const LANES_LEAST = 60;
 const LANE_ROWS_MAX = 200000;
 const COLORED_NAMES = 20;
+const OPEN_PART = 0; // what the program ended in is drawn lightly
 
 /** Kernel and copy names by total time, the longest first. */
 function namesByTime(trace) {
@@ -80,7 +81,7 @@ class LanesView {
         let top = 4;
         let group = '';
         for (const lane of this.lanes) {
-            if (lane.what === 'activity' && lane.group !== group) {
+            if (lane.headed && lane.group !== group) {
                 lane.heading = top;
                 top += HEADING_HEIGHT;
             }
@@ -142,13 +143,14 @@ class LanesView {
     colorOf(lane, row) {
         const {surface} = this;
         if (lane.what === 'step')
-            return row % 2 ? neutralColor(surface.theme) : surface.colors['series-reserved'];
+            return row % 2 ? neutralColor(surface.theme) : surface.colors[this.trace.head.steps_found ? 'series-host' : 'series-reserved'];
         if (lane.what === 'phase')
             return this.colorsNow().phases[lane.table.phase[row] - 1] || neutralColor(surface.theme);
         return lane.table.type[row] === 3 ? surface.colors.warning : this.colorsNow().names[lane.table.name[row]];
     }
 
     drawRuns(pen, area, lane, runs, x, range) {
+        const {surface} = this;
         const right = area.left + area.width;
         for (let i = 0; i < runs.row.length; i++) {
             if (runs.end[i] < range.from || runs.start[i] > range.to)
@@ -156,14 +158,15 @@ class LanesView {
             const left = Math.max(area.left, x(runs.start[i]));
             const width = Math.max(1, Math.min(right, x(runs.end[i])) - left);
             const color = this.colorOf(lane, runs.row[i]);
-            const part = runs.count[i] > 1 ? runs.busy[i] / (runs.end[i] - runs.start[i]) : 1;
+            const whole = isOpenAtEnd(this.trace, lane, runs.row[i]) ? OPEN_PART : 1;
+            const part = runs.count[i] > 1 ? runs.busy[i] / (runs.end[i] - runs.start[i]) : whole;
             const gap = width > 4 ? 1 : 0;
             pen.rect(left, lane.top, width - gap, LANE_HEIGHT, color, 0.35 + 0.65 * Math.min(1, part));
             if (width > 20) {
                 const text = cutEnd(laneText(this.trace, lane, runs.row[i]), Math.floor((width - 8) / 6));
                 const cut = lane.what === 'step' && text.endsWith('…') ? formatCount(lane.table.number[runs.row[i]]) : text;
                 if (cut.length > 3 || lane.what === 'step')
-                    pen.text(left + 4, lane.top + LANE_HEIGHT - 5, cut, inkFor(color), {size: 10.5});
+                    pen.text(left + 4, lane.top + LANE_HEIGHT - 5, cut, whole < 1 ? surface.colors.ink : inkFor(color), {size: 10.5});
             }
         }
     }
@@ -245,6 +248,11 @@ class LanesView {
         }
         if (lane.what === 'phase')
             facts.push(['thread', String(table.thread ? table.thread[row] : 'unknown')]);
+        if (lane.what === 'step' && this.trace.head.steps_found)
+            facts.push(['found', 'from requests that repeat; the program marks no steps'],
+                ...row === table.count - 1 ? [['end', 'not known: no later step follows']] : []);
+        else if (isOpenAtEnd(this.trace, lane, row))
+            facts.push(['end', 'not reached: the trace ends before']);
         const noun = lane.what === 'activity' ? 'event' : lane.what;
         const note = count > 1 ? `${formatNumber(count, noun)} are merged here, busy ` +
             `${formatPercent(busy, span)} of the time; this one is the longest. Zoom in to see each.` : '';

@@ -5,6 +5,7 @@
  * page does not know, or that is not of its type, is left out. */
 import {STATE_DEFAULTS} from './state.js';
 
+const LINK_WHOLE = 'all';
 const LINK_WRITE_MS = 200; // browsers limit how often an address may change
 const isNumber = (value) => Number.isFinite(value);
 const oneOf = (...values) => ({read: (text) => values.includes(text) ? text : undefined, write: String});
@@ -12,12 +13,17 @@ const LINK_NUMBER = {
     read: (text) => text !== '' && isNumber(Number(text)) ? Number(text) : undefined,
     write: String,
 };
+/** An end of what is visible: a page of a part opens on it, so that the whole trace has a word. */
+const LINK_END = {
+    read: (text) => text === LINK_WHOLE ? null : LINK_NUMBER.read(text),
+    write: (value) => value === null ? LINK_WHOLE : String(value),
+};
 const LINK_SWITCH = {read: (text) => text === 'true' ? true : undefined, write: String};
 const LINK_KEYS = {
     tab: {read: (text) => /^[a-z]{1,20}$/.test(text) ? text : undefined, write: String},
     trace: oneOf('a', 'b', 'both'),
     device: {read: (text) => /^\d{1,4}$/.test(text) ? Number(text) : undefined, write: String},
-    from: LINK_NUMBER, to: LINK_NUMBER, cursor: LINK_NUMBER, cursor2: LINK_NUMBER,
+    from: LINK_END, to: LINK_END, cursor: LINK_NUMBER, cursor2: LINK_NUMBER,
     placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER,
     color: oneOf('site', 'phase', 'kind', 'library', 'size', 'age', 'stream'),
     metric: oneOf('bytes', 'count'),
@@ -56,7 +62,8 @@ export function writeLink(state, first) {
     const parameters = new URLSearchParams();
     for (const [key, {write}] of Object.entries(LINK_KEYS)) {
         const value = state.get(key);
-        if (value !== null && value !== first[key])
+        const given = value !== null || (write === LINK_END.write && (first[key] ?? null) !== null);
+        if (given && value !== first[key])
             parameters.append(key, write(value));
     }
     return `#${parameters}`;

@@ -11,7 +11,7 @@ const EDGE_PIXELS = 6;
 /** The curves of the whole trace and the failures. */
 function drawWhole(pen, surface, box, trace, series) {
     const whole = {from: 0, to: Math.max(1, trace.head.duration)};
-    const drawn = series.filter((s) => s.key !== 'used').slice(-2).map((s) => ({s, columns: columnsOf(s, null, whole, box)}));
+    const drawn = series.filter((s) => !s.apart).slice(-2).map((s) => ({s, columns: columnsOf(s, null, whole, box)}));
     const top = drawn.reduce((most, {columns}) => columns.max.reduce((a, b) => Math.max(a, b), most), 1);
     pen.rect(box.left, box.top, box.width, box.height, surface.colors.background);
     pen.clip(box.left, box.top, box.width, box.height);

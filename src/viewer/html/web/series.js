@@ -6,7 +6,8 @@ import {upperBound} from './liveindex.js';
 import {sweepColumns} from './sweep.js';
 
 const SERIES = [
-    {key: 'used', name: 'device in use', color: 'series-used'},
+    {key: 'host', name: 'pinned host memory', color: 'series-host', apart: true},
+    {key: 'used', name: 'device in use', color: 'series-used', apart: true},
     {key: 'reserved', name: 'reserved', color: 'series-reserved'},
     {key: 'allocated', name: 'allocated', color: 'series-allocated'},
     {key: 'tensors', name: 'tensors', color: 'series-tensors'},
@@ -28,13 +29,13 @@ export function seriesOf(trace, device) {
         const min = curve[`${series.key}_min`] || curve[series.key];
         return max && max.some((value) => value > 0) ? [{...series, min, max, time: curve.time}] : [];
     });
+    const framework = trace.head.levels && trace.head.levels.framework;
     const reserved = curve.series.find((s) => s.key === 'reserved');
     const allocated = curve.series.find((s) => s.key === 'allocated');
     if (curve.series.length > 2 && reserved && allocated && sameValues(reserved.max, allocated.max)) {
         curve.series = curve.series.filter((s) => s !== allocated);
-        reserved.name = 'reserved = allocated';
+        reserved.name = `reserved (${framework || 'the framework'} allocates all of it)`;
     }
-    const framework = trace.head.levels && trace.head.levels.framework;
     const tensors = curve.series.find((s) => s.key === 'tensors');
     if (framework && tensors)
         tensors.name = `${framework} tensors`;
@@ -57,7 +58,7 @@ function hasLooseBlocks(blocks, device) {
 export function exactTable(trace, key, device) {
     const {blocks, segments} = trace.loaded;
     const {levels, kinds} = trace.head;
-    if (!blocks || key === 'used')
+    if (!blocks || key === 'used' || key === 'host')
         return null;
     if (key === 'tensors')
         return {table: blocks, accept: (i) => blocks.kind[i] !== kinds.length - 1};

@@ -11,13 +11,13 @@ const SURFACE_COLORS = {
     background: '#ffffff', panel: '#ffffff', ink: '#1c2330', muted: '#5b6472', grid: '#e3e6eb',
     accent: '#2f62c9', danger: '#c0271d', warning: '#a86400', focus: '#2f62c9',
     'series-allocated': '#3d6fd6', 'series-reserved': '#7d8797', 'series-tensors': '#17998a',
-    'series-used': '#c4457f', 'series-limit': '#c0271d',
+    'series-used': '#c4457f', 'series-host': '#7a6a5a', 'series-limit': '#c0271d',
 };
 const SURFACE_DARK = {
     background: '#14181f', panel: '#1a1f28', ink: '#e6e9ef', muted: '#9aa4b4', grid: '#2b323e',
     accent: '#6b9af4', danger: '#ff7a6e', warning: '#eda34a', focus: '#6b9af4',
     'series-allocated': '#6b9af4', 'series-reserved': '#8b96a8', 'series-tensors': '#3dbfae',
-    'series-used': '#e370a6', 'series-limit': '#ff7a6e',
+    'series-used': '#e370a6', 'series-host': '#b8a898', 'series-limit': '#ff7a6e',
 };
 const TIP_GAP = 14;
 const SAID_CHARACTERS = 1200;

@@ -98,18 +98,29 @@ class TimelineView {
             .map((entry) => [entry.slice(0, -2), entry.endsWith('1')]));
     }
 
-    /** Whether a curve is drawn: as chosen, else all but a device in use that would flatten the others. */
+    /** Whether a curve is drawn: as chosen, else all but those that would flatten the others. */
     isShown(series) {
-        const chosen = this.chosenCurves().get(series.key);
-        if (chosen !== undefined)
-            return chosen;
+        return this.chosenCurves().get(series.key) ?? !this.isFar(series);
+    }
+
+    /** Whether a curve of other memory is so far above that of the program's that it would flatten it. */
+    isFar(series) {
         const held = this.heldSeries();
         const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-        if (series.key !== 'used' || !held)
-            return true;
+        if (!series.apart || !held)
+            return false;
         const limit = limitOf(this.trace, this.device());
-        const full = limit && most(series.max) > limit.bytes / 2;
-        return full || most(series.max) <= USED_FAR * most(held.max);
+        const full = series.key === 'used' && limit && most(series.max) > limit.bytes / 2;
+        return !full && most(series.max) > USED_FAR * most(held.max);
+    }
+
+    /** The entry of a curve in the legend. */
+    legendEntry({series: s, text}) {
+        const shown = this.isShown(s);
+        const why = this.isFar(s) ? 'it is so much larger that it would flatten the others' : '';
+        const title = shown ? 'hide this curve' : `show this curve${why && `: hidden because ${why}`}`;
+        return {color: this.surface.colors[s.color], text: shown ? s.name : `${s.name} (hidden${why && ', off the scale'})`,
+            value: text, line: s.apart, pressed: shown, title, choose: () => this.toggleCurve(s)};
     }
 
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
@@ -139,7 +150,7 @@ class TimelineView {
     /** What a failed request is drawn on top of: all that is held from the device. */
     heldSeries() {
         const series = seriesOf(this.trace, this.device());
-        return series.find((s) => s.key === 'reserved') || series.find((s) => s.key !== 'used');
+        return series.find((s) => s.key === 'reserved') || series.find((s) => !s.apart);
     }
 
     drawLimit(pen, area, {limit, near, y}) {
@@ -205,7 +216,7 @@ class TimelineView {
             pen.text(area.left + 8, area.top + 20, trace.loaded.curves
                 ? 'The trace has no memory of this device.' : 'Reading the curves…', surface.colors.muted, {size: 13});
         drawMinimap(pen, surface, this.minimap(), trace, state, series.filter((s) => this.isShown(s)), this.minimapPicture);
-        drawMissing(pen, surface, {...area, top: area.top + area.height - 6, height: 6}, trace, range);
+        drawMissing(pen, surface, {...area, top: area.top + area.height + 1, height: 4}, trace, range);
     }
 
     drawTimelineMarks(pen) {
@@ -229,9 +240,7 @@ class TimelineView {
         const {trace, state, surface} = this;
         const t = state.get('hover') ?? trace.cursorAt(state);
         const values = this.valuesAt(t);
-        const entries = values.reverse().map(({series: s, text}) => ({
-            color: surface.colors[s.color], text: this.isShown(s) ? s.name : `${s.name} (hidden)`, value: text, line: s.key === 'used', pressed: this.isShown(s), title: this.isShown(s) ? 'hide this curve' : 'show this curve',
-            choose: () => this.toggleCurve(s)}));
+        const entries = values.reverse().map((value) => this.legendEntry(value));
         const limit = limitOf(trace, this.device());
         if (limit)
             entries.push({

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that the program does not mark, pages of a part of a trace, and memory of streams and pools,
+in a browser.
+
+    test_page_parts.py VRAMSCOPE TRAIN_LM SCENARIO"""
+import csv
+import io
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+import pages as made  # noqa: E402
+from test_page_gestures import link_of, number, state, until  # noqa: E402
+from test_page_views import download, settle  # noqa: E402
+
+UNMARKED = ("a make_activation device 9000000 1;a stage_batch device 400000 2;a build_index device 5000000 3;"
+            "f 3;f 2;f 1;")
+STEPS = 20
+HOST = "a stage_batch host 3000000 -1;"
+
+
+def head_of(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="head">(.*?)</script>', text).group(1))
+
+
+def lanes(page, what):
+    rows = csv.DictReader(io.StringIO(download(page, "Steps, phases, kernels and copies as CSV").decode("utf-8-sig")))
+    return [(row["name"], float(row["start_ns"])) for row in rows if row["lane"] == what]
+
+
+def found_steps_are_drawn(pages):
+    pages.record("unmarked", made.DEVICE, [pages.scenario, pages.script("unmarked", made.WEIGHTS + HOST + UNMARKED * STEPS)],
+                 "--allocator=observe")
+    steps = pages.report("unmarked")["steps"]
+    assert steps["found"] and steps["begun"] > STEPS / 2, steps
+    with browser.opened(pages.page("unmarked"), fragment="#tab=timeline") as (page, faults):
+        settle(page)
+        rows = until(page, lambda: lanes(page, "step"), len)
+        assert len(rows) == steps["begun"], (rows, steps)
+        assert rows[0][0] == "step 1 (found)" and rows[-1][0].endswith("(found), not complete"), rows
+        page.evaluate("(t) => { location.hash = `#tab=timeline&cursor=${t}`; }", rows[3][1] + 1)
+        page.focus(".view-is-lanes .v-frame")
+        page.keyboard.press("]")
+        state(page, lambda link: number(link, "cursor") == rows[4][1])
+        page.keyboard.press("[")
+        state(page, lambda link: number(link, "cursor") == rows[3][1])
+        legend = page.inner_text(".view-is-timeline .v-legend")
+        assert "pinned host memory" in legend, legend
+        assert not faults, faults
+
+
+def a_part_is_shown_first(pages):
+    duration = head_of(pages.page("training"))["duration"]
+    part = pages.folder / "part.html"
+    pages.run("view", "--from", f"{duration // 2}ns", "--to", f"{duration * 3 // 4}ns", pages.traces["training"], "-o", str(part))
+    window = head_of(part)["window"]
+    with browser.opened(part, fragment="#tab=timeline") as (page, faults):
+        settle(page)
+        assert "from" not in link_of(page), "the part is what a page without a link shows"
+        page.focus(".view-is-timeline .v-frame")
+        page.keyboard.press("+")
+        shown = state(page, lambda link: "from" in link)
+        assert window["from"] <= number(shown, "from") < number(shown, "to") <= window["to"], (shown, window)
+        page.keyboard.press("0")
+        state(page, lambda link: link.get("from") == link.get("to") == "all")
+        link = page.evaluate("location.hash")
+        assert not faults, faults
+    with browser.opened(part, fragment=link) as (page, _faults):
+        settle(page)
+        page.focus(".view-is-timeline .v-frame")
+        page.keyboard.press("+")
+        shown = state(page, lambda link: link.get("from", "all") != "all")
+        assert number(shown, "from") < window["from"] or number(shown, "to") > window["to"], "the link shows the whole trace"
+
+
+def segments_have_streams_and_pools(pages):
+    head = head_of(pages.page("training"))
+    assert head["pools"] == ["small", "large"], head["pools"]
+    with browser.opened(pages.page("training"), fragment="#tab=segments") as (page, faults):
+        settle(page)
+        rows = until(page, lambda: download(page, "Segments at the cursor as CSV").decode("utf-8-sig"), lambda text: "\n" in text)
+        assert "small" in rows or "large" in rows, rows[:300]
+        assert not faults, faults
+
+
+def main():
+    browser.require()
+    with tempfile.TemporaryDirectory() as folder:
+        pages = made.Pages(*sys.argv[1:4], folder)
+        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools):
+            test(pages)
+            print("ok", test.__name__, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
