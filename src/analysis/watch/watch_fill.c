@@ -34,7 +34,7 @@ static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_devic
     out->reserved = a->sums.now.reserved;
     out->peak_reserved = a->sums.peak.reserved;
     out->used_known = a->sample_total != 0;
-    out->used = a->sample_total - a->sample_free;
+    out->used = a->sample_total > a->sample_free ? a->sample_total - a->sample_free : 0;
     out->total = a->sample_total ? a->sample_total : a->total_bytes;
     out->limit_bytes = limit_of(w, a);
     uint64_t in_use = sums.level == VS_LEVEL_FRAMEWORK

@@ -62,7 +62,8 @@ static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch
         .grown = out->growth.bytes, .from_ns = out->growth.since_ns,
         .until_ns = out->growth.until_ns, .now_ns = now};
     if (a->sample_total)
-        facts.capacity = a->sample_free + out->reserved;
+        facts.capacity = a->sample_free < UINT64_MAX - out->reserved ? a->sample_free + out->reserved
+                                                                     : UINT64_MAX;
     if (out->limit_bytes && (!facts.capacity || out->limit_bytes < facts.capacity))
         facts.capacity = out->limit_bytes;
     out->forecast = vs_forecast_make(&facts);

@@ -188,6 +188,35 @@ static void a_finished_trace_has_the_figures_of_its_end(void **state)
     vs_builder_remove(&b);
 }
 
+/* A trace of another program may claim more free memory than the device has. */
+static void a_reading_that_cannot_be_true_uses_no_memory(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_watch *watch;
+    struct vs_watch_view view = {0};
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test", 1000 * MIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = UINT64_MAX, .total_bytes = 1000 * MIB}});
+    for (unsigned step = 0; step < 40; step++) { /* grows: there is a forecast */
+        vs_builder_step(&b, step);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x1000000 + step * 0x1000000, MIB, MIB);
+        vs_builder_pop(&b);
+    }
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_watch_open(b.path, &watch, NULL), VS_OK);
+    assert_int_equal(vs_watch_read(watch, UINT64_MAX), VS_OK);
+    assert_int_equal(vs_watch_fill(watch, true, &view), VS_OK);
+    assert_int_equal(view.devices[0].used, 0);
+    assert_true(view.devices[0].forecast.known);
+    assert_int_equal(view.devices[0].forecast.available, UINT64_MAX - 40 * MIB);
+    vs_watch_view_free(&view);
+    vs_watch_close(watch);
+    vs_builder_remove(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_level_that_does_not_change_fills_the_history),
         cmocka_unit_test(the_rate_is_that_of_the_last_seconds),
         cmocka_unit_test(a_finished_trace_has_the_figures_of_its_end),
+        cmocka_unit_test(a_reading_that_cannot_be_true_uses_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
