@@ -70,7 +70,8 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
     char name[VS_TOP_PROGRAM_MAX], time[VS_SIZE_TEXT_MAX], right[64];
     unsigned at = vs_grid_put(grid, row, 0, grid->columns, VS_BOLD, "%s", vs_top_program(name, view));
     at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%" PRIu64 ")", process->pid);
-    snprintf(right, sizeof right, "%s %s", view->running ? "running" : "ended after",
+    snprintf(right, sizeof right, "%s %s",
+             process->error ? "cannot be read" : view->running ? "running" : "ended after",
              view->run_ns ? vs_time_format(time, view->run_ns) : "");
     unsigned width = (unsigned)strlen(right), end = grid->columns - width - 2;
     if (grid->columns < at + width + 2)
@@ -307,7 +308,7 @@ static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_de
     for (size_t i = 0; i < all && row < end; i++) {
         if (i >= count || i == most || (row + 1 == end && i + 1 < all)) {
             vs_grid_put(grid, row++, grid->columns >= 60 ? 29 : 20, grid->columns, VS_DIM,
-                        "%zu more", all - i);
+                        "%zu more call site%s", all - i, all - i == 1 ? "" : "s");
             break;
         }
         site_row(device, &device->sites[i], grid, row++);

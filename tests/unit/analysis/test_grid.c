@@ -108,6 +108,16 @@ static void every_size_can_be_drawn(void **state)
     for (unsigned row = 0; row < 24; row++)
         found |= strstr(line(&grid, row), "a_long_line_of_code(with,… (train.py:123) +5 B/step") != NULL;
     assert_true(found);
+    device.sites_omitted = 24; /* beyond those that were read */
+    assert_int_equal(vs_grid_begin(&grid, 24, 40), VS_OK);
+    vs_top_draw(model, &grid);
+    for (unsigned row = found = false; row < 24; row++)
+        found |= strstr(line(&grid, row), "24 more call sites") != NULL;
+    assert_true(found);
+    process.error = "x.vst: no such file";
+    vs_top_draw(model, &grid);
+    for (unsigned row = 0; row < 24; row++)
+        assert_null(strstr(line(&grid, row), "running"));
     vs_grid_free(&grid);
     free(model);
 }
