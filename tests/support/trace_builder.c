@@ -45,7 +45,7 @@ void vs_builder_open_windows(struct vs_builder *builder, const char *policy, siz
     assert_non_null(mkdtemp(builder->dir));
     snprintf(builder->path, sizeof builder->path, "%s/trace.vst", builder->dir);
     struct vs_recorder_config config = {.path = builder->path, .compression = 1,
-                                        .stack_depth_max = 64, .flush_ms = 1000,
+                                        .stack_depth_max = 64, .flush_ms = 600000,
                                         .window_bytes = window_bytes};
     assert_int_equal(vs_recorder_open(&config, &builder->recorder), VS_OK);
     builder->start_ns = builder->now_ns = vs_clock_ns() + UINT64_C(100000000000);

@@ -172,9 +172,7 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
 static int once(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
 {
     bool behind;
-    enum vs_err err = vs_top_sources_read(sources, UINT64_MAX, &behind);
-    if (!err)
-        err = vs_top_sources_fill(sources, true, true);
+    enum vs_err err = vs_top_sources_read(sources, UINT64_MAX, true, true, &behind);
     return err ? vs_tool_fail(who, "%s", vs_err_text(err)) : print(who, sources, args);
 }
 

@@ -58,16 +58,18 @@ struct vs_top_names {
  * VS_ERR_NOMEM. */
 enum vs_err vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
                               struct vs_watch_view *view, bool wait) VS_MUST_CHECK;
-/* vs_top_names_read: takes the answers that are there. Returns whether there was one. */
-bool vs_top_names_read(struct vs_top_names *names);
+/* vs_top_names_read: takes the answers that are there, and sets them in *view*, whose names they
+ * replace. Returns whether there was one. */
+bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view);
 void vs_top_names_free(struct vs_top_names *names);
 
 /* --- top_sources.c: what is watched --- */
 
 struct vs_top_source {
     char *path;
-    uint64_t pid;
-    struct vs_watch *watch; /* NULL: it could not be opened, yet or at all */
+    uint64_t pid;           /* 0: the user named the trace */
+    struct vs_watch *watch; /* NULL: it could not be opened, yet or at all; or *ended* */
+    bool ended;             /* the process ended, and the view has its last figures */
     struct vs_top_names names;
     char why[VS_READER_WHY_MAX];
 };
@@ -85,19 +87,16 @@ struct vs_top_sources {
     struct vs_top_model model;
 };
 
-/* vs_top_sources_add: the trace at *path*, unless it is there. VS_ERR_NOMEM. */
+/* vs_top_sources_add: the trace at *path*, unless it is watched. VS_ERR_NOMEM. */
 enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
     VS_MUST_CHECK;
 /* vs_top_sources_search: adds processes that started since. VS_ERR_NOMEM. */
 enum vs_err vs_top_sources_search(struct vs_top_sources *sources) VS_MUST_CHECK;
-/* vs_top_sources_read: reads all traces on, until *until_ns* at most. *behind*: there is more.
- * VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool *behind)
-    VS_MUST_CHECK;
-/* vs_top_sources_fill: the model, from what was read. *exact* and *wait* as of vs_watch_fill and
- * vs_top_names_fill. VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_fill(struct vs_top_sources *sources, bool exact, bool wait)
-    VS_MUST_CHECK;
+/* vs_top_sources_read: reads all traces on, until *until_ns* at most (0: not at all), and makes the
+ * model. Traces of ended processes are closed. *exact* and *wait* as of vs_watch_fill and
+ * vs_top_names_fill. *behind*: there is more. VS_ERR_NOMEM. */
+enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
+                                bool wait, bool *behind) VS_MUST_CHECK;
 void vs_top_sources_free(struct vs_top_sources *sources);
 
 /* --- top_live.c: the loop of the live view --- */

@@ -56,7 +56,7 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
     obey(&sources->model, key);
     *names = false;
     for (size_t i = 0; i < sources->count; i++)
-        *names |= vs_top_names_read(&sources->items[i].names);
+        *names |= vs_top_names_read(&sources->items[i].names, &sources->model.processes[i].view);
     return key != VS_KEY_QUIT && !vs_terminal_interrupted();
 }
 
@@ -65,9 +65,7 @@ static enum vs_err update(struct vs_top_sources *sources, bool *behind)
     enum vs_err err = vs_top_sources_search(sources);
     sources->model.note = *sources->why ? sources->why : nothing;
     if (!err)
-        err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, behind);
-    if (!err)
-        err = vs_top_sources_fill(sources, false, false);
+        err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, behind);
     return err;
 }
 
@@ -82,8 +80,8 @@ static enum vs_err loop(struct vs_top_sources *sources)
         if (now) {
             due = vs_clock_ns() + interval;
             err = update(sources, &behind);
-        } else if (names && !model->paused) {
-            err = vs_top_sources_fill(sources, false, false);
+        } else if (names && !model->paused) { /* others may be looked up now */
+            err = vs_top_sources_read(sources, 0, false, false, &behind);
         }
         if (!err)
             err = vs_terminal_draw(model);

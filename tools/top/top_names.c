@@ -172,7 +172,16 @@ static size_t take_answer(struct vs_top_names *names, const char *bytes, size_t 
     return sizeof answer + answer.name_bytes + answer.chain_bytes;
 }
 
-bool vs_top_names_read(struct vs_top_names *names)
+static void set_names(const struct vs_top_names *names, struct vs_watch_device *device)
+{
+    for (size_t i = 0; i < device->site_count; i++) {
+        const uint64_t *at = vs_map_get(&names->by_key, device->sites[i].key);
+        device->sites[i].name = at ? names->items[*at].name : NULL;
+        device->sites[i].chain = at ? names->items[*at].chain : NULL;
+    }
+}
+
+bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view)
 {
     bool any = false;
     ssize_t n = -1;
@@ -200,6 +209,8 @@ bool vs_top_names_read(struct vs_top_names *names)
     names->answer_bytes -= done;
     if (ended)
         end_child(names);
+    for (size_t d = 0; any && d < view->device_count; d++)
+        set_names(names, &view->devices[d]);
     return any;
 }
 
@@ -231,15 +242,6 @@ static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
         item->asked = true;
     }
     return VS_OK;
-}
-
-static void set_names(const struct vs_top_names *names, struct vs_watch_device *device)
-{
-    for (size_t i = 0; i < device->site_count; i++) {
-        const uint64_t *at = vs_map_get(&names->by_key, device->sites[i].key);
-        device->sites[i].name = at ? names->items[*at].name : NULL;
-        device->sites[i].chain = at ? names->items[*at].chain : NULL;
-    }
 }
 
 enum vs_err vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The watched traces and the model of the view. A process that ended stays with its last figures;
- * one that cannot be read stays with the reason, and is tried again. */
+ * The watched traces and the model of the view. When a process has ended, its trace is closed and its
+ * row keeps the last figures; of the processes that were found, the latest ENDED_MAX that ended stay.
+ * A trace that cannot be read stays with the reason and is tried again, except one that was deleted
+ * before it was read. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/vs_clock.h"
 #include "tools/top/top_command.h"
 #include "trace/read/reader.h"
 
 #define SEARCH_NS UINT64_C(2000000000) /* between two searches for new processes */
+#define ENDED_MAX 100u
 
 /* The view of a trace that has not been read. */
 static struct vs_watch_view unread(const char *path)
@@ -17,26 +21,47 @@ static struct vs_watch_view unread(const char *path)
     return (struct vs_watch_view){.exe = "", .cmdline = "", .path = path, .running = true};
 }
 
+/* The view's texts and histories are the watch's, the names those of its call sites. */
+static void close_source(struct vs_top_source *source, struct vs_top_process *process)
+{
+    vs_watch_close(source->watch);
+    source->watch = NULL;
+    source->ended = false;
+    vs_top_names_free(&source->names);
+    vs_watch_view_free(&process->view);
+    process->view = unread(source->path);
+}
+
+static enum vs_err reserve(struct vs_top_sources *sources)
+{
+    if (sources->count < sources->capacity)
+        return VS_OK;
+    size_t capacity = sources->capacity ? 2 * sources->capacity : 16;
+    void *larger = realloc(sources->items, capacity * sizeof *sources->items);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    sources->items = larger;
+    void *rows = realloc(sources->model.processes, capacity * sizeof *sources->model.processes);
+    if (!rows)
+        return VS_ERR_NOMEM;
+    sources->model.processes = rows;
+    sources->capacity = capacity;
+    return VS_OK;
+}
+
 enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        const struct vs_top_source *s = &sources->items[i];
-        bool same = strcmp(s->path, path) == 0 && (!pid || !s->pid || s->pid == pid);
-        if (same)
-            return VS_OK;
+        struct vs_top_source *s = &sources->items[i];
+        if (strcmp(s->path, path) != 0 || (pid && s->pid && s->pid != pid))
+            continue;
+        if (s->ended && pid) /* the process records again, to the same path */
+            close_source(s, &sources->model.processes[i]);
+        return VS_OK;
     }
-    if (sources->count == sources->capacity) {
-        size_t capacity = sources->capacity ? 2 * sources->capacity : 16;
-        void *larger = realloc(sources->items, capacity * sizeof *sources->items);
-        if (!larger)
-            return VS_ERR_NOMEM;
-        sources->items = larger;
-        void *rows = realloc(sources->model.processes, capacity * sizeof *sources->model.processes);
-        if (!rows)
-            return VS_ERR_NOMEM;
-        sources->model.processes = rows;
-        sources->capacity = capacity;
-    }
+    enum vs_err err = reserve(sources);
+    if (err)
+        return err;
     char *copy = strdup(path);
     if (!copy)
         return VS_ERR_NOMEM;
@@ -74,15 +99,7 @@ enum vs_err vs_top_sources_search(struct vs_top_sources *sources)
     return err;
 }
 
-/* The view's texts and histories are the watch's, the names those of its call sites. */
-static void close_source(struct vs_top_source *source, struct vs_top_process *process)
-{
-    vs_watch_close(source->watch);
-    source->watch = NULL;
-    vs_top_names_free(&source->names);
-    vs_watch_view_free(&process->view);
-    process->view = unread(source->path);
-}
+/* --- reading --- */
 
 static enum vs_err read_source(struct vs_top_source *source, struct vs_top_process *process,
                                uint64_t until_ns)
@@ -104,46 +121,92 @@ static enum vs_err read_source(struct vs_top_source *source, struct vs_top_proce
     return err == VS_ERR_NOMEM ? err : VS_OK;
 }
 
-enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool *behind)
+static enum vs_err fill_source(struct vs_top_source *source, struct vs_top_process *process,
+                               bool exact, bool wait)
+{
+    enum vs_err err = VS_OK;
+    if (source->watch)
+        err = vs_watch_fill(source->watch, exact, &process->view);
+    if (!err && source->watch)
+        err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
+    if (source->watch)
+        process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
+                                                                           : process->view.pid;
+    /* names of call sites may still be looked up */
+    if (err || !source->watch || !vs_watch_ended(source->watch) || source->names.child)
+        return err;
+    err = vs_watch_view_keep(&process->view);
+    if (err)
+        return err;
+    vs_watch_close(source->watch);
+    source->watch = NULL;
+    source->ended = true;
+    return VS_OK;
+}
+
+/* --- rows that go --- */
+
+static void remove_source(struct vs_top_sources *sources, size_t i)
+{
+    struct vs_top_model *model = &sources->model;
+    close_source(&sources->items[i], &model->processes[i]);
+    free(sources->items[i].path);
+    sources->count = --model->count;
+    size_t after = sources->count - i;
+    memmove(&sources->items[i], &sources->items[i + 1], after * sizeof *sources->items);
+    memmove(&model->processes[i], &model->processes[i + 1], after * sizeof *model->processes);
+    for (size_t row = 0; row < model->row_count; row++) { /* the selected one stays selected */
+        uint32_t *process = &model->rows[row].process;
+        *process = *process == i ? UINT32_MAX : *process - (*process > i);
+    }
+}
+
+/* Deleted before it was read: nothing is known of the process, which has probably ended. */
+static bool is_gone(const struct vs_top_sources *sources, const struct vs_top_source *source)
+{
+    return sources->search && !source->watch && !source->ended && access(source->path, F_OK);
+}
+
+static void remove_rows(struct vs_top_sources *sources)
+{
+    size_t ended = 0;
+    for (size_t i = sources->count; i--;) { /* the oldest come first in the list */
+        const struct vs_top_source *source = &sources->items[i];
+        ended += source->pid && source->ended;
+        if (is_gone(sources, source) || (source->pid && source->ended && ended > ENDED_MAX))
+            remove_source(sources, i);
+    }
+}
+
+enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
+                                bool wait, bool *behind)
 {
     enum vs_err err = VS_OK;
     *behind = false;
     for (size_t i = 0; !err && i < sources->count; i++) {
-        /* each has its share of the time that is left */
-        uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
-        err = read_source(&sources->items[i], &sources->model.processes[i],
-                          now + left / (sources->count - i));
-        *behind |= sources->items[i].watch && !vs_watch_complete(sources->items[i].watch);
-    }
-    return err;
-}
-
-enum vs_err vs_top_sources_fill(struct vs_top_sources *sources, bool exact, bool wait)
-{
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < sources->count; i++) {
         struct vs_top_source *source = &sources->items[i];
         struct vs_top_process *process = &sources->model.processes[i];
-        process->error = *source->why ? source->why : NULL;
-        if (!source->watch)
-            continue;
-        err = vs_watch_fill(source->watch, exact, &process->view);
+        /* each has its share of the time that is left */
+        uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
+        if (until_ns && !source->ended)
+            err = read_source(source, process, now + left / (sources->count - i));
+        *behind |= source->watch && !vs_watch_complete(source->watch);
         if (!err)
-            err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
-        process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
-                                                                           : process->view.pid;
+            err = fill_source(source, process, exact, wait);
     }
-    if (!err)
-        vs_top_sort_rows(&sources->model);
-    return err;
+    if (err)
+        return err;
+    remove_rows(sources);
+    for (size_t i = 0; i < sources->count; i++)
+        sources->model.processes[i].error = *sources->items[i].why ? sources->items[i].why : NULL;
+    vs_top_sort_rows(&sources->model);
+    return VS_OK;
 }
 
 void vs_top_sources_free(struct vs_top_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        vs_watch_view_free(&sources->model.processes[i].view);
-        vs_top_names_free(&sources->items[i].names);
-        vs_watch_close(sources->items[i].watch);
+        close_source(&sources->items[i], &sources->model.processes[i]);
         free(sources->items[i].path);
     }
     free(sources->items);

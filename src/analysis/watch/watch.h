@@ -72,6 +72,7 @@ struct vs_watch_view {
     uint64_t host_bytes;       /* pinned and registered host memory */
     struct vs_watch_device *devices; /* owned */
     size_t device_count;
+    void *kept;                /* owned: texts and histories of vs_watch_view_keep */
 };
 
 /* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
@@ -87,6 +88,10 @@ enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHE
 enum vs_err vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out)
     VS_MUST_CHECK;
 void vs_watch_view_free(struct vs_watch_view *view);
+
+/* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*: the
+ * watch can be closed, and the view must not be filled again. VS_ERR_NOMEM: the view is unchanged. */
+enum vs_err vs_watch_view_keep(struct vs_watch_view *view) VS_MUST_CHECK;
 
 /* vs_watch_complete: everything recorded when it was last read was read. */
 bool vs_watch_complete(const struct vs_watch *watch);

@@ -157,8 +157,43 @@ enum vs_err vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *
     return fill_devices(w, exact, out);
 }
 
+/* --- a view without its watch --- */
+
+static const char *keep_text(char **to, const char *text)
+{
+    char *copy = *to;
+    size_t bytes = strlen(text) + 1;
+    memcpy(copy, text, bytes);
+    *to += bytes;
+    return copy;
+}
+
+enum vs_err vs_watch_view_keep(struct vs_watch_view *view)
+{
+    size_t histories = view->device_count * sizeof *view->devices->history;
+    size_t bytes = strlen(view->exe) + strlen(view->cmdline) + strlen(view->path) + 3;
+    for (size_t i = 0; i < view->device_count; i++)
+        bytes += strlen(view->devices[i].name) + 1;
+    struct vs_memory_history *history = malloc(histories + bytes);
+    char *text = (char *)history + histories;
+    if (!history)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < view->device_count; i++) {
+        history[i] = *view->devices[i].history;
+        view->devices[i].history = &history[i];
+        view->devices[i].name = keep_text(&text, view->devices[i].name);
+    }
+    view->exe = keep_text(&text, view->exe);
+    view->cmdline = keep_text(&text, view->cmdline);
+    view->path = keep_text(&text, view->path);
+    free(view->kept);
+    view->kept = history;
+    return VS_OK;
+}
+
 void vs_watch_view_free(struct vs_watch_view *view)
 {
     free(view->devices);
+    free(view->kept);
     *view = (struct vs_watch_view){0};
 }
