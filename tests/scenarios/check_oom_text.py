@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The text of `vramscope oom` for twenty failures, as a user reads it.
+"""The text of `vramscope oom` for some failures, as a user reads it.
 
     check_oom_text.py BIN_DIR PROGRAM_DIR [--write]
 
@@ -22,7 +22,8 @@ import scenarios  # noqa: E402
 KINDS = ("growth", "growth_late", "growth_of_tensors", "growth_in_two_sites", "spike_request", "spike_live",
          "kept_pool", "other_stream", "fragmentation", "rounding", "one_huge_context", "many_contexts",
          "other_processes", "libraries", "limited", "absurd", "host", "refused", "capacity_of_data",
-         "capacity_in_the_first_step", "two_together", "probe", "benign")
+         "capacity_in_the_first_step", "two_together", "growth_and_pool", "rounding_and_contexts", "probe",
+         "benign")
 
 
 class Arguments:

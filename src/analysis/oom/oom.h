@@ -44,6 +44,7 @@ struct vs_oom_cause {
     uint64_t bytes;  /* that the device would have had without it */
     bool suffices;   /* with these alone the request would have fitted */
     bool accused;    /* the program has run at that level, or it is a tenth of the device */
+    const struct vs_report_site *guilty; /* the call site that holds most of it; NULL: none known */
 };
 #define VS_CAUSES_MAX 12
 
@@ -51,7 +52,7 @@ struct vs_evidence {
     const char *text;
     bool against; /* it weakens the verdict */
 };
-#define VS_EVIDENCE_MAX 12
+#define VS_EVIDENCE_MAX 20
 
 struct vs_remedy {
     const char *kind; /* "bigger_device", as in the JSON */
@@ -60,9 +61,10 @@ struct vs_remedy {
     bool fits; /* this alone would have let the request succeed */
     bool replayed; /* the trace's requests were run with it; otherwise an estimate */
 };
-#define VS_REMEDIES_MAX 10
+#define VS_REMEDIES_MAX 14
 
 #define VS_OOM_STACKS_MAX 20
+#define VS_ALSO_MAX 2
 
 struct vs_oom {
     struct vs_report_failure failure;
@@ -135,8 +137,13 @@ struct vs_oom {
                                        * the verdict; otherwise NULL */
     bool placement; /* the verdict was true capacity before the replay of other settings */
     const struct vs_verdict *second; /* only together with it the cause is sufficient; NULL */
-    uint64_t cause_stacks[VS_OOM_STACKS_MAX]; /* stack ids of what grows, or of the spike */
-    size_t cause_stack_count;
+    size_t second_evidence; /* index of its first evidence */
+    /* other causes without which the request fits, too, those with most bytes; they are explained */
+    const struct vs_oom_cause *also[VS_ALSO_MAX];
+    size_t also_count;
+    uint64_t growing_stacks[VS_OOM_STACKS_MAX]; /* stack ids of what grows */
+    size_t growing_stack_count;
+    uint64_t spike_stack;   /* of a spike that is live; 0: none */
     const struct vs_report_site *guilty; /* the call site to look at */
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;

@@ -108,11 +108,11 @@ static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *sc
     one.growth_since = found->since_step;
     if (err)
         return err;
-    if (!oom->cause_stack_count || found->since_ns < oom->growth_since_ns) {
+    if (!oom->growing_stack_count || found->since_ns < oom->growth_since_ns) {
         oom->growth_since_ns = found->since_ns;
         oom->growth_since = found->since_step;
     }
-    oom->cause_stacks[oom->cause_stack_count++] = scene->history->sites[found->site].stack;
+    oom->growing_stacks[oom->growing_stack_count++] = scene->history->sites[found->site].stack;
     merge_site(&oom->growing, items, &one);
     oom->growth_bytes += found->held;
     oom->growth_count += found->count;
@@ -237,8 +237,7 @@ static enum vs_err fill_spike(struct vs_oom *oom, struct vs_oom_scene *scene)
         return VS_OK;
     oom->spike_bytes = block->bytes;
     oom->spike_peak = block->peak_before;
-    if (!oom->growing.count)
-        oom->cause_stacks[oom->cause_stack_count++] = history->sites[block->site].stack;
+    oom->spike_stack = history->sites[block->site].stack;
     return name_site(oom, scene, block->site, block->bytes, 1, &oom->spike_site);
 }
 

@@ -10,7 +10,7 @@
 #include "analysis/whatif/whatif.h"
 #include "base/vs_size.h"
 
-#define TRIALS_MAX 10
+#define TRIALS_MAX 12
 
 struct trial {
     const char *kind; /* of a remedy; that of an estimate that it replaces, if there is one */
@@ -21,7 +21,8 @@ struct trial {
 struct trials {
     struct trial items[TRIALS_MAX];
     size_t count;
-    struct vs_whatif_site sites[VS_OOM_STACKS_MAX];
+    struct vs_whatif_site sites[VS_OOM_STACKS_MAX + 1]; /* of growth, then that of the spike */
+    size_t growing, spikes;
 };
 
 static struct trial *add(struct trials *trials, const char *kind, const char *text)
@@ -35,43 +36,105 @@ static struct trial *add(struct trials *trials, const char *kind, const char *te
     return trial;
 }
 
-/* Whether the log has requests of the site that keeps most: without them the trial says nothing. */
-static bool has_requests(const struct vs_oom *oom, const struct vs_whatif_log *log)
+/* Whether the log has requests of *stack*: without them a trial says nothing. */
+static bool has_requests(const struct vs_whatif_log *log, uint64_t stack)
 {
     size_t count;
     const uint64_t *stacks = vs_whatif_stacks(log, &count);
-    for (size_t i = 0; oom->cause_stack_count && i < count; i++)
-        if (stacks[i] == oom->cause_stacks[0])
+    for (size_t i = 0; i < count; i++)
+        if (stacks[i] == stack)
             return true;
     return false;
 }
 
-static void add_sites(struct trials *trials, struct vs_oom *oom,
-                      const struct vs_whatif_log *log)
+static void find_sites(struct trials *trials, const struct vs_oom *oom,
+                       const struct vs_whatif_log *log)
 {
-    bool growth = oom->verdict == &vs_verdict_growth;
-    if (!has_requests(oom, log) || (!growth && oom->verdict != &vs_verdict_spike))
-        return;
-    for (size_t i = 0; i < oom->cause_stack_count; i++)
+    size_t count = oom->growing_stack_count;
+    if (count && has_requests(log, oom->growing_stacks[0]))
+        trials->growing = count;
+    for (size_t i = 0; i < trials->growing; i++)
         trials->sites[i] = (struct vs_whatif_site){
-            oom->cause_stacks[i],
-            growth && oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
-    const char *where = vs_oom_site(oom, oom->guilty, 2);
-    size_t more = growth ? oom->growing.count + oom->growing.omitted_count : 0;
+            oom->growing_stacks[i],
+            oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
+    trials->spikes = oom->spike_stack && has_requests(log, oom->spike_stack);
+    if (trials->spikes)
+        trials->sites[trials->growing] =
+            (struct vs_whatif_site){oom->spike_stack, VS_WHATIF_ABSENT};
+}
+
+static const char *without_growth(struct vs_oom *oom)
+{
+    const char *where = vs_oom_site(oom, &oom->growing.items[0], 2);
+    size_t more = oom->growing.count + oom->growing.omitted_count;
     if (more > 1)
         where = vs_oom_text_of(oom, more == 2 ? "%s and the other growing call site"
                                               : "%s and the other growing call sites", where);
-    struct trial *trial =
-        !growth ? add(trials, "avoid_spike",
-                      vs_oom_text_of(oom, "split or avoid the %s at %s",
-                                     vs_oom_size(oom, oom->spike_bytes), where))
-        : oom->steps_begun
-            ? add(trials, "free_growth",
-                  vs_oom_text_of(oom, "free the blocks of %s at the end of their step", where))
-            : add(trials, "free_growth",
-                  vs_oom_text_of(oom, "do not keep the blocks of %s", where));
-    trial->setting.sites = trials->sites;
-    trial->setting.site_count = oom->cause_stack_count;
+    return vs_oom_text_of(oom, oom->steps_begun ? "free the blocks of %s at the end of their step"
+                                                : "do not keep the blocks of %s", where);
+}
+
+/* Changes *setting* so that it has no part of the cause *verdict*; its first sites are those of the
+ * trials. Returns what to do, or NULL: this cause cannot be replayed. *kind*: of the remedy. */
+static const char *without(const struct trials *trials, struct vs_oom *oom,
+                           const struct vs_whatif_recorded *recorded,
+                           const struct vs_verdict *verdict, struct vs_whatif_setting *setting,
+                           const char **kind)
+{
+    if (verdict == &vs_verdict_growth && trials->growing) {
+        *kind = "free_growth";
+        setting->sites = trials->sites;
+        setting->site_count += trials->growing;
+        return without_growth(oom);
+    }
+    if (verdict == &vs_verdict_spike && trials->spikes) {
+        *kind = "avoid_spike";
+        if (!setting->sites)
+            setting->sites = trials->sites + trials->growing;
+        setting->site_count += trials->spikes;
+        return vs_oom_text_of(oom, "split or avoid the %s at %s", vs_oom_size(oom, oom->spike_bytes),
+                              vs_oom_site(oom, &oom->spike_site, 2));
+    }
+    if (verdict == &vs_verdict_pool && recorded->pool_kept_peak) {
+        *kind = "trim_pools";
+        setting->pool_keep = 0;
+        return "call cudaMemPoolTrimTo(pool, 0), or set cudaMemPoolAttrReleaseThreshold to 0";
+    }
+    if (verdict == &vs_verdict_others && recorded->others_peak) {
+        *kind = "stop_others";
+        setting->others_most = 0;
+        return "end or move the other processes";
+    }
+    return NULL;
+}
+
+static void add_cause(struct trials *trials, struct vs_oom *oom,
+                      const struct vs_whatif_recorded *recorded, const struct vs_verdict *verdict)
+{
+    struct vs_whatif_setting setting;
+    const char *kind;
+    vs_whatif_setting_init(&setting);
+    const char *text = without(trials, oom, recorded, verdict, &setting, &kind);
+    if (text)
+        add(trials, kind, text)->setting = setting;
+}
+
+/* The two causes that suffice only together. */
+static void add_both(struct trials *trials, struct vs_oom *oom,
+                     const struct vs_whatif_recorded *recorded)
+{
+    struct vs_whatif_setting setting;
+    const char *kind, *a, *b;
+    vs_whatif_setting_init(&setting);
+    if (!oom->second)
+        return;
+    bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of growth */
+    const struct vs_verdict *one = spike_first ? oom->second : oom->verdict,
+                            *two = spike_first ? oom->verdict : oom->second;
+    a = without(trials, oom, recorded, one, &setting, &kind);
+    b = without(trials, oom, recorded, two, &setting, &kind);
+    if (a && b)
+        add(trials, "both", vs_oom_text_of(oom, "%s; and %s", a, b))->setting = setting;
 }
 
 /* One text of PYTORCH_ALLOC_CONF; "": its defaults. */
@@ -117,21 +180,14 @@ static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
 static void add_device(struct trials *trials, struct vs_oom *oom,
                        const struct vs_whatif_recorded *recorded)
 {
-    if (recorded->pool_kept_peak)
-        add(trials, "trim_pools", "call cudaMemPoolTrimTo(pool, 0), or set cudaMemPoolAttrReleaseThreshold to 0")
-            ->setting.pool_keep = 0;
-    if (recorded->others_peak)
-        add(trials, "stop_others", "end or move the other processes")->setting.others_most = 0;
+    add_cause(trials, oom, recorded, &vs_verdict_pool);
+    add_cause(trials, oom, recorded, &vs_verdict_others);
     const struct vs_remedy *limit = find(oom, "raise_limit");
     if (limit) {
-        struct vs_size_pair two = vs_sizes_apart(limit->bytes, oom->limit);
+        struct vs_size_pair two = vs_oom_sizes(limit->bytes, oom->limit);
         add(trials, "raise_limit",
             vs_oom_text_of(oom, "a limit of %s instead of %s", two.a, two.b))->setting.limit =
             limit->bytes;
-    }
-    if (oom->second && recorded->pool_kept_peak && recorded->others_peak) {
-        struct trial *both = add(trials, "both", "trim the pools, and end or move the other processes");
-        both->setting.pool_keep = both->setting.others_most = 0;
     }
 }
 
@@ -145,9 +201,27 @@ static bool goes_on(const struct vs_oom *oom, const struct trial *trial)
             oom->largest >= oom->failure.requested);
 }
 
+/* The peak with the remedy beside the recorded one. Reserved memory leaves out what pools keep and
+ * other processes hold: of remedies for these the peak is that of the device's use. */
+static const char *peak_text(struct vs_oom *oom, const struct trial *trial,
+                             const struct vs_whatif_outcome *now,
+                             const struct vs_whatif_outcome *before, uint64_t *bytes)
+{
+    bool device = trial->setting.pool_keep == 0 || trial->setting.others_most == 0;
+    uint64_t old = device ? before->used_peak : before->held_peak;
+    *bytes = device ? now->used_peak : now->held_peak;
+    struct vs_size_pair two = vs_oom_sizes(*bytes, old);
+    const char *what = device ? "device memory in use peaks at" : "reserved peak";
+    if (*bytes > old)
+        return vs_oom_text_of(oom, "%s %s, recorded %s: the program gets further", what, two.a,
+                              two.b);
+    return vs_oom_text_of(oom, *bytes < old ? "%s %s instead of %s" : "%s %s, as recorded", what,
+                          two.a, two.b);
+}
+
 static void note_outcome(struct vs_oom *oom, const struct trial *trial,
-                         const struct vs_whatif_recorded *recorded,
-                         const struct vs_whatif_outcome *outcome)
+                         const struct vs_whatif_outcome *outcome,
+                         const struct vs_whatif_outcome *before)
 {
     struct vs_remedy *estimate = find(oom, trial->kind);
     bool policy = strcmp(trial->kind, "policy") == 0;
@@ -156,16 +230,11 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
             estimate->fits = false;
         return;
     }
-    struct vs_size_pair two = vs_sizes_apart(outcome->held_peak, recorded->held_peak);
-    struct vs_remedy tried = {.kind = trial->kind, .bytes = outcome->held_peak, .fits = true,
-                              .replayed = true};
+    struct vs_remedy tried = {.kind = trial->kind, .fits = true, .replayed = true};
     const char *fits = goes_on(oom, trial) ? "fits"
                                            : "this request fits, later ones are not known";
-    if (strcmp(two.a, two.b) == 0)
-        tried.text = vs_oom_text_of(oom, "%s: %s; reserved peak %s", trial->text, fits, two.a);
-    else
-        tried.text = vs_oom_text_of(oom, "%s: %s; reserved peak %s instead of %s", trial->text,
-                                    fits, two.a, two.b);
+    const char *peak = peak_text(oom, trial, outcome, before, &tried.bytes);
+    tried.text = vs_oom_text_of(oom, "%s: %s; %s", trial->text, fits, peak);
     if (estimate && !policy)
         *estimate = tried;
     else if (oom->remedy_count < VS_REMEDIES_MAX)
@@ -184,7 +253,7 @@ static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
     uint64_t least = vs_whatif_least_capacity(log, &setting, &outcome);
     if (least <= oom->total)
         return;
-    struct vs_size_pair two = vs_sizes_apart(least, oom->total);
+    struct vs_size_pair two = vs_oom_sizes(least, oom->total);
     *estimate = (struct vs_remedy){
         .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
         .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "
@@ -192,15 +261,16 @@ static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
                                two.a, two.b)};
 }
 
-static bool fails_as_recorded(const struct vs_oom *oom, const struct vs_whatif_log *log)
+/* Runs the recorded setting: *before*. */
+static bool fails_as_recorded(const struct vs_oom *oom, const struct vs_whatif_log *log,
+                              struct vs_whatif_outcome *before)
 {
     struct vs_whatif_setting setting;
-    struct vs_whatif_outcome outcome;
     vs_whatif_setting_init(&setting);
-    vs_whatif_run(log, &setting, &outcome);
+    vs_whatif_run(log, &setting, before);
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
-    return !outcome.err && !outcome.survives &&
-           (outcome.fail_event == oom->failure.event || outcome.fail_event == recorded->last_failure);
+    return !before->err && !before->survives &&
+           (before->fail_event == oom->failure.event || before->fail_event == recorded->last_failure);
 }
 
 /* Whether the verdict is true capacity although another setting of the caching allocator that served
@@ -216,11 +286,20 @@ static bool placed_otherwise(const struct vs_oom *oom, const struct vs_whatif_re
            (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK);
 }
 
+/* Whether *verdict* is one of the causes that are explained. */
+static bool is_cause(const struct vs_oom *oom, const struct vs_verdict *verdict)
+{
+    bool also = oom->verdict == verdict || oom->second == verdict;
+    for (size_t i = 0; i < oom->also_count; i++)
+        also |= oom->also[i]->verdict == verdict;
+    return also;
+}
+
 enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct trials trials = {.count = 0};
     struct vs_whatif_setting settings[TRIALS_MAX];
-    struct vs_whatif_outcome outcomes[TRIALS_MAX];
+    struct vs_whatif_outcome outcomes[TRIALS_MAX], before;
     struct vs_whatif_log *log = NULL;
     struct vs_whatif_query query = {.device = oom->failure.device,
                                     .until_event = oom->failure.event};
@@ -231,8 +310,13 @@ enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
     if (err)
         return err == VS_ERR_NOMEM ? err : VS_OK; /* not replayed */
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
-    if (fails_as_recorded(oom, log)) {
-        add_sites(&trials, oom, log);
+    if (fails_as_recorded(oom, log, &before)) {
+        find_sites(&trials, oom, log);
+        add_both(&trials, oom, recorded);
+        if (is_cause(oom, &vs_verdict_growth))
+            add_cause(&trials, oom, recorded, &vs_verdict_growth);
+        if (is_cause(oom, &vs_verdict_spike))
+            add_cause(&trials, oom, recorded, &vs_verdict_spike);
         if (oom->verdict != &vs_verdict_growth && oom->verdict != &vs_verdict_spike)
             add_policies(&trials, oom, recorded);
         add_device(&trials, oom, recorded);
@@ -242,7 +326,7 @@ enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         if (placed_otherwise(oom, recorded, &trials, outcomes))
             err = vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
-            note_outcome(oom, &trials.items[i], recorded, &outcomes[i]);
+            note_outcome(oom, &trials.items[i], &outcomes[i], &before);
         find_capacity(oom, log);
     }
     vs_whatif_close(log);

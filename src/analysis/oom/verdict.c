@@ -52,9 +52,11 @@ static void find_shares(struct vs_oom *oom)
         uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : 0;
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || oom->missing == 0)
             continue;
+        const struct vs_report_site *site = verdicts[i]->guilty ? verdicts[i]->guilty(oom) : NULL;
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
-            is_large(oom, verdicts[i], bytes) || ran_before(oom, verdicts[i])};
+            is_large(oom, verdicts[i], bytes) || ran_before(oom, verdicts[i]),
+            site && (site->count || site->frame_count) ? site : NULL};
     }
 }
 
@@ -73,17 +75,19 @@ static int by_share(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
-/* The verdict's first, then by bytes. */
+/* The verdict's first, then that which is needed with it, then by bytes. */
 static void sort_causes(struct vs_oom *oom)
 {
+    const struct vs_verdict *first[] = {oom->second, oom->refusal ? oom->refusal : oom->verdict};
     qsort(oom->causes, oom->cause_count, sizeof *oom->causes, by_share);
-    for (size_t i = 1; i < oom->cause_count; i++) {
-        struct vs_oom_cause cause = oom->causes[i];
-        if (cause.verdict != (oom->refusal ? oom->refusal : oom->verdict))
-            continue;
-        memmove(oom->causes + 1, oom->causes, i * sizeof cause);
-        oom->causes[0] = cause;
-    }
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+        for (size_t i = 1; i < oom->cause_count; i++) {
+            struct vs_oom_cause cause = oom->causes[i];
+            if (cause.verdict != first[k])
+                continue;
+            memmove(oom->causes + 1, oom->causes, i * sizeof cause);
+            oom->causes[0] = cause;
+        }
 }
 
 /* --- the verdict --- */
@@ -169,22 +173,70 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
         }
 }
 
-/* The other accused causes without which the request fits as well. */
-static void explain_others(struct vs_oom *oom)
+/* Evidence and remedies of a further cause; remedies of a kind that is there already are left out. */
+static void explain_further(struct vs_oom *oom, const struct vs_verdict *verdict)
 {
-    for (size_t i = 0; i < oom->cause_count && oom->verdict->recovers; i++) {
-        const struct vs_oom_cause *cause = &oom->causes[i];
-        const struct vs_verdict *verdict = cause->verdict;
-        if (verdict == oom->verdict || verdict == oom->second || !cause->suffices || !cause->accused)
-            continue;
-        const struct vs_report_site *site = verdict->guilty ? verdict->guilty(oom) : NULL;
-        if (!site || (!site->count && !site->frame_count) || verdict->last_resort)
-            vs_oom_explain_share(oom, verdict);
-        else
-            vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too",
-                            verdict->noun, vs_oom_size(oom, cause->bytes),
-                            vs_oom_site(oom, site, 3));
+    size_t before = oom->remedy_count, kept = before;
+    verdict->explain(oom);
+    for (size_t i = before; i < oom->remedy_count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < before; k++)
+            known |= strcmp(oom->remedies[k].kind, oom->remedies[i].kind) == 0;
+        if (!known)
+            oom->remedies[kept++] = oom->remedies[i];
     }
+    oom->remedy_count = kept;
+}
+
+/* What to do against a cause: the first of *count* remedies that is not a purchase; or NULL. */
+static const char *first_remedy(const struct vs_remedy *remedies, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(remedies[i].kind, "bigger_device") != 0)
+            return remedies[i].text;
+    return NULL;
+}
+
+/* The cause that is needed with the first: they suffice together. */
+static void explain_second(struct vs_oom *oom)
+{
+    const struct vs_oom_cause *a = vs_oom_cause_of(oom, oom->verdict),
+                              *b = vs_oom_cause_of(oom, oom->second);
+    size_t before = oom->remedy_count;
+    oom->second_evidence = oom->evidence_count;
+    explain_further(oom, oom->second);
+    const char *one = first_remedy(oom->remedies, before);
+    const char *two = first_remedy(oom->remedies + before, oom->remedy_count - before);
+    uint64_t both = a && b ? a->bytes + b->bytes : 0;
+    vs_oom_explain_share(oom, oom->verdict);
+    vs_oom_explain_share(oom, oom->second);
+    vs_oom_evidence(oom, "without both the device would have had %s more: the request fits",
+                    vs_sizes_apart(both, oom->missing).a);
+    if (one && two)
+        vs_oom_remedy(oom, "both", both, true, "both: %s; and %s", one, two);
+}
+
+/* An accused cause that the verdict does not name. With a quarter of the verdict's bytes or more it
+ * is explained as well. */
+static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
+{
+    const struct vs_verdict *verdict = cause->verdict;
+    const struct vs_oom_cause *named = vs_oom_cause_of(oom, oom->verdict);
+    size_t count = oom->evidence_count;
+    if (verdict->last_resort || (cause->suffices && !cause->guilty)) {
+        if (cause->suffices)
+            vs_oom_explain_share(oom, verdict);
+        return;
+    }
+    if (cause->suffices && oom->also_count < VS_ALSO_MAX && named &&
+        cause->bytes >= named->bytes / DOMINANT) {
+        oom->also[oom->also_count++] = cause;
+        explain_further(oom, verdict);
+        oom->evidence_count = count; /* one sentence is enough */
+    }
+    if (cause->suffices)
+        vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too", verdict->noun,
+                        vs_oom_size(oom, cause->bytes), vs_oom_site(oom, cause->guilty, 3));
 }
 
 /* The evidence and remedies of the selected verdict. */
@@ -202,8 +254,12 @@ static enum vs_err explain(struct vs_oom *oom)
     else if (oom->refusal)
         oom->refusal->explain(oom);
     if (oom->second)
-        vs_oom_explain_share(oom, oom->second);
-    explain_others(oom);
+        explain_second(oom);
+    for (size_t i = 0; i < oom->cause_count && oom->verdict->recovers; i++) {
+        const struct vs_oom_cause *other = &oom->causes[i];
+        if (other->accused && other->verdict != oom->verdict && other->verdict != oom->second)
+            explain_other(oom, other);
+    }
     if (oom->limit && oom->missing && oom->verdict->recovers && oom->verdict != &vs_verdict_limit)
         vs_oom_raise_limit(oom);
     vs_oom_sort_remedies(oom);
@@ -232,7 +288,7 @@ enum vs_err vs_diagnose_placement(struct vs_oom *oom)
         return VS_OK;
     oom->verdict = best->verdict;
     oom->placement = true;
-    oom->evidence_count = oom->remedy_count = 0;
+    oom->evidence_count = oom->remedy_count = oom->also_count = 0;
     enum vs_err err = explain(oom);
     vs_oom_but(oom, "the program never ran with as much live: later requests may not fit");
     return oom->no_memory ? VS_ERR_NOMEM : err;
@@ -255,12 +311,21 @@ static const char *sentence(struct vs_oom *oom, const char *format, va_list args
     return keep(oom, text);
 }
 
+/* Two causes may have the same sentence to say. */
+static void add_evidence(struct vs_oom *oom, bool against, const char *text)
+{
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        if (strcmp(oom->evidence[i].text, text) == 0)
+            return;
+    if (oom->evidence_count < VS_EVIDENCE_MAX)
+        oom->evidence[oom->evidence_count++] = (struct vs_evidence){text, against};
+}
+
 void vs_oom_evidence(struct vs_oom *oom, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (oom->evidence_count < VS_EVIDENCE_MAX)
-        oom->evidence[oom->evidence_count++].text = sentence(oom, format, args);
+    add_evidence(oom, false, sentence(oom, format, args));
     va_end(args);
 }
 
@@ -268,9 +333,7 @@ void vs_oom_but(struct vs_oom *oom, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (oom->evidence_count < VS_EVIDENCE_MAX)
-        oom->evidence[oom->evidence_count++] =
-            (struct vs_evidence){.text = sentence(oom, format, args), .against = true};
+    add_evidence(oom, true, sentence(oom, format, args));
     va_end(args);
 }
 
@@ -321,6 +384,14 @@ uint64_t vs_oom_at_once(const struct vs_oom *oom)
 {
     uint64_t available = vs_oom_available(oom);
     return oom->largest_hole > available ? oom->largest_hole : available;
+}
+
+struct vs_size_pair vs_oom_sizes(uint64_t a, uint64_t b)
+{
+    struct vs_size_pair two;
+    vs_size_format_gib(two.a, a, 3);
+    vs_size_format_gib(two.b, b, 3);
+    return a != b && strcmp(two.a, two.b) == 0 ? vs_sizes_apart(a, b) : two;
 }
 
 void vs_oom_explain_missing(struct vs_oom *oom)
@@ -393,7 +464,7 @@ void vs_oom_bigger_device(struct vs_oom *oom)
     uint64_t bytes = oom->total + oom->missing;
     if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
-    struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
+    struct vs_size_pair two = vs_oom_sizes(bytes, oom->total);
     if (oom->need_at_least)
         return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,

@@ -7,6 +7,7 @@
 #define VS_VERDICT_H
 
 #include "analysis/oom/oom.h"
+#include "base/vs_size.h"
 
 #define VS_VERDICT(id) extern const struct vs_verdict vs_verdict_##id;
 #include "analysis/oom/verdict_table.h"
@@ -49,6 +50,10 @@ const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...) VS_PRINT
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes);
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole);
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames);
+
+/* vs_oom_sizes: two sizes of a remedy, from 1 GiB on with three digits after the point: a user sets
+ * and checks them. */
+struct vs_size_pair vs_oom_sizes(uint64_t a, uint64_t b);
 
 /* vs_oom_available: memory available from the device: free, and in unused cached segments.
  * vs_oom_at_once: the largest request that would have succeeded. */

@@ -48,4 +48,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_spike = {
     "single_spike", "single spike: one allocation is far larger than any before it",
-    "this allocation", NULL, recovers, recovers, false, explain, guilty};
+    "the one large allocation", NULL, recovers, recovers, false, explain, guilty};

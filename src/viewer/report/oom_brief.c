@@ -31,20 +31,67 @@ static void first_line(const struct vs_oom *oom, const struct vs_style *style)
     fputc('\n', style->out);
 }
 
-void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
+/* A cause with its share, if there are several. */
+static void cause_line(const struct vs_oom *oom, const char *lead, const struct vs_verdict *verdict,
+                       const struct vs_oom_cause *cause, const struct vs_style *style)
 {
-    first_line(oom, style);
-    vs_text_wrapped(style, "  why     ", oom->verdict->words);
-    if (oom->second)
-        vs_text_wrapped(style, "  and     ", oom->second->words);
+    char text[256], size[VS_SIZE_TEXT_MAX], share[16];
+    bool several = oom->second || oom->also_count;
+    uint64_t whole = oom->limit && oom->device_total ? oom->device_total : oom->total;
+    snprintf(text, sizeof text, "%s", verdict->words);
+    if (several && cause)
+        snprintf(text, sizeof text, "%s (%s, %s of the %s)", verdict->words,
+                 vs_size_format(size, cause->bytes), vs_text_percent(share, cause->bytes, whole),
+                 whole == oom->limit ? "limit" : "device");
+    vs_text_wrapped(style, lead, text);
+}
+
+/* The call site, unless it is the one that failed. */
+static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
+                    const struct vs_style *style)
+{
+    char guilty[VS_CHAIN_TEXT_MAX], failed[VS_CHAIN_TEXT_MAX];
+    if (!site)
+        return;
+    vs_text_site(guilty, site, SAME_FRAMES);
+    if (strcmp(guilty, vs_text_site(failed, &oom->failure.site, SAME_FRAMES)) == 0)
+        return;
+    fprintf(style->out, "  look at ");
+    vs_text_chain(style, LEAD, site);
+}
+
+/* The causes, each with its first evidence and its call site. */
+static void causes(const struct vs_oom *oom, const struct vs_style *style)
+{
+    const struct vs_oom_cause *second = NULL, *first = NULL;
+    for (size_t i = 0; i < oom->cause_count; i++) {
+        if (oom->causes[i].verdict == oom->verdict)
+            first = &oom->causes[i];
+        if (oom->causes[i].verdict == oom->second)
+            second = &oom->causes[i];
+    }
+    cause_line(oom, "  why     ", oom->verdict, first, style);
     if (oom->evidence_count)
         vs_text_wrapped(style, "          ", oom->evidence[0].text);
-    char guilty[VS_CHAIN_TEXT_MAX], failed[VS_CHAIN_TEXT_MAX];
-    vs_text_site(guilty, oom->guilty, SAME_FRAMES);
-    if (strcmp(guilty, vs_text_site(failed, &oom->failure.site, SAME_FRAMES)) != 0) {
-        fprintf(style->out, "  look at ");
-        vs_text_chain(style, LEAD, oom->guilty);
+    look_at(oom, oom->guilty, style);
+    if (second) {
+        cause_line(oom, "  and     ", oom->second, second, style);
+        if (oom->second_evidence < oom->evidence_count)
+            vs_text_wrapped(style, "          ", oom->evidence[oom->second_evidence].text);
+        look_at(oom, second->guilty, style);
     }
+    for (size_t i = 0; i < oom->also_count; i++) {
+        cause_line(oom, "  also    ", oom->also[i]->verdict, oom->also[i], style);
+        look_at(oom, oom->also[i]->guilty, style);
+    }
+}
+
+void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
+{
+    char failed[VS_CHAIN_TEXT_MAX];
+    first_line(oom, style);
+    causes(oom, style);
+    vs_text_site(failed, &oom->failure.site, SAME_FRAMES);
     fprintf(style->out, "  where   ");
     vs_text_chain(style, LEAD, &oom->failure.site);
     if (oom->line && *oom->line && !strstr(failed, oom->line))

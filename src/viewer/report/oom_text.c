@@ -156,17 +156,31 @@ static bool worth_showing(const struct vs_oom *oom, const struct vs_oom_cause *c
     return cause->accused && cause->bytes >= oom->total / 50;
 }
 
-/* The answer: the cause, the call site, and the first remedy. */
+static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
+                    const struct vs_style *style)
+{
+    char chain[VS_CHAIN_TEXT_MAX];
+    if (site && site != &oom->failure.site)
+        vs_text_wrapped(style, "  look at  ", vs_text_site(chain, site, style->full ? 64 : 6));
+}
+
+/* The answer: the causes, their call sites, and the first remedy. */
 static void answer(const struct vs_oom *oom, const struct vs_style *style)
 {
-    char chain[VS_CHAIN_TEXT_MAX], text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
+    char text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
     fputs(vs_paint(style, VS_BOLD), style->out);
     vs_text_wrapped(style, "verdict  ", oom->verdict->words);
     fputs(vs_unpaint(style), style->out);
-    if (oom->second)
-        vs_text_wrapped(style, "    and  ", oom->second->words);
-    if (oom->guilty != &oom->failure.site)
-        vs_text_wrapped(style, "  look at  ", vs_text_site(chain, oom->guilty, style->full ? 64 : 6));
+    look_at(oom, oom->guilty, style);
+    for (size_t i = 0; i < oom->cause_count; i++)
+        if (oom->causes[i].verdict == oom->second) {
+            vs_text_wrapped(style, "    and  ", oom->second->words);
+            look_at(oom, oom->causes[i].guilty, style);
+        }
+    for (size_t i = 0; i < oom->also_count; i++) {
+        vs_text_wrapped(style, "   also  ", oom->also[i]->verdict->words);
+        look_at(oom, oom->also[i]->guilty, style);
+    }
     if (oom->remedy_count && oom->remedies[0].fits && oom->ended)
         vs_text_wrapped(style, "  remedy   ", remedy_text(text, oom, 0));
     unsigned count = 0;
@@ -294,6 +308,7 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
 
 static void causes(struct vs_json *json, const struct vs_oom *oom)
 {
+    char chain[VS_CHAIN_TEXT_MAX];
     vs_json_begin_array(json, "causes");
     for (size_t i = 0; i < oom->cause_count; i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
@@ -302,6 +317,7 @@ static void causes(struct vs_json *json, const struct vs_oom *oom)
         vs_json_uint(json, "bytes", cause->bytes);
         vs_json_bool(json, "suffices", cause->suffices);
         vs_json_bool(json, "accused", cause->accused);
+        vs_json_string(json, "where", cause->guilty ? vs_text_site(chain, cause->guilty, 64) : NULL);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);

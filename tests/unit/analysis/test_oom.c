@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/oom/oom.h"
+#include "viewer/report/oom_brief.h"
 #include "support/trace_builder.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -793,6 +794,22 @@ static void memory_kept_by_a_pool_is_named_with_its_site(void **state)
     done(&b, oom);
 }
 
+/* The summary of a run has these parts. */
+static void assert_summary(const struct vs_oom *oom, const char *a, const char *b, const char *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct vs_style style = {.out = out, .width = 200};
+    vs_oom_brief(oom, &style);
+    fclose(out);
+    const char *const parts[] = {a, b, c};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(text, parts[i]))
+            fail_msg("no \"%s\" in\n%s", parts[i], text);
+    free(text);
+}
+
 /* A leak beside a pool that keeps memory: the evidence names both. */
 static void a_second_cause_that_suffices_is_evidence(void **state)
 {
@@ -813,6 +830,10 @@ static void a_second_cause_that_suffices_is_evidence(void **state)
         said |= strstr(oom->evidence[i].text, "without the pools' unused memory (120.0 MiB, most at "
                                               "site_spike") == oom->evidence[i].text;
     assert_true(said);
+    assert_int_equal(oom->also_count, 1);
+    assert_string_equal(oom->also[0]->verdict->name, "kept_pool");
+    assert_non_null(remedy_of(oom, "trim_pools"));
+    assert_summary(oom, "  why     growth: ", "  also    kept pool: ", "  look at site_spike");
     done(&b, oom);
 }
 
@@ -881,6 +902,17 @@ static void two_causes_that_suffice_only_together_are_both_named(void **state)
     assert_string_equal(oom->verdict->name, "kept_pool");
     assert_string_equal(oom->second->name, "other_process");
     assert_false(oom->causes[0].suffices || oom->causes[1].suffices);
+    assert_true(has_evidence(oom, false, "stream-ordered pools (cudaMallocAsync) hold 170.0 MiB, "
+                                         "33.2 % of the device, that nothing uses; their live "
+                                         "allocations take 0 B"));
+    assert_true(has_evidence(oom, false, "1 other process holds 140.0 MiB, 27.3 % of the device "
+                                         "(from NVML); this program's allocations hold 100.0 MiB"));
+    assert_true(has_evidence(oom, false, "without both the device would have had 310.0 MiB more: the "
+                                         "request fits"));
+    assert_string_equal(oom->remedies[0].kind, "both");
+    assert_int_equal(oom->remedies[0].bytes, 310 * MIB);
+    assert_summary(oom, "  why     kept pool: ", "(170.0 MiB, 33.2 % of the device)",
+                   "  and     other process: ");
     done(&b, oom);
 }
 
