@@ -40,7 +40,7 @@ static enum vs_err match(const regex_t *expression, const struct vs_whatif_log *
         return err;
     for (size_t i = 0; i < stack_count; i++) {
         if (matches(expression, reader, symbols, stacks[i]))
-            sites[(*count)++] = (struct vs_whatif_site){stacks[i], VS_WHATIF_FREE_AT_STEP_END};
+            sites[(*count)++] = (struct vs_whatif_site){stacks[i], VS_WHATIF_FREE_AT_STEP_END, 0};
     }
     vs_symbols_close(symbols);
     return VS_OK;

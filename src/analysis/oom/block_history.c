@@ -54,12 +54,16 @@ static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
 {
     site->allocs++;
     site->live_bytes += bytes;
-    if (bytes > site->largest) {
-        site->second = site->largest;
-        site->largest = bytes;
-    } else if (bytes > site->second) {
-        site->second = bytes;
+    if (bytes / 2 >= site->largest) {
+        site->lower = site->largest;
+        site->near = 0;
     }
+    if (bytes > site->largest)
+        site->largest = bytes;
+    if (bytes > site->largest / 2)
+        site->near++;
+    else if (bytes > site->lower)
+        site->lower = bytes;
     if (late && bytes > site->largest_late)
         site->largest_late = bytes;
 }
@@ -269,6 +273,7 @@ static bool judge(const struct kept_birth *births, size_t count, const struct hi
         return false;
     uint64_t gap = (last - first) / (times - 1) + 1;
     out->times = times;
+    out->steps = clock->steps ? clock->now / 2 - first / 2 : 0; /* it counts begins and ends */
     out->per_time = out->bytes / times;
     return clock->now - last <= 3 * gap;
 }
@@ -349,27 +354,18 @@ void vs_history_times(const struct vs_history *h, const struct vs_replay *replay
 /* --- the block unlike all others --- */
 
 const struct vs_history_block *vs_history_unlike(const struct vs_history *h,
-                                                 const struct vs_replay *replay, unsigned account,
-                                                 uint64_t *others)
+                                                 const struct vs_replay *replay, unsigned account)
 {
     const struct vs_history_block *best = NULL;
     for (size_t i = 0; i < h->block_count; i++) {
         const struct vs_history_block *block = &h->blocks[i];
         const struct vs_history_site *site = block->used ? &h->sites[block->site] : NULL;
         if (!site || site->account != account || (best && block->bytes <= best->bytes) ||
-            block->bytes < site->largest || site->second > block->bytes / 2 ||
+            block->bytes < site->largest || site->near > 1 ||
             !(replay->phases.steps.begun ? block->epoch > 1 : block->frees > 0))
             continue;
         if (vs_user_has_site(replay, &replay->sites.items[block->site]))
             best = block;
-    }
-    *others = 0;
-    for (size_t i = 0; i < h->site_count; i++) {
-        const struct vs_history_site *site = &h->sites[i];
-        uint64_t largest = best && i == best->site ? site->second : site->largest_late;
-        if (site->account == account && largest > *others &&
-            vs_user_has_site(replay, &replay->sites.items[i]))
-            *others = largest;
     }
     return best;
 }

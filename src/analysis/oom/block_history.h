@@ -40,7 +40,9 @@ struct vs_history_site {
     uint64_t allocs, freed;
     uint64_t live_bytes;
     uint64_t oldest_frees, oldest_epochs; /* greatest age of a freed block */
-    uint64_t largest, second;             /* largest allocations */
+    uint64_t largest;                     /* allocation; of those larger than half of it: */
+    uint64_t near;                        /* their number, or more */
+    uint64_t lower;                       /* the largest of the others */
     uint64_t largest_late;                /* largest after the program first freed memory */
     uint64_t first, last;                 /* requests, without rounding */
     uint64_t rises, falls;                /* requests larger, smaller than the one before */
@@ -68,6 +70,7 @@ struct vs_history_growth {
     uint64_t bytes, held, count; /* kept; held: with the driver's rounding */
     uint64_t times;              /* different times of the clock at which something was kept */
     uint64_t since_step;         /* number of the step of the first; meaningful with marked steps */
+    uint64_t steps;              /* marked ones from that on, without the last; 0: none are marked */
     uint64_t since_ns;
     uint64_t per_time;           /* mean bytes kept at each of those times */
 };
@@ -93,11 +96,9 @@ void vs_history_times(const struct vs_history *history, const struct vs_replay *
                       unsigned account, struct vs_history_times *sites, size_t count);
 
 /* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
- * otherwise, born after the program had begun to free memory (or in a later step); NULL: none.
- * *others*: the largest other allocation since then. */
+ * otherwise, born after the program had begun to free memory (or in a later step); NULL: none. */
 const struct vs_history_block *vs_history_unlike(const struct vs_history *history,
-                                                 const struct vs_replay *replay, unsigned account,
-                                                 uint64_t *others);
+                                                 const struct vs_replay *replay, unsigned account);
 
 /* vs_history_rising: the first allocation of a site whose allocations became larger throughout, up to
  * *request*; 0: they did not. */

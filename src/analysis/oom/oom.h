@@ -66,6 +66,12 @@ struct vs_remedy {
 #define VS_OOM_STACKS_MAX 20
 #define VS_ALSO_MAX 2
 
+/* Stack ids of the blocks of a cause; smaller blocks of the same stack are not of it. */
+struct vs_oom_stacks {
+    uint64_t stack[VS_OOM_STACKS_MAX], bytes_min[VS_OOM_STACKS_MAX];
+    size_t count;
+};
+
 struct vs_oom {
     struct vs_report_failure failure;
     const char *line;       /* the user's Python line of the failure; NULL or "": none. Set by the
@@ -94,10 +100,13 @@ struct vs_oom {
                                * it, or all allocations; the highest before */
     struct vs_report_sites growing;   /* call sites that keep memory; growth_* are their sums */
     uint64_t growth_bytes;            /* with the driver's rounding */
-    uint64_t growth_count, growth_times, growth_per_step, growth_since, growth_since_ns;
+    uint64_t growth_count, growth_since, growth_since_ns;
+    uint64_t growth_times;            /* of the site that kept memory most often */
+    uint64_t growth_each;             /* mean bytes each time */
+    uint64_t growth_per_step;         /* mean bytes; 0: without steps */
+    uint64_t growth_every;            /* it grows every so many steps; 0: irregular, or the sites differ */
     bool growth_pins;        /* most holes of the cache lie beside blocks of a growing site */
     uint64_t steps_found;    /* without marks: completed ones, found from the repeating requests */
-    int64_t steps_found_net; /* median of what each of these added */
     uint64_t steps_begun, steps_done;
     bool in_step;           /* a step was in progress */
     uint64_t step_bytes;    /* live at the failure and allocated in that step, or since the last one
@@ -112,10 +121,12 @@ struct vs_oom {
                              * 0: none */
     uint64_t rising_last;   /* the last one: the failed one, if it is the failing call site */
     struct vs_report_site rising_site;
-    uint64_t spike_bytes;   /* the exceptional allocation; 0: none */
-    uint64_t spike_peak;    /* peak of allocated before it */
-    bool spike_is_request;  /* it is the failed request */
-    struct vs_report_site spike_site;
+    uint64_t spike_bytes;   /* the exceptional allocations of one step; 0: none */
+    uint64_t spike_count;   /* how many, the failed request included */
+    uint64_t spike_peak;    /* peak of allocated before them */
+    bool spike_is_request;  /* the failed request is one of them */
+    struct vs_report_site spike_site;   /* of the request, or of most bytes */
+    struct vs_report_sites spike_sites; /* of all */
     struct vs_cache_census cache;
     uint64_t pools_releasable; /* of the unused bytes of stream-ordered pools; the rest is beside live
                                 * blocks */
@@ -141,9 +152,7 @@ struct vs_oom {
     /* other causes without which the request fits, too, those with most bytes; they are explained */
     const struct vs_oom_cause *also[VS_ALSO_MAX];
     size_t also_count;
-    uint64_t growing_stacks[VS_OOM_STACKS_MAX]; /* stack ids of what grows */
-    size_t growing_stack_count;
-    uint64_t spike_stack;   /* of a spike that is live; 0: none */
+    struct vs_oom_stacks growth_stacks, spike_stacks;
     const struct vs_report_site *guilty; /* the call site to look at */
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;

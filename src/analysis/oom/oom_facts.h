@@ -31,6 +31,21 @@ struct vs_oom_scene {
 /* vs_oom_facts: completes *oom*, whose figures of the device are set. VS_ERR_NOMEM. */
 enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 
+/* vs_oom_growth_facts: what grows; after the libraries. vs_oom_spike_facts: the exceptional
+ * allocations; after what grows. VS_ERR_NOMEM. */
+enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+
+/* vs_oom_name_site: names the call site with *index* in the replay. VS_ERR_NOMEM. vs_oom_same_site:
+ * both have the same text. */
+enum vs_err vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene, uint32_t index,
+                             uint64_t bytes, uint64_t count,
+                             struct vs_report_site *out) VS_MUST_CHECK;
+bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
+
+/* vs_oom_step_at: the row of the step in progress at *time_ns*, + 1; 0: before the first. */
+size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns);
+
 /* vs_oom_cache_facts: the cache, which the missing bytes depend on. Called before them. */
 enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 

@@ -21,7 +21,7 @@ struct trial {
 struct trials {
     struct trial items[TRIALS_MAX];
     size_t count;
-    struct vs_whatif_site sites[VS_OOM_STACKS_MAX + 1]; /* of growth, then that of the spike */
+    struct vs_whatif_site sites[2 * VS_OOM_STACKS_MAX]; /* of growth, then of the spike */
     size_t growing, spikes;
 };
 
@@ -36,13 +36,13 @@ static struct trial *add(struct trials *trials, const char *kind, const char *te
     return trial;
 }
 
-/* Whether the log has requests of *stack*: without them a trial says nothing. */
-static bool has_requests(const struct vs_whatif_log *log, uint64_t stack)
+/* Whether the log has requests of the site that keeps most: without them the trial says nothing. */
+static bool has_requests(const struct vs_oom_stacks *cause, const struct vs_whatif_log *log)
 {
     size_t count;
     const uint64_t *stacks = vs_whatif_stacks(log, &count);
-    for (size_t i = 0; i < count; i++)
-        if (stacks[i] == stack)
+    for (size_t i = 0; cause->count && i < count; i++)
+        if (stacks[i] == cause->stack[0])
             return true;
     return false;
 }
@@ -50,26 +50,22 @@ static bool has_requests(const struct vs_whatif_log *log, uint64_t stack)
 static void find_sites(struct trials *trials, const struct vs_oom *oom,
                        const struct vs_whatif_log *log)
 {
-    size_t count = oom->growing_stack_count;
-    if (count && has_requests(log, oom->growing_stacks[0]))
-        trials->growing = count;
+    const struct vs_oom_stacks *growth = &oom->growth_stacks, *spike = &oom->spike_stacks;
+    if (has_requests(growth, log))
+        trials->growing = growth->count;
     for (size_t i = 0; i < trials->growing; i++)
         trials->sites[i] = (struct vs_whatif_site){
-            oom->growing_stacks[i],
-            oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
-    trials->spikes = oom->spike_stack && has_requests(log, oom->spike_stack);
-    if (trials->spikes)
-        trials->sites[trials->growing] =
-            (struct vs_whatif_site){oom->spike_stack, VS_WHATIF_ABSENT};
+            growth->stack[i], oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT, 0};
+    if (!oom->spike_is_request && has_requests(spike, log)) /* it cannot be replayed without */
+        trials->spikes = spike->count;
+    for (size_t i = 0; i < trials->spikes; i++)
+        trials->sites[trials->growing + i] =
+            (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
 }
 
 static const char *without_growth(struct vs_oom *oom)
 {
-    const char *where = vs_oom_site(oom, &oom->growing.items[0], 2);
-    size_t more = oom->growing.count + oom->growing.omitted_count;
-    if (more > 1)
-        where = vs_oom_text_of(oom, more == 2 ? "%s and the other growing call site"
-                                              : "%s and the other growing call sites", where);
+    const char *where = vs_oom_site_list(oom, &oom->growing, 2);
     return vs_oom_text_of(oom, oom->steps_begun ? "free the blocks of %s at the end of their step"
                                                 : "do not keep the blocks of %s", where);
 }
@@ -92,8 +88,7 @@ static const char *without(const struct trials *trials, struct vs_oom *oom,
         if (!setting->sites)
             setting->sites = trials->sites + trials->growing;
         setting->site_count += trials->spikes;
-        return vs_oom_text_of(oom, "split or avoid the %s at %s", vs_oom_size(oom, oom->spike_bytes),
-                              vs_oom_site(oom, &oom->spike_site, 2));
+        return vs_oom_spike_remedy(oom);
     }
     if (verdict == &vs_verdict_pool && recorded->pool_kept_peak) {
         *kind = "trim_pools";

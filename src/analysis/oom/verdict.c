@@ -14,6 +14,8 @@
 #include "base/vs_size.h"
 
 #define SITE_COLUMNS 120
+#define NAMED_MOST 3 /* call sites in one sentence, each with at least */
+#define MATTERS 20   /* such a part of the bytes */
 
 static const struct vs_verdict *const verdicts[] = {
 #define VS_VERDICT(id) &vs_verdict_##id,
@@ -26,6 +28,7 @@ static const struct vs_verdict *const verdicts[] = {
 #define OF_DEVICE 10
 #define OF_LIVE 4
 #define OF_DEMAND 50     /* where a replay decides: of live memory and the request together */
+#define TIMES_FILLING 8
 #define DOMINANT 4       /* a later cause in the table must hold so many times as much */
 
 /* --- the shares --- */
@@ -46,6 +49,14 @@ static bool is_large(const struct vs_oom *oom, const struct vs_verdict *verdict,
     return bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
 }
 
+/* A small part of the device that was kept a few times: a leak, or a buffer of fixed size which is
+ * being filled. */
+static bool may_be_filling(const struct vs_oom *oom, const struct vs_verdict *verdict, uint64_t bytes)
+{
+    return verdict == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
+           bytes < oom->total / OF_DEVICE;
+}
+
 static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
@@ -55,7 +66,8 @@ static void find_shares(struct vs_oom *oom)
         const struct vs_report_site *site = verdicts[i]->guilty ? verdicts[i]->guilty(oom) : NULL;
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
-            is_large(oom, verdicts[i], bytes) || ran_before(oom, verdicts[i]),
+            is_large(oom, verdicts[i], bytes) ||
+                (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
             site && (site->count || site->frame_count) ? site : NULL};
     }
 }
@@ -373,6 +385,30 @@ const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, s
 {
     char chain[VS_CHAIN_TEXT_MAX], text[4 * SITE_COLUMNS + 4];
     return keep(oom, vs_text_clip(text, vs_text_site(chain, site, frames), SITE_COLUMNS));
+}
+
+size_t vs_oom_main_sites(const struct vs_report_sites *sites)
+{
+    uint64_t total = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < sites->count; i++)
+        total += sites->items[i].bytes;
+    while (count < sites->count && count < NAMED_MOST &&
+           (count == 0 || sites->items[count].bytes >= total / MATTERS))
+        count++;
+    return count;
+}
+
+const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *sites, size_t frames)
+{
+    size_t count = vs_oom_main_sites(sites), more = sites->count - count;
+    const char *text = count ? vs_oom_site(oom, &sites->items[0], frames) : "";
+    for (size_t i = 1; i < count; i++)
+        text = vs_oom_text_of(oom, i + 1 == count && !more ? "%s and %s" : "%s, %s", text,
+                              vs_oom_site(oom, &sites->items[i], frames));
+    return more ? vs_oom_text_of(oom, "%s and %zu more call site%s", text, more,
+                                 more == 1 ? "" : "s")
+                : text;
 }
 
 uint64_t vs_oom_available(const struct vs_oom *oom)

@@ -50,6 +50,13 @@ const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...) VS_PRINT
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes);
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole);
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames);
+/* vs_oom_main_sites: how many of the first sites of a list are named: those with a twentieth of the
+ * bytes or more, the first always, at most three. vs_oom_site_list: "A, B and 2 more call sites". */
+size_t vs_oom_main_sites(const struct vs_report_sites *sites);
+const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *sites,
+                             size_t frames);
+/* vs_oom_spike_remedy: "split or avoid …", without what it reaches. */
+const char *vs_oom_spike_remedy(struct vs_oom *oom);
 
 /* vs_oom_sizes: two sizes of a remedy, from 1 GiB on with three digits after the point: a user sets
  * and checks them. */

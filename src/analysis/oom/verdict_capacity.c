@@ -23,6 +23,15 @@ static void explain_equal_blocks(struct vs_oom *oom)
                   vs_oom_site(oom, site, 2), vs_oom_size(oom, site->bytes));
 }
 
+/* A few blocks that were kept: the begin of a leak, or of a buffer of fixed size. */
+static void explain_small_growth(struct vs_oom *oom)
+{
+    unsigned long long times = oom->growth_times;
+    vs_oom_but(oom, "it may be growth: %s kept memory in %llu step%s and freed none of it, %s; without "
+               "that this request fits", vs_oom_site_list(oom, &oom->growing, 2), times,
+               times == 1 ? "" : "s", vs_oom_size(oom, oom->growth_bytes));
+}
+
 static void explain(struct vs_oom *oom)
 {
     unsigned long long steps = oom->steps_done;
@@ -51,7 +60,9 @@ static void explain(struct vs_oom *oom)
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);
     for (size_t i = 0; i < oom->cause_count; i++)
-        if (oom->causes[i].suffices)
+        if (oom->causes[i].suffices && oom->causes[i].verdict == &vs_verdict_growth)
+            explain_small_growth(oom);
+        else if (oom->causes[i].suffices)
             vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
                        "live, so later requests may not", oom->causes[i].verdict->noun,
                        vs_oom_size(oom, oom->causes[i].bytes));

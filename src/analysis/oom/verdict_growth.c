@@ -37,25 +37,33 @@ static const char *kept(struct vs_oom *oom)
     return vs_oom_text_of(oom, "%s (%s with the driver's rounding)", two.a, two.b);
 }
 
-/* What the device loses each time: with the driver's rounding. */
-static const char *kept_each_time(struct vs_oom *oom)
+/* *bytes* as requested, with the part of the driver's rounding that falls on them. */
+static uint64_t with_rounding(const struct vs_oom *oom, uint64_t bytes)
 {
-    uint64_t requested = requested_bytes(oom), each = oom->growth_per_step;
-    if (requested && requested < oom->growth_bytes)
-        each = (uint64_t)((double)each * (double)oom->growth_bytes / (double)requested);
-    return vs_oom_size(oom, each);
+    uint64_t requested = requested_bytes(oom);
+    if (!requested || requested >= oom->growth_bytes)
+        return bytes;
+    return (uint64_t)((double)bytes * (double)oom->growth_bytes / (double)requested);
+}
+
+/* "8.0 MiB every step", "6.0 MiB every 3 steps", "1.3 MiB a step on average"; *every* 0: irregular,
+ * or several call sites together. */
+static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
+{
+    if (every == 1)
+        return vs_oom_text_of(oom, "%s every step", vs_oom_size(oom, per_step));
+    if (every)
+        return vs_oom_text_of(oom, "%s every %llu steps", vs_oom_size(oom, per_step * every),
+                              (unsigned long long)every);
+    return vs_oom_text_of(oom, "%s a step on average", vs_oom_size(oom, per_step));
 }
 
 static void explain_steps(struct vs_oom *oom)
 {
-    unsigned long long times = oom->growth_times, since = oom->growth_since;
-    const char *each = vs_oom_size(oom, oom->growth_per_step);
-    const char *all = kept(oom);
-    if (times + 1 >= oom->steps_done)
-        vs_oom_evidence(oom, "grows by %s every step since step %llu: %s so far", each, since, all);
-    else
-        vs_oom_evidence(oom, "grew by %s in each of %llu steps, first in step %llu: %s so far", each,
-                        times, since, all);
+    vs_oom_evidence(oom, "grows by %s since step %llu: %s %s",
+                    rate(oom, oom->growth_per_step, oom->growth_every),
+                    (unsigned long long)oom->growth_since, kept(oom),
+                    oom->in_step ? "in completed steps" : "so far");
     if (oom->growth_times < TIMES_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
 }
@@ -66,31 +74,70 @@ static void explain_times(struct vs_oom *oom)
     vs_oom_evidence(oom, "since %s, %llu allocations were never freed: %s; the program freed other "
                     "memory that it allocated between them", vs_time_format(time, oom->growth_since_ns),
                     (unsigned long long)oom->growth_count, kept(oom));
-    if (oom->steps_found && oom->steps_found_net > 0)
-        vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and each added %s",
-                        (unsigned long long)oom->steps_found,
-                        vs_oom_size(oom, (uint64_t)oom->steps_found_net));
+    if (oom->steps_found && oom->growth_per_step)
+        vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and it grows by %s since "
+                        "step %llu", (unsigned long long)oom->steps_found,
+                        rate(oom, oom->growth_per_step, oom->growth_every),
+                        (unsigned long long)oom->growth_since);
     else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
         vs_oom_but(oom, "the program marks no steps (NVTX) and kept few blocks so far: an unfinished "
                    "first step looks the same");
 }
 
+/* One of several call sites: its part, its rate and its line. */
+static void explain_site(struct vs_oom *oom, const struct vs_report_site *site, const char *where)
+{
+    const char *often = site->growth_in_steps && site->growth_per_step
+                            ? vs_oom_text_of(oom, ", %s", rate(oom, site->growth_per_step,
+                                                               site->growth_every))
+                            : "";
+    vs_oom_evidence(oom, "%s of it, %s%s, at %s: %llu allocations, %llu free%s",
+                    vs_oom_percent(oom, site->growth_bytes, requested_bytes(oom)),
+                    vs_oom_size(oom, site->growth_bytes), often, where,
+                    (unsigned long long)site->allocs, (unsigned long long)site->frees,
+                    site->frees == 1 ? "" : "s");
+}
+
 static void explain_sites(struct vs_oom *oom)
 {
-    unsigned long long sites = oom->growing.count + oom->growing.omitted_count;
-    const struct vs_report_site *most = guilty(oom);
-    if (!most)
+    size_t named = vs_oom_main_sites(&oom->growing), more = oom->growing.count - named;
+    const char *failed = vs_oom_site(oom, &oom->failure.site, 3);
+    uint64_t rest = 0;
+    for (size_t i = 0; i < named; i++) {
+        const struct vs_report_site *site = &oom->growing.items[i];
+        const char *text = vs_oom_site(oom, site, 3);
+        if (strcmp(text, failed) == 0)
+            text = "the call site that failed";
+        if (oom->growing.count > 1)
+            explain_site(oom, site, text);
+        else
+            vs_oom_evidence(oom, "at %s: %llu allocations, %llu free%s", text,
+                            (unsigned long long)site->allocs, (unsigned long long)site->frees,
+                            site->frees == 1 ? "" : "s");
+    }
+    for (size_t i = named; i < oom->growing.count; i++)
+        rest += oom->growing.items[i].growth_bytes;
+    if (more)
+        vs_oom_evidence(oom, "%s more at %zu other call site%s", vs_oom_size(oom, rest), more,
+                        more == 1 ? "" : "s");
+}
+
+/* A larger device lasts for as many steps more as it has bytes. */
+static void larger_device(struct vs_oom *oom)
+{
+    uint64_t bytes = oom->total + oom->missing;
+    if (!oom->total)
         return;
-    const char *failed = vs_oom_site(oom, &oom->failure.site, 3), *text = vs_oom_site(oom, most, 3);
-    if (strcmp(text, failed) == 0)
-        text = "the call site that failed";
-    unsigned long long allocs = most->allocs, frees = most->frees;
-    if (sites == 1)
-        vs_oom_evidence(oom, "at %s: %llu allocations, %llu free%s", text, allocs, frees,
-                        frees == 1 ? "" : "s");
+    if (oom->growth_per_step)
+        vs_oom_remedy(oom, "bigger_device", bytes, true,
+                      "a larger device only delays it: by a step for each %s",
+                      vs_oom_size(oom, with_rounding(oom, oom->growth_per_step)));
+    else if (oom->growing.count == 1)
+        vs_oom_remedy(oom, "bigger_device", bytes, true,
+                      "a larger device only delays it: it keeps %s more with each repetition",
+                      vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
     else
-        vs_oom_evidence(oom, "at %llu call sites, most of it at %s: %llu allocations, %llu free%s",
-                        sites, text, allocs, frees, frees == 1 ? "" : "s");
+        vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger device only delays it");
 }
 
 static void explain(struct vs_oom *oom)
@@ -103,16 +150,10 @@ static void explain(struct vs_oom *oom)
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_growth);
     vs_oom_remedy(oom, "free_growth", oom->growth_bytes, oom->growth_bytes >= oom->missing,
-                  "free what %s keeps, or keep it on the host: %s",
-                  oom->growing.count == 1 ? vs_oom_site(oom, guilty(oom), 2)
-                                          : "each of these call sites",
+                  "free what %s keep%s, or keep it on the host: %s",
+                  vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
                   vs_oom_size(oom, oom->growth_bytes));
-    if (oom->total)
-        vs_oom_remedy(oom, "bigger_device", oom->total + oom->missing, true,
-                      oom->steps_begun ? "a larger device only delays it: by a step for each %s"
-                                       : "a larger device only delays it: it keeps %s more with "
-                                         "each repetition",
-                      kept_each_time(oom));
+    larger_device(oom);
 }
 
 const struct vs_verdict vs_verdict_growth = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: one allocation unlike any other, without which the program has run: the failed request,
- * or a live one. */
+ * Verdict: one allocation unlike any other, or those of one step, without which the program has run:
+ * the failed request, or live ones. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 
@@ -15,16 +15,42 @@ static const struct vs_report_site *guilty(const struct vs_oom *oom)
     return &oom->spike_site;
 }
 
+static const char *live_or_requested(const struct vs_oom *oom)
+{
+    return oom->spike_is_request ? "the failed request is one of them" : "all are live";
+}
+
+static void explain_size(struct vs_oom *oom)
+{
+    const char *size = vs_oom_size(oom, oom->spike_bytes);
+    const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 3);
+    if (oom->spike_count > 1)
+        vs_oom_evidence(oom, "one step asked for %s in %llu allocations at %s; %s", size,
+                        (unsigned long long)oom->spike_count, sites, live_or_requested(oom));
+    else
+        vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
+                        size, sites);
+    vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
+                    vs_oom_percent(oom, oom->spike_bytes, oom->total),
+                    oom->limit ? "limit" : "device", /* what oom->total is */
+                    vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
+}
+
+const char *vs_oom_spike_remedy(struct vs_oom *oom)
+{
+    const char *size = vs_oom_size(oom, oom->spike_bytes);
+    const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 2);
+    if (oom->spike_count == 1)
+        return vs_oom_text_of(oom, "split or avoid the %s at %s", size, sites);
+    return vs_oom_text_of(oom, "split or avoid the %llu allocations, %s together, at %s",
+                          (unsigned long long)oom->spike_count, size, sites);
+}
+
 static void explain(struct vs_oom *oom)
 {
-    const struct vs_report_site *site = &oom->spike_site;
     uint64_t peak = oom->spike_peak;
-    const char *whole = oom->limit ? "limit" : "device"; /* what oom->total is */
-    vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
-                    vs_oom_size(oom, oom->spike_bytes), vs_oom_site(oom, site, 3));
-    vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
-                    vs_oom_percent(oom, oom->spike_bytes, oom->total), whole,
-                    vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
+    const char *whole = oom->limit ? "limit" : "device";
+    explain_size(oom);
     if (oom->steps_done)
         vs_oom_evidence(oom, "%llu earlier step%s peaked at %s, %s of the %s",
                         (unsigned long long)oom->steps_done, oom->steps_done == 1 ? "" : "s",
@@ -38,14 +64,13 @@ static void explain(struct vs_oom *oom)
     if (oom->steps_done == 0)
         vs_oom_but(oom, "the program marks no steps: it was compared with the whole run before it");
     vs_oom_remedy(oom, "avoid_spike", oom->spike_bytes, true,
-                  "split or avoid the %s at %s: without it the program peaks at %s",
-                  vs_oom_size(oom, oom->spike_bytes), vs_oom_site(oom, site, 2),
-                  vs_oom_size(oom, peak));
-    if (oom->spike_is_request)
+                  "%s: without %s the program peaks at %s", vs_oom_spike_remedy(oom),
+                  oom->spike_count == 1 ? "it" : "them", vs_oom_size(oom, peak));
+    if (oom->spike_is_request && oom->spike_count == 1)
         vs_oom_smaller_request(oom);
     vs_oom_bigger_device(oom);
 }
 
 const struct vs_verdict vs_verdict_spike = {
     "single_spike", "single spike: one allocation is far larger than any before it",
-    "the one large allocation", NULL, recovers, recovers, false, explain, guilty};
+    "the spike", NULL, recovers, recovers, false, explain, guilty};

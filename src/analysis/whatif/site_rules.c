@@ -21,8 +21,10 @@ enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_what
     }
     for (size_t i = 0; i < log->site_count; i++) {
         for (size_t k = 0; k < setting->site_count; k++) {
-            if (setting->sites[k].stack == log->stacks[i])
-                rules->sites[i].rule = setting->sites[k].rule;
+            if (setting->sites[k].stack != log->stacks[i])
+                continue;
+            rules->sites[i].rule = setting->sites[k].rule;
+            rules->sites[i].bytes_min = setting->sites[k].bytes_min;
         }
     }
     return VS_OK;

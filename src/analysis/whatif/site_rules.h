@@ -9,6 +9,7 @@
 
 struct vs_ruled_site {
     enum vs_whatif_site_rule rule; /* 0: none */
+    uint64_t bytes_min;
     uint32_t first, last;          /* live blocks, slot + 1; 0: none */
 };
 
@@ -30,9 +31,10 @@ enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_what
                                const struct vs_whatif_setting *setting) VS_MUST_CHECK;
 void vs_site_rules_free(struct vs_site_rules *rules);
 
-static inline bool vs_site_absent(const struct vs_site_rules *rules, uint32_t site)
+static inline bool vs_site_absent(const struct vs_site_rules *rules, uint32_t site, uint64_t bytes)
 {
-    return rules->any && rules->sites[site].rule == VS_WHATIF_ABSENT;
+    return rules->any && rules->sites[site].rule == VS_WHATIF_ABSENT &&
+           bytes >= rules->sites[site].bytes_min;
 }
 /* vs_site_rules_add, _remove: a block became live, or not any more. */
 void vs_site_rules_add(struct vs_site_rules *rules, uint32_t site, uint32_t slot);

@@ -101,6 +101,7 @@ enum vs_whatif_site_rule {
 struct vs_whatif_site {
     uint64_t stack; /* stack id of its allocations (vs_site.stack) */
     enum vs_whatif_site_rule rule;
+    uint64_t bytes_min; /* of VS_WHATIF_ABSENT: smaller blocks stay */
 };
 
 /* One setting. Zero-initialise (vs_whatif_setting_init): then as recorded. */

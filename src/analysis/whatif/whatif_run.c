@@ -155,7 +155,7 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
 {
     struct setting_slot *slot = &r->slots[e->slot];
     slot->server = NOWHERE;
-    if (vs_site_absent(&r->rules, e->site))
+    if (vs_site_absent(&r->rules, e->site, e->bytes))
         return VS_OK;
     enum vs_err err = serve(r, e, slot);
     if (err == VS_ERR_DEVICE_OOM) {

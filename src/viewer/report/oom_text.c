@@ -292,11 +292,13 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_uint(json, "bytes", oom->growth_bytes);
     vs_json_uint(json, "allocations", oom->growth_count);
     vs_json_uint(json, "times", oom->growth_times);
-    vs_json_uint(json, "bytes_per_time", oom->growth_per_step);
+    vs_json_uint(json, "bytes_per_time", oom->growth_each);
+    vs_json_uint(json, "bytes_per_step", oom->growth_per_step);
     vs_json_uint(json, "since_step", oom->growth_since);
     vs_json_uint(json, "since_ns", oom->growth_since_ns);
     vs_json_end_object(json);
     vs_json_uint(json, "spike_bytes", oom->spike_bytes);
+    vs_json_uint(json, "spike_allocations", oom->spike_count);
     if (!oom->kinds_total)
         return;
     vs_json_begin_object(json, "kinds");
@@ -362,6 +364,7 @@ static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const stru
     figures(json, oom);
     vs_report_json_sites(json, "sites_live", &oom->sites);
     vs_report_json_sites(json, "sites_growing", &oom->growing);
+    vs_report_json_sites(json, "sites_of_spike", &oom->spike_sites);
     vs_json_begin_array(json, "remedies");
     for (size_t i = 0; i < oom->remedy_count; i++) {
         vs_json_begin_object(json, NULL);

@@ -192,7 +192,8 @@ static void a_leak_per_step_is_growth(void **state)
     assert_string_equal(oom->growing.items[0].frames[0].function, "site_leak");
     assert_string_equal(oom->remedies[0].kind, "free_growth");
     assert_true(oom->remedies[0].fits);
-    assert_true(has_evidence(oom, false, "grows by 20.0 MiB every step since step 0: 120.0 MiB so far"));
+    assert_true(has_evidence(oom, false, "grows by 20.0 MiB every step since step 0: 120.0 MiB in "
+                             "completed steps"));
     assert_string_equal(remedy_of(oom, "bigger_device")->text,
                         "a larger device only delays it: by a step for each 20.0 MiB");
     done(&b, oom);

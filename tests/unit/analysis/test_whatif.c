@@ -420,7 +420,7 @@ static void blocks_of_a_site_can_end_with_their_step(void **state)
     read_log(&b, 0, 0);
     const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
     assert_int_equal(count, 2);
-    struct vs_whatif_site site = {stacks[1], VS_WHATIF_FREE_AT_STEP_END};
+    struct vs_whatif_site site = {stacks[1], VS_WHATIF_FREE_AT_STEP_END, 0};
     assert_int_equal(as_recorded().reserved_peak, 210 * MIB);
     vs_whatif_setting_init(&setting);
     setting.sites = &site;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What grows, for the post-mortem: the call sites that keep blocks older than any freed one of theirs
+ * (block_history.h), and queues that become longer (the growth tracker). Their rates and first steps
+ * are those that the report prints. */
+#include "analysis/oom/oom_facts.h"
+
+#include <stdlib.h>
+
+#include "analysis/report/growth_fill.h"
+#include "analysis/state/user_level.h"
+
+#define SITES_MAX VS_OOM_STACKS_MAX
+
+static void merge_site(struct vs_report_sites *list, struct vs_report_site *items,
+                       const struct vs_report_site *one)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!vs_oom_same_site(&items[i], one))
+            continue;
+        items[i].bytes += one->bytes;
+        items[i].count += one->count;
+        items[i].allocs += one->allocs;
+        items[i].frees += one->frees;
+        vs_growth_merge(&items[i], one);
+        return;
+    }
+    items[list->count++] = *one;
+}
+
+/* Completed steps from the one at *since_ns* on, and its number; 0: none were found. */
+static uint64_t found_steps(const struct vs_oom_scene *scene, uint64_t since_ns, uint64_t *number)
+{
+    const struct vs_growth_steps *steps = &scene->growth->steps;
+    if (steps->source != VS_STEPS_FOUND || steps->account != scene->failure->account)
+        return 0;
+    size_t row = vs_oom_step_at(steps, since_ns), first = row ? row - 1 : 0;
+    *number = steps->first_number + first * steps->stride;
+    uint64_t before = *number > steps->first_number ? *number - steps->first_number : 0;
+    return steps->done > before ? steps->done - before : 0;
+}
+
+/* How a site grows: as the report says it, where the tracker is sure as well; otherwise the mean over
+ * the steps since its first block. */
+static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_growth *found,
+                      struct vs_report_site *out)
+{
+    const struct vs_growth_row *row = vs_growth_of(scene->growth, found->site);
+    uint64_t start = vs_replay_start_ns(scene->summary->replay), since_ns = found->since_ns;
+    uint64_t steps = found->steps;
+    out->growing = true;
+    out->growth_bytes = found->bytes;
+    out->growth_since = found->since_step;
+    if (!steps)
+        steps = found_steps(scene, since_ns, &out->growth_since);
+    if (row && vs_growth_accused(row) && row->since_step_known && row->per_step) {
+        out->growth_in_steps = true;
+        out->growth_per_step = row->per_step;
+        out->growth_every = row->every;
+        out->growth_since = row->since_step;
+        out->growth_until = row->until_step;
+        out->growth_confidence = row->confidence;
+        out->growth_until_ns = row->until_ns > start ? row->until_ns - start : 0;
+        since_ns = row->since_ns;
+    } else if (steps) {
+        out->growth_in_steps = true;
+        out->growth_every = found->times + 1 >= steps && found->times <= steps + 1 ? 1 : 0;
+        out->growth_per_step = out->growth_every ? found->per_time : found->bytes / steps;
+    }
+    out->growth_since_ns = since_ns > start ? since_ns - start : 0;
+}
+
+/* Adds a growing site. */
+static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                               struct vs_report_site *items, const struct vs_history_growth *found)
+{
+    struct vs_report_site one;
+    enum vs_err err =
+        vs_oom_name_site(oom, scene, found->site, found->bytes, found->count, &one);
+    if (err)
+        return err;
+    fill_rate(scene, found, &one);
+    oom->growth_stacks.stack[oom->growth_stacks.count++] = scene->history->sites[found->site].stack;
+    merge_site(&oom->growing, items, &one);
+    oom->growth_bytes += found->held;
+    oom->growth_count += found->count;
+    oom->growth_each += found->per_time;
+    if (found->times > oom->growth_times)
+        oom->growth_times = found->times;
+    return VS_OK;
+}
+
+/* The sums of the growing sites, most bytes first. */
+static void sum_growing(struct vs_oom *oom, struct vs_report_site *items)
+{
+    bool in_steps = oom->growing.count > 0;
+    uint64_t every = 0;
+    for (size_t i = 1; i < oom->growing.count; i++) {
+        struct vs_report_site one = items[i];
+        size_t at = i;
+        for (; at && items[at - 1].growth_bytes < one.growth_bytes; at--)
+            items[at] = items[at - 1];
+        items[at] = one;
+    }
+    for (size_t i = 0; i < oom->growing.count; i++) {
+        const struct vs_report_site *site = &items[i];
+        in_steps &= site->growth_in_steps;
+        every = i && site->growth_every != every ? 0 : site->growth_every;
+        oom->growth_per_step += site->growth_per_step;
+        if (i == 0 || site->growth_since_ns < oom->growth_since_ns) {
+            oom->growth_since_ns = site->growth_since_ns;
+            oom->growth_since = site->growth_since;
+        }
+    }
+    if (!in_steps)
+        oom->growth_per_step = 0;
+    oom->growth_every = oom->growing.count == 1 || every == 1 ? every : 0;
+    oom->growing.total_bytes = oom->growth_bytes;
+}
+
+/* Whether *row* may be added to the *count* sites that were found: one that the tracker alone found,
+ * and that frees memory, too. */
+static bool is_tracked(const struct vs_oom_scene *scene, const struct vs_growth_row *row,
+                       const struct vs_history_growth *found, size_t count)
+{
+    size_t k = 0;
+    while (k < count && found[k].site != row->site)
+        k++;
+    return k == count && row->account == scene->failure->account && row->user_level &&
+           vs_growth_accused(row) && row->site < scene->history->site_count &&
+           scene->history->sites[row->site].freed;
+}
+
+/* Growth of another kind than kept blocks: memory of a site that grows although each of its blocks is
+ * freed one day, such as a queue that becomes longer. Found by the tracker alone, which also
+ * follows sites that only build up their data: those without a free are left to the history. */
+static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
+                               size_t *count)
+{
+    const struct vs_growth_result *growth = scene->growth;
+    struct vs_history_times *sites = calloc(growth->site_count + 1, sizeof *sites);
+    size_t candidates = 0, known = *count;
+    if (!sites)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < growth->site_count; i++)
+        if (is_tracked(scene, &growth->sites[i], found, known))
+            sites[candidates++].site = growth->sites[i].site;
+    if (candidates)
+        vs_history_times(scene->history, scene->summary->replay, scene->failure->account, sites,
+                         candidates);
+    for (size_t i = 0, next = 0; i < growth->site_count && *count < SITES_MAX; i++) {
+        const struct vs_growth_row *row = &growth->sites[i];
+        if (!is_tracked(scene, row, found, known) || sites[next++].times < VS_HISTORY_TIMES_MIN)
+            continue;
+        uint64_t times = row->births ? row->births : row->count;
+        found[(*count)++] = (struct vs_history_growth){
+            .site = row->site, .bytes = row->bytes, .held = row->bytes, .count = row->count,
+            .times = times, .per_time = row->per_step ? row->per_step : row->bytes / (times + !times),
+            .since_step = row->since_step, .since_ns = row->since_ns};
+    }
+    free(sites);
+    return VS_OK;
+}
+
+enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
+{
+    struct vs_history_growth found[SITES_MAX];
+    enum vs_err err;
+    size_t count = vs_history_growing(scene->history, scene->summary->replay,
+                                      scene->failure->account, found, SITES_MAX, &err);
+    if (!err)
+        err = add_tracked(scene, found, &count);
+    count = err ? 0 : count;
+    struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
+    if (!err && !items)
+        err = VS_ERR_NOMEM;
+    oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
+    for (size_t i = 0; !err && i < count; i++)
+        err = add_growing(oom, scene, items, &found[i]);
+    sum_growing(oom, items);
+    for (size_t i = 0; i < count; i++)
+        oom->growth_pins |= oom->cache.pin_site == found[i].site + 1;
+    const struct vs_growth_steps *steps = &scene->growth->steps;
+    if (steps->source == VS_STEPS_FOUND && steps->account == scene->failure->account)
+        oom->steps_found = steps->done;
+    return err;
+}
