@@ -117,7 +117,6 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
                           &out->holders);
 }
 
-/* Names of native functions are not looked up: Python frames tell enough. */
 static enum vs_err fill_kinds(struct fit_pass *pass, unsigned index, uint64_t peak,
                               struct vs_fit_device *out)
 {
@@ -126,7 +125,7 @@ static enum vs_err fill_kinds(struct fit_pass *pass, unsigned index, uint64_t pe
         {.device = out->device, .event = peak},
         {.device = out->device, .event = refused ? refused->event : VS_KINDS_END}};
     struct vs_kinds_table tables[2];
-    enum vs_err err = vs_kinds_read(pass->reader, NULL, queries, 2, tables);
+    enum vs_err err = vs_kinds_read(pass->reader, pass->symbols, queries, 2, tables);
     if (err)
         return err;
     out->kinds = tables[0];

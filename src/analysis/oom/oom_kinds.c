@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the framework's live tensors were at the failure: parameters, gradients, activations, … The
- * whole trace is read, because the kind of a block depends on what became of others like it. */
+ * whole trace is read, because the kind of a block depends on what became of others like it. The
+ * names of native functions tell results that the program computes from its inputs, as in the
+ * report. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,9 +48,13 @@ enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
     struct vs_kinds_table table;
+    struct vs_symbols *symbols = NULL;
     if (!oom->has_framework || oom->failure.host)
         return VS_OK;
-    enum vs_err err = vs_kinds_read(reader, NULL, &query, 1, &table);
+    enum vs_err err = vs_symbols_open(reader, &symbols);
+    if (!err)
+        err = vs_kinds_read(reader, symbols, &query, 1, &table);
+    vs_symbols_close(symbols);
     if (err)
         return err == VS_ERR_NOMEM ? err : VS_OK; /* the verdict does not need them */
     memcpy(oom->kinds, table.kinds, sizeof oom->kinds);
