@@ -174,10 +174,11 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
     event->kind = head & VS_RECORD_CODE;
     event->tid = r->tid;
     event->time_ns = r->time_ns;
-    memset(event->fields, 0, sizeof event->fields);
     const unsigned char *p = r->next; /* a local copy: the loop keeps it in a register */
     unsigned wanted = kind->known ? kind->known_fields : 0;
     bool good = true;
+    unsigned given = kind->field_count < wanted ? kind->field_count : wanted;
+    memset(event->fields + given, 0, sizeof event->fields - given * sizeof *event->fields);
     for (unsigned i = 0; good && i < kind->field_count; i++)
         good = get_field(r, &p, kind->codecs[i], i < wanted ? &event->fields[i] : &unused);
     r->next = p;
