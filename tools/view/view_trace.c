@@ -17,6 +17,7 @@
 #define SHOW_AFTER_NS UINT64_C(1000000000)
 #define SHOW_EVERY_NS UINT64_C(100000000)
 #define LOOK_EVERY_EVENTS 65536
+#define BESIDE_EVENTS 1000000 /* from so many on the post-mortem has a thread of its own */
 
 struct progress {
     struct vs_view_trace *trace;
@@ -72,6 +73,60 @@ static enum vs_err build_report(struct vs_view_trace *trace)
     return err ? err : trace->scan.err;
 }
 
+/* --- the post-mortem --- */
+
+static void make_diagnosis(struct vs_view_trace *trace, struct vs_reader *reader)
+{
+    enum vs_err err = vs_oom_tool_build(reader, trace->report, 0, true, &trace->memory, &trace->oom);
+    if (err == VS_ERR_STATE) {
+        trace->message = "The failed allocation has no diagnosis: not every allocation before it was "
+                         "recorded.";
+        err = VS_OK;
+    }
+    trace->oom_err = err;
+}
+
+static void *diagnose_beside(void *context)
+{
+    struct vs_view_trace *trace = context;
+    make_diagnosis(trace, trace->oom_reader);
+    return NULL;
+}
+
+/* The post-mortem reads the trace once more. Of a long trace a second reader does that on a thread,
+ * while the blocks are collected. Kinds of tensors need the symbols meanwhile, which are not for
+ * several threads. */
+static enum vs_err start_diagnosis(struct vs_view_trace *trace)
+{
+    const struct vs_report *report = trace->report;
+    bool alone = report->events < BESIDE_EVENTS;
+    if (!report->failure_total)
+        return VS_OK;
+    for (size_t i = 0; i < report->device_count; i++)
+        alone |= report->devices[i].has_framework;
+    if (!alone && vs_tool_open(trace->who, trace->path, &trace->oom_reader))
+        trace->oom_running = !pthread_create(&trace->oom_thread, NULL, diagnose_beside, trace);
+    if (!trace->oom_running)
+        make_diagnosis(trace, trace->reader);
+    return trace->oom_err;
+}
+
+static void await_diagnosis(struct vs_view_trace *trace)
+{
+    if (trace->oom_running)
+        pthread_join(trace->oom_thread, NULL);
+    trace->oom_running = false;
+}
+
+static enum vs_err diagnose(void *context, const struct vs_oom **oom, const char **message)
+{
+    struct vs_view_trace *trace = ((struct progress *)context)->trace;
+    await_diagnosis(trace);
+    *oom = trace->oom;
+    *message = trace->message;
+    return trace->oom_err;
+}
+
 bool vs_view_open(const char *who, const char *path, const struct vs_view_options *options,
                   struct vs_view_trace *trace)
 {
@@ -82,14 +137,8 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
     bool usable = !err && vs_tool_usable(who, path, trace->report->condition,
                                          trace->report->condition_text, options->partial,
                                          "--partial");
-    if (usable && trace->report->failure_total) {
-        err = vs_oom_tool_build(trace->reader, trace->report, 0, true, &trace->memory, &trace->oom);
-        if (err == VS_ERR_STATE) {
-            trace->message = "The failed allocation has no diagnosis: not every allocation before "
-                             "it was recorded.";
-            err = VS_OK;
-        }
-    }
+    if (usable)
+        err = start_diagnosis(trace);
     if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     if (!err && usable)
@@ -105,10 +154,9 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
     struct progress progress = {.trace = trace, .doing = "collecting the blocks of",
                                 .begun_ns = vs_clock_ns()};
     struct vs_page_source source = {
-        .reader = trace->reader, .report = trace->report, .oom = trace->oom,
-        .message = trace->message, .scan = &trace->scan, .span = &trace->span, .window = window,
+        .reader = trace->reader, .report = trace->report, .scan = &trace->scan, .span = &trace->span, .window = window,
         .events_max = options->events_max, .served = options->served, .progress = show,
-        .context = &progress};
+        .diagnose = diagnose, .context = &progress};
     struct vs_page_data *data = NULL;
     enum vs_err err = vs_page_data_build(&source, &data);
     end_progress(&progress);
@@ -148,7 +196,9 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
 
 void vs_view_close(struct vs_view_trace *trace)
 {
+    await_diagnosis(trace);
     vs_oom_free(trace->oom);
+    vs_reader_close(trace->oom_reader);
     vs_report_free(trace->report);
     vs_arena_free_all(&trace->memory);
     vs_page_scan_free(&trace->scan);

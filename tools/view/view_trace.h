@@ -4,6 +4,7 @@
 #ifndef VS_VIEW_TRACE_H
 #define VS_VIEW_TRACE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +25,11 @@ struct vs_view_trace {
     struct vs_span span;
     struct vs_page_scan scan;
     struct vs_report *report;
-    struct vs_oom *oom;     /* NULL: none */
+    struct vs_reader *oom_reader; /* of the post-mortem's own reading; NULL: none */
+    pthread_t oom_thread;         /* makes the post-mortem while *oom_running* */
+    bool oom_running;
+    enum vs_err oom_err;
+    struct vs_oom *oom;     /* NULL: none; as the following, after vs_view_data */
     struct vs_arena memory; /* of the post-mortem's line */
     const char *message;    /* for the page; NULL: none */
 };

@@ -358,6 +358,17 @@ static const struct vs_report_failure *first_of_storm(const struct vs_report *re
                ? &all->first : NULL;
 }
 
+uint64_t vs_oom_event(const struct vs_report *report)
+{
+    size_t index;
+    uint64_t repeated;
+    if (choose_failure(report, 0, &index))
+        return 0;
+    index = first_of_run(report, index, &repeated);
+    const struct vs_report_failure *first = index ? NULL : first_of_storm(report);
+    return first ? first->event : report->failures[index].event;
+}
+
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
                          struct vs_oom **out)
 {

@@ -165,6 +165,9 @@ struct vs_oom {
 /* vs_oom_is_out_of_memory: the error was out of memory, of CUDA or of PyTorch. */
 bool vs_oom_is_out_of_memory(const struct vs_report_failure *failure);
 
+/* vs_oom_event: the event of the failure that vs_oom_build diagnoses with *nth* 0; 0: there is none. */
+uint64_t vs_oom_event(const struct vs_report *report);
+
 /* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = of those that are out of memory,
  * or of all if there are none, the last one that the program did not recover from, or the last).
  * *report* is that of the same reader. VS_ERR_NOT_FOUND when the

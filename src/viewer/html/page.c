@@ -31,15 +31,12 @@ struct page_reading {
 
 /* --- the window --- */
 
-static uint64_t center_of(const struct vs_report *report, const struct vs_oom *oom,
-                          const char **why)
+static uint64_t center_of(const struct vs_report *report, const char **why)
 {
-    uint64_t event = 0, bytes = 0;
+    uint64_t event = vs_oom_event(report), bytes = 0;
     *why = "around the failed allocation";
-    if (oom)
-        return oom->failure.event;
-    if (report->failure_count)
-        return report->failures[report->failure_count - 1].event;
+    if (event)
+        return event;
     *why = "around the peak";
     for (size_t i = 0; i < report->device_count; i++) {
         if (report->devices[i].peak_user.bytes <= bytes)
@@ -61,7 +58,7 @@ static void choose_window(struct page_reading *build)
     } else if (events <= most) {
         window->whole = true;
     } else {
-        uint64_t center = center_of(source->report, source->oom, &window->why);
+        uint64_t center = center_of(source->report, &window->why);
         uint64_t before = most / 100 * BEFORE_PERCENT;
         uint64_t from = center > before ? center - before : 1;
         if (from + most > events)
@@ -263,26 +260,27 @@ static enum vs_err pack(struct page_reading *build)
     data->sections[VS_SECTION_CURVES].column_count =
         vs_page_scan_columns(build->source->scan, data->numbers, data->curves,
                              data->curve_names);
-    enum vs_err err = VS_OK;
-    for (int i = 0; !err && i < VS_SECTIONS; i++)
-        err = vs_section_pack(&data->sections[i]);
-    return err;
+    return vs_sections_pack(data->sections, VS_SECTIONS);
 }
 
 static enum vs_err complete(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     data->blocks = data->rows.count;
-    enum vs_err err = name_sites(build);
+    const struct vs_page_source *source = build->source;
+    enum vs_err err = source->diagnose
+                          ? source->diagnose(source->context, &data->oom, &data->message) : VS_OK;
     if (!err)
-        err = vs_page_ranges_found(&data->ranges, &build->source->report->steps);
+        err = name_sites(build);
+    if (!err)
+        err = vs_page_ranges_found(&data->ranges, &source->report->steps);
     if (!err)
         err = vs_page_rows_encode(&data->rows, data->names.site_numbers);
     vs_page_ranges_encode(&data->ranges);
     vs_page_activity_finish(&data->activity);
     if (!err)
         err = pack(build);
-    return err ? err : vs_page_head_write(data, build->source, build->replay);
+    return err ? err : vs_page_head_write(data, source, build->replay);
 }
 
 /* The replay numbers devices in the order of their first events, the report by the driver's

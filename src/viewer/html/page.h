@@ -24,14 +24,16 @@
 struct vs_page_source {
     struct vs_reader *reader;
     const struct vs_report *report;
-    const struct vs_oom *oom;  /* NULL: none */
-    const char *message;       /* shown on the page; NULL: none */
     struct vs_page_scan *scan; /* of the same reading as *report* */
     const struct vs_span *span;
     const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
     uint64_t events_max;       /* of a window that is chosen here, or given */
     bool served;               /* the page asks its server for other parts */
     void (*progress)(void *context, uint64_t bytes, uint64_t total); /* may be NULL */
+    /* May be NULL. Gives the post-mortem (NULL: none) and a message for the page (NULL: none); called when the
+     * events are read, before anything is named: until then another thread may work on it. Both stay
+     * valid until vs_page_data_build returns. */
+    enum vs_err (*diagnose)(void *context, const struct vs_oom **oom, const char **message);
     void *context;
 };
 

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A text ends after TEXT_BYTES of compressed data, so that a browser never has to
- * hold a longer one; the columns run on from one text to the next. */
+ * See the header. A text has at most TEXT_BYTES of columns, so that a browser never has to hold a
+ * longer one and several threads can compress; the columns run on from one text to the next. */
+#define _GNU_SOURCE
 #include "viewer/html/page_column.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "analysis/state/vec.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-#define TEXT_BYTES ((size_t)2800 << 10) /* of deflate: 3.8 MB of base64 */
+#define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.8 MB of base64 */
 #define LEVEL 6
+#define PACKERS_MAX 8
 
 struct vs_column_piece {
     struct vs_column_piece *next;
@@ -63,12 +68,19 @@ void vs_column_free(struct vs_column *column)
 
 /* --- packing --- */
 
-struct section_packer {
+/* A text of a section: some pieces of its columns in a row. */
+struct pack_job {
     struct vs_section *section;
-    z_stream stream;
-    bool open;
-    unsigned char *out; /* TEXT_BYTES and more: one piece may be added beyond */
-    size_t capacity;
+    struct vs_column_piece *first; /* linked; freed when they are compressed */
+    size_t bytes;
+    size_t text; /* its index */
+};
+
+struct pack_jobs {
+    struct pack_job *items;
+    size_t count, capacity;
+    atomic_size_t next;
+    atomic_bool failed; /* memory ran out */
 };
 
 static void put_base64(char *out, const unsigned char *bytes, size_t count)
@@ -90,88 +102,147 @@ static void put_base64(char *out, const unsigned char *bytes, size_t count)
     }
 }
 
-static enum vs_err keep_text(struct section_packer *packer)
+static void free_pieces(struct vs_column_piece *piece)
 {
-    struct vs_section *section = packer->section;
-    size_t bytes = packer->stream.total_out, length = (bytes + 2) / 3 * 4;
-    enum vs_err err = vs_vec_grow(&section->texts, &section->text_capacity, section->text_count + 1,
-                                  sizeof *section->texts);
-    if (!err)
-        err = vs_vec_grow(&section->lengths, &section->length_capacity, section->text_count + 1,
-                          sizeof *section->lengths);
-    char *text = err ? NULL : malloc(length);
-    if (!text)
-        return VS_ERR_NOMEM;
-    put_base64(text, packer->out, bytes);
-    section->texts[section->text_count] = text;
-    section->lengths[section->text_count++] = length;
-    return VS_OK;
-}
-
-static enum vs_err open_stream(struct section_packer *packer)
-{
-    packer->stream = (z_stream){0};
-    if (deflateInit2(&packer->stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        return VS_ERR_NOMEM;
-    packer->open = true;
-    packer->stream.next_out = packer->out;
-    packer->stream.avail_out = (uInt)packer->capacity;
-    return VS_OK;
-}
-
-static enum vs_err close_stream(struct section_packer *packer)
-{
-    /* the buffer has room for everything: deflate finishes in one call */
-    enum vs_err err = deflate(&packer->stream, Z_FINISH) == Z_STREAM_END ? keep_text(packer)
-                                                                         : VS_ERR_NOMEM;
-    deflateEnd(&packer->stream);
-    packer->open = false;
-    return err;
-}
-
-static enum vs_err pack_piece(struct section_packer *packer, unsigned char *bytes, size_t count)
-{
-    enum vs_err err = packer->open ? VS_OK : open_stream(packer);
-    if (err)
-        return err;
-    packer->stream.next_in = bytes;
-    packer->stream.avail_in = (uInt)count;
-    if (deflate(&packer->stream, Z_NO_FLUSH) != Z_OK || packer->stream.avail_in)
-        return VS_ERR_NOMEM;
-    return packer->stream.total_out < TEXT_BYTES ? VS_OK : close_stream(packer);
-}
-
-static enum vs_err pack_column(struct section_packer *packer, struct vs_column *column)
-{
-    enum vs_err err = column->failed ? VS_ERR_NOMEM : VS_OK;
-    if (column->newest)
-        column->bytes += used_of(column, column->newest);
-    while (!err && column->first) {
-        struct vs_column_piece *piece = column->first;
-        size_t count = used_of(column, piece);
-        if (count)
-            err = pack_piece(packer, piece->bytes, count);
-        column->first = piece->next;
+    for (struct vs_column_piece *next; piece; piece = next) {
+        next = piece->next;
         free(piece);
     }
-    if (!column->first)
-        column->newest = NULL, column->next = column->end = NULL;
-    return err;
 }
 
-enum vs_err vs_section_pack(struct vs_section *section)
+static bool add_text(struct vs_section *section)
 {
-    struct section_packer packer = {.section = section, .capacity = TEXT_BYTES + 2 * PIECE_BYTES};
-    packer.out = malloc(packer.capacity);
-    enum vs_err err = packer.out ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < section->column_count; i++)
-        err = pack_column(&packer, &section->columns[i]);
-    if (packer.open && !err)
-        err = close_stream(&packer);
-    if (packer.open)
-        deflateEnd(&packer.stream);
-    free(packer.out);
-    return err;
+    if (vs_vec_grow(&section->texts, &section->text_capacity, section->text_count + 1,
+                    sizeof *section->texts) ||
+        vs_vec_grow(&section->lengths, &section->length_capacity, section->text_count + 1,
+                    sizeof *section->lengths))
+        return false;
+    section->texts[section->text_count] = NULL;
+    section->lengths[section->text_count++] = 0;
+    return true;
+}
+
+/* The job that a piece of *bytes* of *section* is added to: the last one, if it has room. */
+static struct pack_job *job_for(struct pack_jobs *jobs, struct vs_section *section, size_t bytes)
+{
+    struct pack_job *last = jobs->count ? &jobs->items[jobs->count - 1] : NULL;
+    if (last && last->section == section && last->bytes + bytes <= TEXT_BYTES)
+        return last;
+    if (!add_text(section) ||
+        vs_vec_grow(&jobs->items, &jobs->capacity, jobs->count + 1, sizeof *jobs->items))
+        return NULL;
+    last = &jobs->items[jobs->count++];
+    *last = (struct pack_job){.section = section, .text = section->text_count - 1};
+    return last;
+}
+
+/* Moves the pieces of *column* to jobs. */
+static bool split_column(struct pack_jobs *jobs, struct vs_section *section,
+                         struct vs_column *column)
+{
+    struct vs_column_piece **end = NULL;
+    struct pack_job *job = NULL;
+    if (column->newest) {
+        column->newest->used = used_of(column, column->newest);
+        column->bytes += column->newest->used;
+    }
+    column->newest = NULL;
+    column->next = column->end = NULL;
+    while (column->first) {
+        struct vs_column_piece *piece = column->first;
+        size_t before = jobs->count;
+        job = job_for(jobs, section, piece->used);
+        if (!job)
+            return false;
+        if (!end || jobs->count != before)
+            for (end = &job->first; *end;)
+                end = &(*end)->next;
+        column->first = piece->next;
+        piece->next = NULL;
+        *end = piece;
+        end = &piece->next;
+        job->bytes += piece->used;
+    }
+    return !column->failed;
+}
+
+/* Compresses the pieces of *job* into *out*, which has room for them. */
+static bool deflate_job(struct pack_job *job, unsigned char *out, size_t room, size_t *bytes)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    stream.next_out = out;
+    stream.avail_out = (uInt)room;
+    bool good = true;
+    while (good && job->first) {
+        struct vs_column_piece *piece = job->first;
+        stream.next_in = piece->bytes;
+        stream.avail_in = (uInt)piece->used;
+        good = !piece->used || (deflate(&stream, Z_NO_FLUSH) == Z_OK && !stream.avail_in);
+        job->first = piece->next;
+        free(piece);
+    }
+    good = good && deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    *bytes = stream.total_out;
+    deflateEnd(&stream);
+    return good;
+}
+
+static bool pack_one(struct pack_job *job)
+{
+    size_t room = job->bytes + job->bytes / 64 + 1024, bytes = 0;
+    unsigned char *out = malloc(room);
+    bool good = out && deflate_job(job, out, room, &bytes);
+    size_t length = (bytes + 2) / 3 * 4;
+    char *text = good ? malloc(length) : NULL;
+    if (text) {
+        put_base64(text, out, bytes);
+        job->section->texts[job->text] = text;
+        job->section->lengths[job->text] = length;
+    }
+    free(out);
+    return text != NULL;
+}
+
+static void *pack_some(void *context)
+{
+    struct pack_jobs *jobs = context;
+    for (size_t i; (i = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
+        if (!pack_one(&jobs->items[i]))
+            atomic_store(&jobs->failed, true);
+    return NULL;
+}
+
+/* Also on further threads, where there are processors and enough to do. */
+static void pack_all(struct pack_jobs *jobs)
+{
+    pthread_t threads[PACKERS_MAX - 1];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t wanted = processors > 1 ? (size_t)processors : 1, started = 0;
+    if (wanted > jobs->count)
+        wanted = jobs->count;
+    while (started + 1 < wanted && started < PACKERS_MAX - 1 &&
+           !pthread_create(&threads[started], NULL, pack_some, jobs))
+        started++;
+    pack_some(jobs);
+    while (started)
+        pthread_join(threads[--started], NULL);
+}
+
+enum vs_err vs_sections_pack(struct vs_section *sections, size_t count)
+{
+    struct pack_jobs jobs = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        for (size_t c = 0; good && c < sections[i].column_count; c++)
+            good = split_column(&jobs, &sections[i], &sections[i].columns[c]);
+    if (good)
+        pack_all(&jobs);
+    for (size_t i = 0; i < jobs.count; i++)
+        free_pieces(jobs.items[i].first);
+    free(jobs.items);
+    return good && !atomic_load(&jobs.failed) ? VS_OK : VS_ERR_NOMEM;
 }
 
 void vs_section_free(struct vs_section *section)

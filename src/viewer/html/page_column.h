@@ -2,7 +2,7 @@
  *
  * Columns of numbers, as the HTML page decodes them: values are encoded when they are added and kept
  * in pieces of memory, then all columns of a section are compressed (raw deflate) into base64 texts
- * of a few MB each. The first failure of memory is kept in the column and reported when it is
+ * of at most 4 MB each. The first failure of memory is kept in the column and reported when it is
  * packed. Not thread-safe. */
 #ifndef VS_PAGE_COLUMN_H
 #define VS_PAGE_COLUMN_H
@@ -62,7 +62,7 @@ static inline void vs_column_add(struct vs_column *column, uint64_t value)
 
 void vs_column_free(struct vs_column *column);
 
-/* A section of the page: columns, and after vs_section_pack their texts. */
+/* A section of the page: columns, and after vs_sections_pack their texts. */
 struct vs_section {
     const char *name; /* not owned */
     struct vs_column *columns; /* not owned */
@@ -73,9 +73,10 @@ struct vs_section {
     size_t text_count, text_capacity, length_capacity;
 };
 
-/* vs_section_pack: compresses the columns, whose pieces are freed on the way; their counts stay. No
- * texts where there are no values. VS_ERR_NOMEM, also of an earlier vs_column_add. */
-enum vs_err vs_section_pack(struct vs_section *section) VS_MUST_CHECK;
+/* vs_sections_pack: compresses the columns, whose pieces are freed on the way; their counts stay. No
+ * texts where there are no values. Uses the machine's processors. VS_ERR_NOMEM, also of an earlier
+ * vs_column_add. */
+enum vs_err vs_sections_pack(struct vs_section *sections, size_t count) VS_MUST_CHECK;
 
 /* vs_section_free: with its columns. */
 void vs_section_free(struct vs_section *section);

@@ -79,8 +79,8 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
                  "not among the blocks", (unsigned long long)data->rows.imported);
         vs_json_string(json, NULL, line);
     }
-    if (source->message)
-        vs_json_string(json, NULL, source->message);
+    if (data->message)
+        vs_json_string(json, NULL, data->message);
     if (report->symbols_note && *report->symbols_note)
         vs_json_string(json, NULL, report->symbols_note);
     vs_json_end_array(json);
@@ -181,16 +181,17 @@ static void write_window(struct vs_json *json, const struct vs_page_data *data,
     vs_json_end_object(json);
 }
 
-static void write_report(struct vs_json *json, const struct vs_page_source *source)
+static void write_report(struct vs_json *json, const struct vs_page_data *data,
+                         const struct vs_page_source *source)
 {
     vs_json_member(json, "report");
     vs_report_json_brief(source->report, json->out);
-    if (!source->oom) {
+    if (!data->oom) {
         vs_json_string(json, "oom", NULL);
         return;
     }
     vs_json_member(json, "oom");
-    vs_oom_json_brief(source->oom, source->report, json->out);
+    vs_oom_json_brief(data->oom, source->report, json->out);
 }
 
 static void write_texts(struct vs_json *json, const char *key, const struct vs_page_texts *texts)
@@ -357,7 +358,7 @@ enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_s
     write_devices(&json, data, source);
     write_window(&json, data, source);
     vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
-    write_report(&json, source);
+    write_report(&json, data, source);
     write_failures(&json, source->report);
     write_sections(&json, data);
     write_tables(&json, data, replay);

@@ -565,7 +565,7 @@ static void long_sections_are_split_and_join_again(void **state)
         vs_column_add(&columns[0], next_random(&random) * 5);
         vs_column_add(&columns[1], i % 3 ? next_random(&random) : UINT64_MAX - i);
     }
-    assert_int_equal(vs_section_pack(&section), VS_OK);
+    assert_int_equal(vs_sections_pack(&section, 1), VS_OK);
     assert_true(section.text_count > 1);
     char *html, text[400];
     FILE *out = open_memstream(&html, &bytes);
