@@ -124,6 +124,29 @@ vs_browser() {
         vs_say "Playwright could not be installed; the tests of the HTML page are skipped"
 }
 
+# vs_pprof: puts pprof into build/pprof, for the test of exported profiles. Debian has it as a part of
+# the Go compiler (450 MB with its sources); only this program is taken out of the package.
+vs_pprof() {
+    local dir=$VS_ROOT/build/pprof package
+    [ "$VS_INSTALL" = yes ] && ! [ -x "$dir/pprof" ] || return 0
+    ! command -v pprof >/dev/null && ! command -v go >/dev/null || return 0
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    # a machine that has all other packages may have no lists of packages
+    apt-cache show golang-go >/dev/null 2>&1 || [ "$(id -u)" -ne 0 ] || apt-get -qq update || true
+    package=$(apt-cache depends golang-go 2>/dev/null | sed -n 's/^ *Depends: \(golang-[0-9.]*-go\)$/\1/p')
+    vs_say "taking pprof out of Debian's package ${package:-golang-go}"
+    rm -rf "$dir" && mkdir -p "$dir"
+    if [ -n "$package" ] && (cd "$dir" && apt-get -qq download "$package") >/dev/null 2>&1 &&
+        dpkg-deb --fsys-tarfile "$dir"/golang-*.deb |
+            tar -x -C "$dir" --wildcards --transform 's,.*/,,' './usr/lib/go-*/pkg/tool/*/pprof' &&
+        "$dir/pprof" -h >/dev/null 2>&1; then
+        rm "$dir"/golang-*.deb
+    else
+        rm -rf "$dir"
+        vs_say "pprof is not available; the test that opens profiles with it is skipped"
+    fi
+}
+
 # --- CUDA headers ------------------------------------------------------------
 
 # vs_headers_in DIR...: true if the directories together contain all headers that the
