@@ -60,7 +60,8 @@ RECORDS = {
     1: ("totals", False, _layout(
         "totals", "events first_ns latest_ns failures unmatched_frees ignored unmatched_pops "
                   "activity_end main_thread:H step_seen:B process:event? end:event? "
-                  "steps:steps recording:recording user_level:B mark mark_thread:H mark_depth:H")),
+                  "steps:steps recording:recording user_level:B mark mark_thread:H mark_depth:H "
+                  "stops stopped_since stopped_ns")),
     2: ("phases", False, _layout(
         "phase", "index parent:H is_step:B name:text prefix:text times ns allocations bytes "
                  "peaks:U[] user_allocations user_bytes user_peaks:U[]")),

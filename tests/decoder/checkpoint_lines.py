@@ -138,6 +138,8 @@ def normal(state):
     for event in state["events"]:
         retained.take(known_fields(event))
     out["events"] = retained.events()
+    if not totals["stops"]: # not in the states of earlier versions
+        out["totals"] = [{k: v for k, v in x.items() if not k.startswith("stop")} for x in out["totals"]]
     if not totals["user_level"]:
         _without_user_level(out)
     else:

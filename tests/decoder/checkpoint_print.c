@@ -74,6 +74,8 @@ static void put_totals(FILE *out, const struct vs_trace_state *m)
         NUMBERS(c->since_ns[what], c->since_bytes[what]);
     if (m->has_user_level)
         NUMBERS(1, r->mark.name, r->mark.tid, r->mark.depth);
+    if (c->pauses) /* not in the states of earlier versions */
+        NUMBERS(c->pauses, c->paused_ns, c->paused_total_ns);
     putc('\n', out);
 }
 

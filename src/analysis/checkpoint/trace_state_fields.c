@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1680, "fields of a replay, of its window none");
+_Static_assert(sizeof(struct vs_replay) == 1704, "fields of a replay, of its window none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -115,6 +115,9 @@ void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *
     vs_state_u64(r, &replay->mark.name);
     vs_state_u32(r, &replay->mark.tid, UINT32_MAX);
     vs_state_u32(r, &replay->mark.depth, UINT32_MAX);
+    vs_state_u64(r, &replay->recording.pauses);
+    vs_state_u64(r, &replay->recording.paused_ns);
+    vs_state_u64(r, &replay->recording.paused_total_ns);
 }
 
 static void peak_io(struct vs_state_record *r, struct vs_peak *peak, const struct vs_phases *phases)

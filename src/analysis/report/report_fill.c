@@ -64,6 +64,7 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
     report->totals_ns = replay->totals_ns ? since_start(replay, replay->totals_ns) : 0;
     for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
         report->recording.since_ns[i] = since_start(replay, replay->recording.since_ns[i]);
+    report->recording.paused_ns = since_start(replay, replay->recording.paused_ns);
     struct vs_event none = {0};
     const struct vs_event *process = replay->has_process ? &replay->process : &none;
     report->pid = process->process.pid;

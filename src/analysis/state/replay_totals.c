@@ -14,8 +14,15 @@ void vs_recording_event(struct vs_recording_state *state, const struct vs_event 
 {
     uint64_t what = event->recording_changed.what;
     state->summed_up |= what == VS_RECORDING_SUMMED_UP;
+    if (what == VS_RECORDING_PAUSED) {
+        state->pauses++;
+        state->paused_ns = event->time_ns;
+    } else if (what == VS_RECORDING_RESUMED && state->paused_ns) {
+        state->paused_total_ns += event->time_ns - state->paused_ns;
+        state->paused_ns = 0;
+    }
     if (what > VS_RECORDING_TOTALS)
-        return; /* a newer writer's */
+        return; /* not about a stage, or a newer writer's */
     state->selects = true;
     state->min_size = event->recording_changed.min_size;
     state->sample = event->recording_changed.sample;
@@ -39,7 +46,7 @@ bool vs_recording_left_out(const struct vs_recording_state *state, const char *k
         if (known && (counted >> code & 1))
             return false;
     }
-    return known && state->stage > VS_RECORDING_SELECTS;
+    return known && (state->stage > VS_RECORDING_SELECTS || state->pauses);
 }
 
 static void add_up(struct vs_unrecorded *sum, const struct vs_event_unrecorded *u)

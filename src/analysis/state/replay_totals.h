@@ -34,16 +34,19 @@ struct vs_recording_state {
     uint64_t seed, limit_bytes;
     uint32_t stage;    /* enum vs_recording, the latest */
     uint64_t since_ns[4], since_bytes[4]; /* of each stage; 0: not reached */
+    /* the program stopped the recording, so many times; the last time at *paused_ns*, 0: it runs */
+    uint64_t pauses, paused_ns, paused_total_ns; /* total: of those that are over */
 };
 
 /* vs_recording_partial: allocations are missing: figures that need all of them are unavailable. */
 static inline bool vs_recording_partial(const struct vs_recording_state *state)
 {
-    return state->min_size || state->sample > 1 || state->stage == VS_RECORDING_TOTALS;
+    return state->min_size || state->sample > 1 || state->pauses ||
+           state->stage == VS_RECORDING_TOTALS;
 }
 
-/* vs_recording_left_out: events of *kind*, `dropped` in a trace that reached its limit, were left
- * out, and they are in no exact figure. */
+/* vs_recording_left_out: events of *kind*, `dropped` in a trace that reached its limit or was
+ * stopped for a time, were left out, and they are in no exact figure. */
 bool vs_recording_left_out(const struct vs_recording_state *state, const char *kind);
 
 /* vs_recording_weight: the number of allocations that a recorded one represents. */

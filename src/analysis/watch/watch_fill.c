@@ -113,6 +113,8 @@ static void describe_ending(const struct vs_watch *w, char *out)
         snprintf(out, VS_READER_WHY_MAX, "the program exited with status %llu", status);
     else if (reason == VS_END_EXEC)
         snprintf(out, VS_READER_WHY_MAX, "the process started another program (exec)");
+    else if (reason == VS_END_COPY)
+        snprintf(out, VS_READER_WHY_MAX, "a copy that the program made while it ran");
     else if (reason == VS_END_SIGNAL || (reason == VS_END_KILLED && status))
         snprintf(out, VS_READER_WHY_MAX, "the program was killed by signal %llu%s%s%s", status,
                  name ? " (SIG" : "", name ? name : "", name ? ")" : "");

@@ -114,7 +114,7 @@ struct vs_levels vs_event_height(const struct vs_event_unrecorded *event,
 enum vs_why {
     VS_WHY_SMALL = 0,  /* below the minimum recorded size */
     VS_WHY_SAMPLE = 1, /* skipped by sampling */
-    VS_WHY_LIMIT = 2,  /* the trace had reached its size limit */
+    VS_WHY_LIMIT = 2,  /* the trace had reached its size limit, or the program stopped recording */
     VS_WHY_COUNT
 };
 /* The meaning of a `recording_changed` event. */
@@ -126,6 +126,9 @@ enum vs_recording {
     VS_RECORDING_TOTALS = 3,      /* only totals, failures and the end are still recorded */
     VS_RECORDING_SUMMED_UP = 4,   /* nothing: added by a reader after it delivered the counts of
                                    * FILE.live */
+    VS_RECORDING_PAUSED = 5,  /* by the program: single allocations, kernels and copies are not
+                               * recorded */
+    VS_RECORDING_RESUMED = 6, /* they are again */
 };
 
 enum vs_end_reason {
@@ -134,6 +137,7 @@ enum vs_end_reason {
     VS_END_EXEC = 2,
     VS_END_STOPPED = 3,
     VS_END_KILLED = 4, /* added afterwards: the process was killed */
+    VS_END_COPY = 5,   /* of a copy that the program made of its trace: it ran on */
 };
 
 enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };

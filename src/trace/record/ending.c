@@ -5,9 +5,9 @@
  * frame and the counters are restored; nothing else has to be undone, as the earlier frames do not
  * refer to it.
  *
- * Two uses: a process that calls exec, which may fail, holds the recorder's lock meanwhile; a
+ * Three uses: a process that calls exec, which may fail, holds the recorder's lock meanwhile; a
  * process that exits ends its trace at the point where most programs record nothing more, and again
- * after each later event. */
+ * after each later event; a program that asks for a copy of its trace gets one with an end. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>
@@ -16,6 +16,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
+#include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/record/shortage.h"
 
@@ -238,6 +239,30 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
     if (join)
         pthread_join(r->thread, NULL); /* it only has to return */
     errno = saved_errno;
+}
+
+/* --- the program asks for a copy --- */
+
+enum vs_err vs_recorder_copy(struct vs_recorder *r, const char *path)
+{
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || r->pid != getpid())
+        return VS_ERR_STATE;
+    vs_recorder_acquire(r);
+    enum vs_err err = VS_ERR_STATE;
+    if (r->writer.regular && !r->closed && !r->failed && !r->ending.on && settle_locked(r)) {
+        r->ending.reason = VS_END_COPY;
+        r->ending.status = 0;
+        r->ending.final = r->ending.live = false;
+        if (put_end_locked(r)) {
+            err = vs_own_file_copy(r->writer.fd, path);
+            int error = errno;
+            if (!take_back_locked(r) && !err)
+                err = VS_ERR_STATE;
+            errno = error;
+        }
+    }
+    vs_recorder_release(r);
+    return err;
 }
 
 /* --- the process becomes another program --- */

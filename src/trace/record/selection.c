@@ -66,7 +66,11 @@ static bool is_sample(struct vs_selection *s, enum vs_level level)
 bool vs_selection_chooses(struct vs_recorder *r, enum vs_level level, uint64_t bytes)
 {
     struct vs_selection *s = r ? &r->selection : NULL;
-    if (!s || !s->on)
+    if (!s)
+        return true;
+    if (atomic_load_explicit(&s->paused, memory_order_relaxed))
+        return false;
+    if (!s->on)
         return true;
     if (bytes < s->min_size ||
         atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
@@ -78,10 +82,22 @@ bool vs_selection_chooses(struct vs_recorder *r, enum vs_level level, uint64_t b
 
 static enum vs_why reason(const struct vs_selection *s, const struct vs_change *change)
 {
-    if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+    if (s->late || atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return VS_WHY_LIMIT;
     return change->requested + change->freed_requested < s->min_size ? VS_WHY_SMALL
                                                                      : VS_WHY_SAMPLE;
+}
+
+/* As below, in a recording that leaves out nothing but what happens while it is stopped. */
+static bool has_event_late_locked(struct vs_selection *s, const struct vs_change *change,
+                                  uint64_t addr)
+{
+    struct vs_map *left_out = &s->recorded[change->level == VS_LEVEL_FRAMEWORK];
+    if (change->allocs && addr && atomic_load_explicit(&s->paused, memory_order_relaxed) &&
+        !vs_map_put(left_out, addr, 1))
+        return false;
+    bool was = addr && vs_map_remove(left_out, addr, NULL);
+    return change->allocs || !was;
 }
 
 /* Whether *change* gets an event: an allocation that was chosen, and its free. Both begin
@@ -93,9 +109,10 @@ static bool has_event_locked(struct vs_selection *s, const struct vs_change *cha
     uint64_t addr = event->fields[0];
     if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return false;
-    if (change->level == VS_LEVEL_SEGMENT || !vs_book_has(change) ||
-        (s->min_size == 0 && s->sample == 1))
+    if (change->level == VS_LEVEL_SEGMENT || !vs_book_has(change))
         return true;
+    if (s->min_size == 0 && s->sample == 1)
+        return !s->late || has_event_late_locked(s, change, addr);
     if (!addr)
         return false;
     return change->allocs ? selected && !vs_map_put(recorded, addr, 1)
@@ -107,7 +124,7 @@ bool vs_selection_count_locked(struct vs_recorder *r, struct vs_book *book,
                                struct vs_event *event)
 {
     struct vs_selection *s = &r->selection;
-    bool on = s->on && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
+    bool on = (s->on || s->late) && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
     if (on && !has_event_locked(s, change, selected, event)) {
         event->time_ns = vs_ticks_now(&r->ticks);
         if (vs_book_has(change))

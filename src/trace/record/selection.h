@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which allocations get events of their own. Three things leave them out: a smallest size, sampling
- * (one of every N, at a place in each group that a seed decides) and the limit of the trace's size.
+ * Which allocations get events of their own. Four things leave them out: a smallest size, sampling
+ * (one of every N, at a place in each group that a seed decides), the limit of the trace's size, and
+ * the program itself, while it has stopped the recording.
  * Allocations left out are counted, by device, family and level, together with the highest value of
  * their account meanwhile, and brought into the trace as `unrecorded` before the next event that
  * depends on memory sums. So the replayed balances and peaks are those of a full trace; only the
@@ -26,8 +27,14 @@
 #include "trace/format/event.h"
 #include "trace/record/recorder.h"
 
-/* Whether any recorder of this process ever left something out; set before it records. */
+/* Whether any recorder of this process ever left something out; set before it does. */
 extern bool vs_selection_on;
+
+/* vs_recorder_pause: *pause*: single allocations, kernels and copies get no events from here on;
+ * otherwise they do again. *book*: as in vs_recorder_change. False if the recorder has stopped for
+ * good, or has no memory for it. Any thread. */
+bool vs_recorder_pause(struct vs_recorder *recorder, const struct vs_book *book, bool pause);
+bool vs_recorder_paused(struct vs_recorder *recorder);
 
 bool vs_selection_chooses(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
 
@@ -43,7 +50,8 @@ bool vs_selection_count_locked(struct vs_recorder *recorder, struct vs_book *boo
 static inline bool vs_recorder_selects(struct vs_recorder *recorder, enum vs_level level,
                                        uint64_t bytes)
 {
-    return !__builtin_expect(vs_selection_on, 0) || vs_selection_chooses(recorder, level, bytes);
+    return !__builtin_expect(__atomic_load_n(&vs_selection_on, __ATOMIC_RELAXED), 0) ||
+           vs_selection_chooses(recorder, level, bytes);
 }
 
 /* vs_recorder_change: one allocation, free or segment, as one step in the order of the trace: count

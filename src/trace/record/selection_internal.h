@@ -45,6 +45,11 @@ struct vs_selection {
     _Atomic uint32_t stage;                /* enum vs_recording; written under the lock */
     /* addresses of live allocations that have an event: of memory, of a framework's */
     struct vs_map recorded[2];
+    /* the program stopped the recording; written under the lock */
+    _Atomic bool paused;
+    /* it did so in a recording without selection: *recorded* has the addresses of live allocations
+     * without an event instead; guarded by the lock */
+    bool late;
     bool pending;       /* cells hold unwritten counts */
     bool must;          /* and they have to be written before anything else is recorded */
     bool looking;       /* checking how full the trace is */

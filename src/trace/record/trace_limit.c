@@ -160,7 +160,7 @@ bool vs_trace_limit_totals_due_locked(struct vs_recorder *r, uint64_t now_ns)
 void vs_trace_limit_finish_locked(struct vs_recorder *r)
 {
     struct vs_selection *s = &r->selection;
-    for (uint32_t kind = 1; s->dropped_kinds && kind <= VS_EVENT_CODE_MAX; kind++) {
+    for (uint32_t kind = 1; s->watched_kinds && kind <= VS_EVENT_CODE_MAX; kind++) {
         if (!s->dropped[kind])
             continue;
         const char *name = vs_event_describe(kind)->name;

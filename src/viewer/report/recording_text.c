@@ -21,6 +21,8 @@ char *vs_recording_partial_text(char *out, const struct vs_recording_state *stat
     else if (state->min_size)
         snprintf(out, VS_RECORDING_TEXT_MAX, "only allocations of at least %s were recorded",
                  vs_size_format(size, state->min_size));
+    else if (state->pauses)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "the program stopped the recording for a time");
     else
         snprintf(out, VS_RECORDING_TEXT_MAX, "recording of single allocations stopped at the trace's size limit of %s",
                  vs_size_format(size, state->limit_bytes));
@@ -78,6 +80,21 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
                   old ? "; later changes are missing" : "");
 }
 
+/* The times when the program had stopped the recording. */
+static void pauses_line(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_recording_state *state = &report->recording;
+    char lead[64], total[VS_SIZE_TEXT_MAX], since[VS_SIZE_TEXT_MAX];
+    bool window = report->part.window && !report->part.moment;
+    vs_text_lead(lead, style, "stopped");
+    if (state->paused_ns)
+        vs_text_lines(style, lead, "by the program, last at %s: no call sites, kernels or copies from there on; %s",
+                      vs_time_format(since, state->paused_ns), exactness(report, window));
+    else
+        vs_text_lines(style, lead, "by the program for %s: no call sites, kernels or copies meanwhile; %s",
+                      vs_time_format(total, state->paused_total_ns), exactness(report, window));
+}
+
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_recording_state *state = &report->recording;
@@ -89,6 +106,8 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
                       vs_recording_partial_text(text, state), exactness(report, window),
                       state->sample > 1 ? ", figures by call site are estimates" : "");
     }
+    if (state->pauses)
+        pauses_line(report, style);
     if (state->stage)
         limit_line(report, style, window);
 }
@@ -196,7 +215,7 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
     static const char *const stages[] = {"begun_ns", "activity_ended_ns", "stacks_ended_ns",
                                          "allocations_ended_ns"};
     const struct vs_recording_state *state = &report->recording;
-    if (!state->selects)
+    if (!state->selects && !state->pauses)
         return;
     vs_json_begin_object(json, "recording");
     vs_json_uint(json, "min_size", state->min_size);
@@ -207,6 +226,12 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
         if (state->since_ns[i])
             vs_json_uint(json, stages[i], state->since_ns[i]);
     }
+    if (state->pauses) {
+        vs_json_uint(json, "stops", state->pauses);
+        vs_json_uint(json, "stopped_ns", state->paused_total_ns);
+    }
+    if (state->paused_ns)
+        vs_json_uint(json, "stopped_since_ns", state->paused_ns);
     vs_json_begin_array(json, "unrecorded");
     for (size_t i = 0; i < report->device_count; i++)
         unrecorded_json(json, &report->devices[i]);

@@ -32,6 +32,7 @@ static const char *reason_name(uint64_t reason)
     case VS_END_SIGNAL: return "signal";
     case VS_END_EXEC: return "exec";
     case VS_END_KILLED: return "killed";
+    case VS_END_COPY: return "copied";
     default: return "stopped";
     }
 }

@@ -66,6 +66,7 @@ char *vs_report_ending(char *out, const struct vs_report *report)
     case VS_END_SIGNAL: killed_text(out, status); break;
     case VS_END_EXEC: snprintf(out, ENDING_MAX, "replaced by exec"); break;
     case VS_END_KILLED: snprintf(out, ENDING_MAX, "no end recorded (killed); recovered"); break;
+    case VS_END_COPY: snprintf(out, ENDING_MAX, "copied while it ran"); break;
     default: stopped_text(out, status); break;
     }
     return out;
