@@ -3,15 +3,14 @@
  * The C API of vramscope, for programs that query or annotate their own use of GPU
  * memory. Recording does not need it: `vramscope run` works on unmodified programs.
  *
- * There are two ways to use it. Link with libvramscope (pkg-config vramscope, CMake
- * vramscope::vramscope); the program then records without LD_PRELOAD. Or use the library
- * only if it is preloaded: define VRAMSCOPE_WEAK before including this header (GCC,
- * Clang), and test each function before calling it:
+ * There are three ways to use it. Link with libvramscope (pkg-config vramscope, CMake
+ * vramscope::vramscope); the program then records without LD_PRELOAD. Include
+ * vramscope_client.h instead, which needs nothing else: its functions do nothing while the
+ * library is not loaded. Or define VRAMSCOPE_WEAK before including this header (GCC, Clang),
+ * and test each function before calling it:
  *
  *     if (vramscope_get_statistic)
  *         vramscope_get_statistic(0, "reserved_bytes.all.peak", &peak);
- *
- * or look the function up: dlsym(RTLD_DEFAULT, "vramscope_get_statistic").
  *
  * Threads: every function may be called from any thread at any time, before or after the
  * first CUDA call, but not from a signal handler. In the child of a fork they report no
@@ -48,6 +47,11 @@ VRAMSCOPE_API const char *vramscope_version(void);
 /* 1 while a trace is being recorded; 0 before the first CUDA call, in a forked child, or if
  * the recording failed or stopped. */
 VRAMSCOPE_API int vramscope_recording(void);
+
+/* Write the path of the trace that this process records, as it was opened, to *path*, at most
+ * *bytes* with the 0 at the end. Returns the length of the whole path; -1 before the first CUDA
+ * call, in a forked child, and if there is no trace. */
+VRAMSCOPE_API int vramscope_trace_path(char *path, size_t bytes);
 
 /* --- memory of a device --- */
 
@@ -87,6 +91,42 @@ struct vramscope_failure {
 /* Get the last failed allocation. -1 if no allocation on *device* has failed, the ordinal is
  * out of range, or *failure* is NULL. */
 VRAMSCOPE_API int vramscope_get_last_failure(int device, struct vramscope_failure *failure);
+
+/* --- peak windows ---
+ *
+ * The peak and the net change of memory between two points of the program, on every device.
+ * Windows may overlap, and any thread may read or end them. They cost nothing between the
+ * calls; their peaks are exact, and independent of vramscope_reset_peaks. Nothing is written to
+ * the trace: for a name there, open a range as well. Without a trace (record=off) they work
+ * likewise. */
+
+/* Figures of one device since a window began, in bytes. _begin: when it began; _end: now, or
+ * when it ended; _peak: the highest in between, both ends included. allocated, requested and
+ * reserved as in vramscope_device_stats; tensors: memory of PyTorch's tensors, which is inside
+ * the memory that PyTorch has allocated, and 0 without PyTorch. */
+struct vramscope_window_stats {
+    uint64_t allocated_begin, allocated_end, allocated_peak;
+    uint64_t requested_begin, requested_end, requested_peak;
+    uint64_t reserved_begin, reserved_end, reserved_peak;
+    uint64_t tensors_begin, tensors_end, tensors_peak;
+    uint64_t allocations, frees, failures;     /* counts, since it began */
+    uint64_t tensor_allocations, tensor_frees; /* likewise, of tensors */
+    uint64_t begin_ns, end_ns;                 /* CLOCK_MONOTONIC */
+};
+
+/* Open a window. Returns its number, above 0; -1 in a forked child, and if 256 are open. Cost:
+ * some microseconds, more with many open windows. */
+VRAMSCOPE_API int64_t vramscope_window_begin(void);
+
+/* Get the figures of an open window for *device*. -1 if the window is not open, the ordinal is
+ * out of range, or *stats* is NULL. */
+VRAMSCOPE_API int vramscope_window_read(int64_t window, int device,
+                                        struct vramscope_window_stats *stats);
+
+/* Get the figures, and close the window, for all devices: read those of other devices first.
+ * *stats* may be NULL. -1 if the window is not open or the ordinal is out of range. */
+VRAMSCOPE_API int vramscope_window_end(int64_t window, int device,
+                                       struct vramscope_window_stats *stats);
 
 /* --- statistics of the allocator ---
  *
@@ -165,6 +205,17 @@ VRAMSCOPE_API int64_t vramscope_copy_blocks(int device, struct vramscope_block *
 VRAMSCOPE_API void vramscope_range_push(const char *name);
 VRAMSCOPE_API void vramscope_range_pop(void);
 
+/* Begin step *number* of the calling thread, for example an iteration of training: ends the step
+ * that an earlier call began. Growth and leaks are judged by steps. Ranges may begin and end
+ * inside of a step or around it. vramscope_step_end ends the last step. */
+VRAMSCOPE_API void vramscope_step(uint64_t number);
+VRAMSCOPE_API void vramscope_step_end(void);
+
+/* Name the next allocation of the calling thread: it is recorded in a range of that name, which
+ * ends with it. Under PyTorch the next allocation is that of a tensor, otherwise any that is
+ * recorded. NULL or "" takes the name back. The text is copied. */
+VRAMSCOPE_API void vramscope_annotate(const char *name);
+
 /* Record a named point in time. The text is copied. */
 VRAMSCOPE_API void vramscope_mark(const char *name);
 
@@ -181,8 +232,23 @@ VRAMSCOPE_API uint64_t vramscope_trim(int device);
  * does not report the size of the device. */
 VRAMSCOPE_API int vramscope_set_memory_fraction(int device, double fraction);
 
+/* Stop and continue the recording of single allocations, kernels and copies. In between,
+ * allocations are counted: totals and peaks stay exact, but their call sites are unknown. Frees of
+ * memory that was recorded, ranges and failures are still recorded. Before the first CUDA call
+ * they decide how the recording starts. Any number of times; a call without a change does nothing.
+ * -1 in a forked child and if there is no trace. */
+VRAMSCOPE_API int vramscope_stop_recording(void);
+VRAMSCOPE_API int vramscope_start_recording(void);
+
 /* Write all recorded events to the trace file. Returns when they are written. */
 VRAMSCOPE_API void vramscope_flush(void);
+
+/* Write a complete trace of everything so far to *path*, which is replaced if it exists; the
+ * recording goes on. Other threads that allocate wait meanwhile. -1 with errno: ESRCH if nothing
+ * is recorded (before the first CUDA call, in a forked child, without a trace, or if the trace is a
+ * pipe), EINVAL if *path* is empty or the trace itself, otherwise the reason why *path* could not
+ * be written; it is unchanged then. */
+VRAMSCOPE_API int vramscope_dump(const char *path);
 
 /* --- stream-ordered allocator ---
  *

@@ -3,7 +3,8 @@
 #
 # Installs into a scratch prefix, moves the installed tree, and builds the project
 # in consumer/ against it through find_package and through pkg-config. Both
-# programs must print the version that was installed.
+# programs must print the version that was installed. A third uses the header that needs no
+# library.
 #
 #   check_consumer.sh BUILD-DIR CMAKE GENERATOR CC VERSION [EXTRA-CFLAG...]
 set -eu
@@ -25,7 +26,7 @@ expect() { # expect WHAT OUTPUT
 # nothing installed may depend on the prefix it was installed to
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
-for file in bin/vramscope lib/libvramscope.so include/vramscope.h \
+for file in bin/vramscope lib/libvramscope.so include/vramscope.h include/vramscope_client.h \
     lib/cmake/vramscope/vramscopeConfig.cmake lib/pkgconfig/vramscope.pc; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file" && exit 1; }
 done
@@ -44,6 +45,17 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 # shellcheck disable=SC2046 # flags are meant to be split
 "$cc" "$@" "$here/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs vramscope)
 expect "pkg-config" "$(LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config")"
+
+# the header that needs no library: in C and C++, from their oldest supported standards on
+for dialect in c:c99 c:c11 c:c17 c++:c++11 c++:c++17 c++:c++20; do
+    compiler=$cc
+    if [ "${dialect%%:*}" = c++ ]; then compiler=${CXX:-c++}; fi
+    command -v "$compiler" >/dev/null || continue
+    "$compiler" "$@" -x "${dialect%%:*}" -std="${dialect#*:}" -Wall -Wextra -Werror -pedantic-errors \
+        -I"$prefix/include" "$here/consumer/without.c" -o "$work/without" -ldl
+    [ "$("$work/without")" = absent ] || { echo "vramscope_client.h as ${dialect#*:}: wrong" && exit 1; }
+done
+echo "vramscope_client.h: C and C++ without the library"
 
 # the installed command finds its files relative to its own path
 "$prefix/bin/vramscope" --help >"$work/help"

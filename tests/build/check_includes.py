@@ -43,17 +43,17 @@ ROOMS = {
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process "
                         "intercept/cache intercept/torch intercept/cupti",
                         "array_bytes.h context.h graph_memory.h ipc_import.h known_block.h limit.h nvml.h "
-                        "physical.h sharing.h track_change.h tracker.h usage.h"),
+                        "peak_window.h physical.h sharing.h track_change.h tracker.h usage.h"),
     "intercept/cache": ("base allocator/core allocator/plan trace/record intercept/route intercept/process "
-                        "intercept/track",
+                        "intercept/track intercept/cupti",
                         "caching.h capture.h device_ops.h event_ops.h planned.h policy.h room.h shareable.h "
                         "vmm_ops.h"),
     "intercept/cupti": ("base intercept/route intercept/process intercept/track",
                         "collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),
-    "intercept/api": ("base public allocator/core intercept/route intercept/process intercept/track "
+    "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),
     "intercept/torch": ("base public trace/record intercept/route intercept/process intercept/track "
-                        "intercept/cache intercept/api", "torch_pool.h"),
+                        "intercept/cache intercept/api intercept/cupti", "torch_pool.h"),
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",

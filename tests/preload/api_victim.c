@@ -5,6 +5,7 @@
  * first line that was wrong. Built twice: linked with libvramscope, and with weak references only.
  */
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,76 @@ static void mode_ordinals(int devices)
     CHECK(cudaFree(p) == cudaSuccess);
 }
 
+/* Sizes that the cache does not round. */
+static void mode_windows(void)
+{
+    struct vramscope_window_stats s, untouched;
+    struct vramscope_device_stats device;
+    int64_t outer = vramscope_window_begin(), many[256];
+    CHECK(outer > 0 && vramscope_window_read(outer, 0, &s) == 0 && s.allocated_peak == 0);
+    void *a = device_alloc(3 * MIB);
+    int64_t inner = vramscope_window_begin();
+    void *b = device_alloc(5 * MIB);
+    CHECK(vramscope_reset_peaks(0) == 0 && cudaFree(b) == cudaSuccess);
+    CHECK(vramscope_window_read(inner, 0, &s) == 0);
+    CHECK(s.allocated_begin == 3 * MIB && s.allocated_end == 3 * MIB && s.allocated_peak == 8 * MIB);
+    CHECK(s.allocations == 1 && s.frees == 1 && s.failures == 0 && s.end_ns >= s.begin_ns);
+    CHECK(s.requested_peak == 8 * MIB && s.reserved_peak >= s.reserved_begin && s.tensors_peak == 0);
+    b = device_alloc(MIB);
+    CHECK(vramscope_window_end(inner, 0, &s) == 0 && s.allocated_peak == 8 * MIB);
+    CHECK(s.allocated_end == 4 * MIB && s.allocations == 2);
+    /* other windows take the peak of the sums: the device's own stays */
+    CHECK(vramscope_get_device_stats(0, &device) == 0 && device.allocated_peak == 8 * MIB);
+    CHECK(cudaFree(a) == cudaSuccess && cudaFree(b) == cudaSuccess);
+    CHECK(vramscope_reset_peaks(0) == 0);
+    CHECK(vramscope_get_device_stats(0, &device) == 0 && device.allocated_peak == 0);
+    memset(&s, 0xab, sizeof s);
+    untouched = s;
+    CHECK(vramscope_window_read(inner, 0, &s) == -1 && vramscope_window_end(inner, 0, &s) == -1);
+    CHECK(vramscope_window_read(outer, 7, &s) == -1 && vramscope_window_read(outer, -1, &s) == -1);
+    CHECK(vramscope_window_end(0, 0, &s) == -1 && vramscope_window_end(-5, 0, &s) == -1);
+    CHECK(vramscope_window_read(outer, 0, NULL) == -1);
+    CHECK(memcmp(&s, &untouched, sizeof s) == 0);
+    for (int i = 0; i < 255; i++)
+        CHECK((many[i] = vramscope_window_begin()) > 0);
+    CHECK(vramscope_window_begin() == -1);
+    for (int i = 0; i < 255; i++)
+        CHECK(vramscope_window_end(many[i], 0, NULL) == 0);
+    CHECK(vramscope_window_begin() > 0);
+    CHECK(vramscope_window_end(outer, 0, &s) == 0 && s.allocated_peak == 8 * MIB);
+    CHECK(s.allocated_begin == 0 && s.allocated_end == 0 && s.allocations == 3 && s.frees == 3);
+}
+
+static void *windows_of_a_thread(void *arg)
+{
+    struct vramscope_window_stats s;
+    (void)arg;
+    for (int i = 0; i < 300; i++) {
+        int64_t window = vramscope_window_begin();
+        CHECK(window > 0);
+        void *p = device_alloc(MIB);
+        CHECK(vramscope_window_read(window, 0, &s) == 0 && s.allocated_peak >= MIB);
+        CHECK(cudaFree(p) == cudaSuccess);
+        CHECK(vramscope_window_end(window, 0, &s) == 0 && s.allocated_peak >= MIB);
+        CHECK(s.allocated_peak <= 4 * MIB && s.allocations >= 1 && s.frees >= 1);
+    }
+    return NULL;
+}
+
+static void mode_window_threads(void)
+{
+    struct vramscope_window_stats s;
+    pthread_t threads[4];
+    int64_t all = vramscope_window_begin();
+    for (int i = 0; i < 4; i++)
+        CHECK(!pthread_create(&threads[i], NULL, windows_of_a_thread, NULL));
+    for (int i = 0; i < 4; i++)
+        CHECK(!pthread_join(threads[i], NULL));
+    CHECK(vramscope_window_end(all, 0, &s) == 0);
+    CHECK(s.allocations == 1200 && s.frees == 1200 && s.allocated_end == 0);
+    CHECK(s.allocated_peak >= MIB && s.allocated_peak <= 4 * MIB);
+}
+
 static void in_child(void)
 {
     struct vramscope_device_stats stats, none = {0};
@@ -236,6 +307,9 @@ static void in_child(void)
     CHECK(vramscope_reset_peaks(0) == 0 && figure("allocation.all.current") == 0);
     CHECK(vramscope_copy_blocks(0, NULL, 0) == 0);
     CHECK(vramscope_get_device_stats(64, &stats) == -1);
+    CHECK(vramscope_window_begin() == -1 && vramscope_window_read(256, 0, NULL) == -1);
+    CHECK(vramscope_stop_recording() == -1 && vramscope_start_recording() == -1);
+    CHECK(vramscope_dump("copy.vst") == -1 && vramscope_trace_path(NULL, 0) == -1);
 }
 
 static void mode_fork(void)
@@ -282,6 +356,10 @@ int main(int argc, char **argv)
         mode_snapshot();
     else if (strcmp(mode, "fraction") == 0)
         mode_fraction();
+    else if (strcmp(mode, "windows") == 0)
+        mode_windows();
+    else if (strcmp(mode, "window-threads") == 0)
+        mode_window_threads();
     else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)
         mode_ordinals(mode[0] == 'o' ? 1 : 2);
     else if (strcmp(mode, "fork") == 0)

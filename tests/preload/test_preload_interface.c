@@ -11,7 +11,8 @@
 static void the_public_interface_agrees_with_what_the_program_did(void **state)
 {
     (void)state;
-    static const char *const modes[] = {"statistics", "snapshot", "fraction"};
+    static const char *const modes[] = {"statistics", "snapshot", "fraction", "windows",
+                                        "window-threads"};
     struct outcome o;
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
         run(&o, ALONE, VS_API_WEAK, modes[m]);
@@ -33,6 +34,30 @@ static void only_ordinals_of_devices_that_exist_are_taken(void **state)
     run_with(&o, CACHING, two_devices, VS_API_WEAK, "two-devices");
     assert_string_equal(o.out, "ok\n");
     assert_string_equal(o.err, "");
+}
+
+static void without_a_trace(void)
+{
+    setenv("VRAMSCOPE_RECORD", "off", 1);
+}
+
+static void windows_are_exact_where_the_program_is_only_observed(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, OBSERVE, VS_API_WEAK, "windows");
+    assert_string_equal(o.out, "ok\n");
+    run(&o, OBSERVE, VS_API_WEAK, "window-threads");
+    assert_string_equal(o.out, "ok\n");
+}
+
+static void windows_need_no_trace(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "windows");
+    assert_string_equal(o.out, "ok\n");
+    assert_int_equal(o.traces, 0);
 }
 
 static void a_forked_child_is_sent_no_memory(void **state)
@@ -94,6 +119,8 @@ int main(void)
         cmocka_unit_test(the_public_interface_is_usable_from_cpp),
         cmocka_unit_test(only_ordinals_of_devices_that_exist_are_taken),
         cmocka_unit_test(a_forked_child_is_sent_no_memory),
+        cmocka_unit_test(windows_are_exact_where_the_program_is_only_observed),
+        cmocka_unit_test(windows_need_no_trace),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -10,7 +10,6 @@
 #include "intercept/cache/caching.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
-#include "intercept/cupti/collector.h"
 #include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -20,12 +19,6 @@
 VS_EXPORT const char *vramscope_version(void)
 {
     return VRAMSCOPE_VERSION;
-}
-
-VS_EXPORT int vramscope_recording(void)
-{
-    enum vs_process_state state = vs_process_state();
-    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && vs_process_recorder();
 }
 
 /* The driver returns an error before CUDA is initialised. Exit handlers and children of a fork use
@@ -148,6 +141,21 @@ VS_EXPORT void vramscope_range_pop(void)
     vs_nvtx_pop();
 }
 
+VS_EXPORT void vramscope_step(uint64_t number)
+{
+    vs_nvtx_step(number);
+}
+
+VS_EXPORT void vramscope_step_end(void)
+{
+    vs_nvtx_step_end();
+}
+
+VS_EXPORT void vramscope_annotate(const char *name)
+{
+    vs_nvtx_annotate(name && *name ? name : NULL);
+}
+
 VS_EXPORT void vramscope_mark(const char *name)
 {
     vs_nvtx_mark(name ? name : "");
@@ -164,12 +172,3 @@ VS_EXPORT uint64_t vramscope_trim(int device)
     return released;
 }
 
-VS_EXPORT void vramscope_flush(void)
-{
-    if (!vramscope_recording())
-        return;
-    vs_thread.inside++;
-    vs_collector_flush(true);
-    vs_recorder_flush(vs_process_recorder());
-    vs_thread.inside--;
-}

@@ -7,6 +7,7 @@
 
 #include "intercept/cache/caching_internal.h"
 #include "intercept/cache/event_ops.h"
+#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/track_change.h"
@@ -96,6 +97,7 @@ static APART void record_alloc(struct vs_recorder *recorder, const struct vs_con
                                           .stack = call->stack};
     vs_recorder_change(recorder, &vs_process_book, CHANGE(alloc, context, e), call->selected,
                        &event);
+    vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
     call->time_ns = event.time_ns;
 }
 

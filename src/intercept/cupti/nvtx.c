@@ -17,6 +17,7 @@
 #include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/loaded.h"
 #include "intercept/track/context.h"
 
 #define NAME_MAX_BYTES 64
@@ -46,11 +47,6 @@ static const char *domain_name(nvtxDomainHandle_t domain)
     return i && i <= DOMAINS_MAX ? domain_names[i - 1] : "";
 }
 
-static uint64_t domain_id(nvtxDomainHandle_t domain)
-{
-    return vs_process_string(domain_name(domain));
-}
-
 static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, size_t bytes)
 {
     if (!e)
@@ -77,24 +73,39 @@ static bool waiting(void)
     return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;
 }
 
+/* *domain*: its name, static text. */
+static void push_in(const char *name, const char *domain)
+{
+    if (!recording() && !(waiting() && !vs_nvtx_pending_push(name, domain)))
+        return;
+    struct vs_event event = {
+        .kind = VS_EVENT_range_push,
+        .range_push = {.name = vs_process_string(name), .domain = vs_process_string(domain)}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_pop(const char *domain)
+{
+    struct vs_event event = {.kind = VS_EVENT_range_pop,
+                             .range_pop = {.domain = vs_process_string(domain)}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void pop_in(const char *domain)
+{
+    if (recording() || (waiting() && !vs_nvtx_pending_pop(domain)))
+        record_pop(domain);
+}
+
 static int push(const char *name, nvtxDomainHandle_t domain)
 {
-    if (recording() || (waiting() && !vs_nvtx_pending_push(name, domain_name(domain)))) {
-        struct vs_event event = {
-            .kind = VS_EVENT_range_push,
-            .range_push = {.name = vs_process_string(name), .domain = domain_id(domain)}};
-        vs_recorder_event(vs_process_recorder(), &event);
-    }
+    push_in(name, domain_name(domain));
     return push_depth++;
 }
 
 static int pop(nvtxDomainHandle_t domain)
 {
-    if (recording() || (waiting() && !vs_nvtx_pending_pop(domain_name(domain)))) {
-        struct vs_event event = {.kind = VS_EVENT_range_pop,
-                                 .range_pop = {.domain = domain_id(domain)}};
-        vs_recorder_event(vs_process_recorder(), &event);
-    }
+    pop_in(domain_name(domain));
     return push_depth > 0 ? --push_depth : -1;
 }
 
@@ -105,7 +116,7 @@ static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
         struct vs_event event = {.kind = VS_EVENT_range_start,
                                  .range_start = {.range = id,
                                                  .name = vs_process_string(name),
-                                                 .domain = domain_id(domain)}};
+                                                 .domain = vs_process_string(domain_name(domain))}};
         vs_recorder_event(vs_process_recorder(), &event);
     }
     return id;
@@ -117,7 +128,8 @@ static void mark(const char *name, nvtxDomainHandle_t domain)
         return;
     struct vs_event event = {
         .kind = VS_EVENT_mark,
-        .mark = {.name = vs_process_string(name), .domain = domain_id(domain)}};
+        .mark = {.name = vs_process_string(name),
+                 .domain = vs_process_string(domain_name(domain))}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
@@ -134,6 +146,45 @@ void vs_nvtx_pop(void)
 void vs_nvtx_mark(const char *name)
 {
     mark(name, NULL);
+}
+
+#define STEP_DOMAIN "vramscope.step"
+#define ANNOTATION_DOMAIN "vramscope.annotation"
+
+static _Thread_local bool step_open;
+
+void vs_nvtx_step_end(void)
+{
+    if (step_open)
+        pop_in(STEP_DOMAIN);
+    step_open = false;
+}
+
+void vs_nvtx_step(uint64_t number)
+{
+    char name[32];
+    vs_nvtx_step_end();
+    snprintf(name, sizeof name, "step %llu", (unsigned long long)number);
+    push_in(name, STEP_DOMAIN);
+    step_open = true;
+}
+
+void vs_nvtx_annotate(const char *name)
+{
+    if (vs_thread.annotated)
+        pop_in(ANNOTATION_DOMAIN);
+    vs_thread.annotated = 0;
+    if (!name || !(recording() || waiting()))
+        return;
+    push_in(name, ANNOTATION_DOMAIN);
+    vs_thread.annotated =
+        vs_loaded_find("libc10_cuda.so", NULL) ? VS_ANNOTATED_TENSOR : VS_ANNOTATED_DEVICE;
+}
+
+void vs_nvtx_end_annotation(void)
+{
+    vs_thread.annotated = 0;
+    record_pop(ANNOTATION_DOMAIN);
 }
 
 #define WITH_TEXT(attributes)  \

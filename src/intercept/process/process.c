@@ -36,6 +36,7 @@
 #include "intercept/track/context.h"
 #include "intercept/track/nvml.h"
 #include "intercept/track/sharing.h"
+#include "intercept/track/track_change.h"
 #include "vramscope.h"
 
 static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
@@ -76,6 +77,18 @@ bool vs_process_serving(void)
 void vs_process_serve(void)
 {
     atomic_store_explicit(&entry_points_used, true, memory_order_relaxed);
+}
+
+static _Atomic bool starts_paused; /* atomic; read when the recording starts */
+
+bool vs_process_pause(bool pause)
+{
+    enum vs_process_state now = vs_process_state();
+    if (now == VS_PROCESS_IDLE && !vs_process_forked()) {
+        atomic_store(&starts_paused, pause);
+        return true;
+    }
+    return now == VS_PROCESS_ACTIVE && vs_recorder_pause(recorder, &vs_process_book, pause);
 }
 
 uint64_t vs_process_string(const char *text)
@@ -248,6 +261,8 @@ static bool begin_trace(void)
     if (!err) {
         vs_manifest_append(options.text[VS_OPT_manifest], 0, path);
         record_process();
+        if (atomic_load(&starts_paused))
+            (void)vs_recorder_pause(recorder, &vs_process_book, true);
         return true;
     }
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program continues without recording",

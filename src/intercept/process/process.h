@@ -38,6 +38,10 @@ void vs_process_refuse(const char *line);
  * function of the recorder does nothing. */
 struct vs_recorder *vs_process_recorder(void);
 
+/* vs_process_pause: stops or continues the recording of single allocations; before the recording
+ * has started, decides how it starts. False if this process is not recorded. Any thread. */
+bool vs_process_pause(bool pause);
+
 /* vs_process_options: as parsed at the start; immutable afterwards. */
 const struct vs_options *vs_process_options(void);
 

@@ -179,6 +179,7 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
 struct vs_hook_thread {
     int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
     const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
+    int annotated;   /* the next allocation has a name: its enum vs_annotated (nvtx.h); 0: none */
     const void *caller; /* where the program, or a library, called CUDA last: a return address */
 };
 

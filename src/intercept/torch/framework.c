@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
@@ -75,14 +76,14 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
 {
     struct vs_recorder *recorder = vs_process_recorder();
     uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
-    if (!recorder)
-        return;
-    struct vs_change change;
+    bool selected = recorder && bytes >= 0 &&
+                    vs_recorder_selects(recorder, VS_LEVEL_FRAMEWORK, size);
+    struct vs_change change =
+        bytes >= 0 ? vs_change_alloc(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size)
+                   : vs_change_free(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
     struct vs_event event;
-    bool selected = bytes >= 0 && vs_recorder_selects(recorder, VS_LEVEL_FRAMEWORK, size);
-    if (bytes >= 0) {
-        change = vs_change_alloc(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
-        vs_event_begin(&event, VS_EVENT_framework_alloc);
+    vs_event_begin(&event, bytes >= 0 ? VS_EVENT_framework_alloc : VS_EVENT_framework_free);
+    if (recorder && bytes >= 0)
         event.framework_alloc = (struct vs_event_framework_alloc){
             .addr = addr,
             .size = size,
@@ -91,16 +92,15 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
             .total_reserved = reserved,
             .stack = selected ? vs_process_stack() : 0,
             .framework_stream = selected ? current_stream(device) : 0};
-    } else {
-        change = vs_change_free(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, (uint32_t)index, size, size);
-        vs_event_begin(&event, VS_EVENT_framework_free);
+    else if (recorder)
         event.framework_free = (struct vs_event_framework_free){.addr = addr,
                                                                 .size = size,
                                                                 .device = index,
                                                                 .total_allocated = allocated,
                                                                 .total_reserved = reserved};
-    }
     vs_track_change(change, selected, &event);
+    if (recorder && bytes >= 0)
+        vs_nvtx_allocated(VS_ANNOTATED_TENSOR);
 }
 
 VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,

@@ -10,10 +10,12 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/cupti/inject_replay.h"
+#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
+#include "intercept/track/peak_window.h"
 #include "intercept/track/track_change.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
@@ -95,6 +97,7 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
     vs_track_change(vs_change_alloc(VS_LEVEL_DEVICE, live->family, live->device, live->requested,
                                     live->size),
                     selected, &event);
+    vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
     vs_lock_release(&lock);
     return event.time_ns;
 }
@@ -198,12 +201,16 @@ enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
     if (device >= VS_DEVICES_MAX)
         return VS_ERR_ARG;
     const struct vs_ledger *sums = vs_track_sums(device);
+    struct vs_peak_sums peak = {.allocated = vs_sum_read(&sums->peak.allocated),
+                                .requested = vs_sum_read(&sums->peak.requested),
+                                .reserved = vs_sum_read(&sums->peak.reserved)};
+    vs_peak_highest(device, &peak);
     *out = (struct vs_device_counters){.allocated = vs_sum_read(&sums->now.allocated),
                                        .requested = vs_sum_read(&sums->now.requested),
                                        .reserved = vs_sum_read(&sums->now.reserved),
-                                       .allocated_peak = vs_sum_read(&sums->peak.allocated),
-                                       .requested_peak = vs_sum_read(&sums->peak.requested),
-                                       .reserved_peak = vs_sum_read(&sums->peak.reserved),
+                                       .allocated_peak = peak.allocated,
+                                       .requested_peak = peak.requested,
+                                       .reserved_peak = peak.reserved,
                                        .failures = atomic_load(&failures[device])};
     for (unsigned f = 0; f < VS_FAMILY_COUNT; f++) {
         if (!vs_family_on_device(f))
@@ -216,10 +223,6 @@ enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
 
 void vs_track_reset_peaks(uint32_t device)
 {
-    if (device >= VS_DEVICES_MAX)
-        return;
-    struct vs_recorder *recorder = vs_process_recorder();
-    vs_recorder_acquire(recorder);
-    vs_ledger_restart_peaks(&vs_process_book.account[device]);
-    vs_recorder_release(recorder);
+    if (device < VS_DEVICES_MAX)
+        vs_peak_restart(device);
 }

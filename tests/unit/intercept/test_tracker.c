@@ -6,6 +6,7 @@
 
 #include "intercept/route/hook.h"
 #include "intercept/cupti/inject_replay.h"
+#include "intercept/cupti/nvtx.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
 #include "intercept/process/process.h"
@@ -34,6 +35,7 @@ _Thread_local struct vs_injected_call vs_replay;
 bool vs_replay_on;
 _Thread_local struct vs_hook_thread vs_thread;
 
+void vs_nvtx_end_annotation(void) {}
 void *vs_hook_real(enum vs_hook_id id) { (void)id; return NULL; }
 void vs_limit_gone(const struct vs_tracked *live) { (void)live; }
 void vs_usage_failed(uint32_t device) { (void)device; }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Peak windows, and control of the recording, for the public C API. */
+#include "vramscope.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "intercept/api/api.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/peak_window.h"
+#include "trace/record/selection.h"
+
+/* --- peak windows --- */
+
+VS_EXPORT int64_t vramscope_window_begin(void)
+{
+    return vs_process_forked() ? -1 : vs_peak_window_begin();
+}
+
+static int read_window(int64_t window, int device, bool end, struct vramscope_window_stats *stats)
+{
+    struct vs_peak_report r;
+    if (vs_process_forked() || !vs_api_device(device) ||
+        !vs_peak_window_read(window, (uint32_t)device, end, &r))
+        return -1;
+    if (!stats)
+        return 0;
+    *stats = (struct vramscope_window_stats){.allocated_begin = r.before.allocated,
+                                             .allocated_end = r.now.allocated,
+                                             .allocated_peak = r.peak.allocated,
+                                             .requested_begin = r.before.requested,
+                                             .requested_end = r.now.requested,
+                                             .requested_peak = r.peak.requested,
+                                             .reserved_begin = r.before.reserved,
+                                             .reserved_end = r.now.reserved,
+                                             .reserved_peak = r.peak.reserved,
+                                             .tensors_begin = r.before.tensors,
+                                             .tensors_end = r.now.tensors,
+                                             .tensors_peak = r.peak.tensors,
+                                             .allocations = r.allocations,
+                                             .frees = r.frees,
+                                             .failures = r.failures,
+                                             .tensor_allocations = r.tensor_allocations,
+                                             .tensor_frees = r.tensor_frees,
+                                             .begin_ns = r.begun_ns,
+                                             .end_ns = r.now_ns};
+    return 0;
+}
+
+VS_EXPORT int vramscope_window_read(int64_t window, int device,
+                                    struct vramscope_window_stats *stats)
+{
+    return stats ? read_window(window, device, false, stats) : -1;
+}
+
+VS_EXPORT int vramscope_window_end(int64_t window, int device,
+                                   struct vramscope_window_stats *stats)
+{
+    return read_window(window, device, true, stats);
+}
+
+/* --- control --- */
+
+VS_EXPORT int vramscope_recording(void)
+{
+    enum vs_process_state state = vs_process_state();
+    struct vs_recorder *recorder = vs_process_recorder();
+    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && recorder &&
+           !vs_recorder_paused(recorder);
+}
+
+VS_EXPORT int vramscope_trace_path(char *path, size_t bytes)
+{
+    enum vs_process_state state = vs_process_state();
+    struct vs_recorder *recorder = vs_process_recorder();
+    if ((state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING) || vs_process_forked() ||
+        !recorder || (!path && bytes))
+        return -1;
+    int length = snprintf(path, bytes, "%s", vs_recorder_path(recorder));
+    return length;
+}
+
+static bool active(void)
+{
+    return vs_process_state() == VS_PROCESS_ACTIVE && vs_process_recorder();
+}
+
+static int pause_recording(bool pause)
+{
+    bool able;
+    vs_thread.inside++;
+    if (active()) /* records of earlier kernels belong to the part before */
+        vs_collector_flush(true);
+    able = vs_process_pause(pause);
+    vs_thread.inside--;
+    return able ? 0 : -1;
+}
+
+VS_EXPORT int vramscope_stop_recording(void)
+{
+    return pause_recording(true);
+}
+
+VS_EXPORT int vramscope_start_recording(void)
+{
+    return pause_recording(false);
+}
+
+VS_EXPORT void vramscope_flush(void)
+{
+    enum vs_process_state state = vs_process_state();
+    if ((state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING) || !vs_process_recorder())
+        return;
+    vs_thread.inside++;
+    vs_collector_flush(true);
+    vs_recorder_flush(vs_process_recorder());
+    vs_thread.inside--;
+}
+
+VS_EXPORT int vramscope_dump(const char *path)
+{
+    if (!active() || vs_process_forked()) {
+        errno = ESRCH;
+        return -1;
+    }
+    vs_thread.inside++;
+    vs_collector_flush(true);
+    errno = 0;
+    enum vs_err err = path && *path ? vs_recorder_copy(vs_process_recorder(), path) : VS_ERR_ARG;
+    vs_thread.inside--;
+    if (err == VS_ERR_ARG)
+        errno = EINVAL;
+    else if (err == VS_ERR_STATE)
+        errno = ESRCH;
+    return err ? -1 : 0;
+}
