@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where in the program the replayed failures happen: at the recorded event of the request. */
+ * Where in the program the replayed failures happen: at the recorded event of the request, named as
+ * in `vramscope oom`. */
 #include <string.h>
 
 #include "analysis/naming/user_line.h"
+#include "analysis/report/site_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/phases.h"
 #include "tools/replay/replay_command.h"
 
+#define FRAMES_SHOWN 6
+
 struct place_search {
     struct vs_reader *reader;
-    struct vs_symbols *symbols;
-    struct vs_arena *memory;
+    struct vs_summary summary;
     struct vs_replay_view *view;
     struct vs_phases phases;
     struct vs_line_mark mark;
@@ -55,25 +58,29 @@ static uint64_t stack_of(const struct vs_event *e)
 /* Rows that fail at event *number*. */
 static enum vs_err note(struct place_search *f, uint64_t number, const struct vs_event *e)
 {
-    char text[VS_PLACE_TEXT_MAX];
-    for (size_t i = 0; i < f->view->count; i++) {
+    char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
+    struct vs_report_site site = {.api = ""};
+    enum vs_err err = vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
+    if (!err)
+        vs_text_site(chain, &site, FRAMES_SHOWN);
+    vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
+    for (size_t i = 0; !err && i < f->view->count; i++) {
         struct vs_replay_row *row = &f->view->rows[i];
         if (row->outcome.fail_event != number)
             continue;
-        vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
-        row->place = vs_summary_copy(f->memory, text);
-        row->line = vs_user_line(f->reader, f->symbols, f->memory, stack_of(e), f->mark.name, true,
-                                true);
-        if (!row->place || !row->line)
-            return VS_ERR_NOMEM;
+        row->place = vs_summary_copy(f->summary.memory, text);
+        row->where = vs_summary_copy(f->summary.memory, chain);
+        if (!row->place || !row->where)
+            err = VS_ERR_NOMEM;
     }
-    return VS_OK;
+    return err;
 }
 
 enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
                              struct vs_replay_view *view)
 {
-    struct place_search f = {.reader = reader, .memory = memory, .view = view};
+    struct place_search f = {.reader = reader, .summary = {.memory = memory}, .view = view};
+    struct vs_replay *replay = NULL; /* of no event: it only has the reader */
     struct vs_event event;
     uint64_t last = 0;
     for (size_t i = 0; i < view->count; i++)
@@ -82,7 +89,10 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         return VS_OK;
     enum vs_err err = vs_phases_init(&f.phases);
     if (!err)
-        err = vs_symbols_open(reader, &f.symbols);
+        err = vs_symbols_open(reader, &f.summary.symbols);
+    if (!err)
+        err = vs_replay_open(reader, &replay);
+    f.summary.replay = replay;
     if (!err)
         err = vs_reader_rewind(reader);
     for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
@@ -94,7 +104,9 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
             }
         }
     }
-    vs_symbols_close(f.symbols);
+    if (f.summary.symbols)
+        vs_symbols_close(f.summary.symbols);
+    vs_replay_close(replay);
     vs_phases_free(&f.phases);
     return err == VS_ERR_END ? VS_OK : err;
 }

@@ -3,6 +3,7 @@
  * The rows of the table: settings by devices, run in parallel, and the smallest device of each. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/report/summary.h"
 #include "tools/common/command.h"
@@ -56,11 +57,13 @@ static bool modified(const struct vs_replay_job *job)
            job->empty_cache || job->free_site;
 }
 
-/* The next setting. Without other changes the one that was recorded is in the table already. */
+/* The next setting; NULL if it is in the table already. The first row has none of the changes that
+ * the others have, so it is none of them then. */
 static struct vs_whatif_setting *add(struct table *t, const char *name)
 {
-    if (t->count && !modified(t->job) && strcmp(name, t->settings[0].name) == 0)
-        return NULL;
+    for (size_t i = modified(t->job); i < t->count; i++)
+        if (strcasecmp(name, t->settings[i].name) == 0)
+            return NULL;
     struct named_setting *s = &t->settings[t->count++];
     s->name = name;
     vs_whatif_setting_init(&s->setting);
@@ -157,7 +160,7 @@ static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
         settings[i] = i ? placed(t, s, device) : s->setting;
         view->rows[i] = (struct vs_replay_row){.setting = s->name, .gpu = device->gpu,
                                                .capacity = device->capacity, .place = "",
-                                               .line = "", .least_gpu = ""};
+                                               .where = "", .least_gpu = ""};
     }
     if (!err) {
         vs_whatif_run_all(t->log, settings, count, outcomes);
@@ -191,8 +194,10 @@ static void find_least(const struct table *t, struct vs_replay_view *view)
     for (size_t i = 0; i < view->count; i++) {
         struct vs_replay_row *row = &view->rows[i];
         struct vs_whatif_setting setting = anywhere(t, i);
-        struct vs_whatif_outcome out;
-        row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &out);
+        struct vs_whatif_outcome least, out;
+        row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &least);
+        if (row->least_capacity)
+            row->outcome = least;
         for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
             if (gpus[g].total < row->least_capacity)
                 continue;
@@ -217,6 +222,7 @@ int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *
     if (run_rows(&t, memory, view))
         return vs_tool_fail(job->who, "out of memory");
     view->modified = modified(job);
+    view->as_recorded = view->rows[0].outcome;
     if (job->find)
         find_least(&t, view);
     return 0;

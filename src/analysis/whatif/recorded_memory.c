@@ -143,6 +143,8 @@ void vs_recorded_reading(struct vs_recorded_memory *m, uint64_t free_bytes, uint
     m->outside = outside - m->others;
     if (outside > m->outside_peak)
         m->outside_peak = outside;
+    if (m->outside > m->contexts_peak)
+        m->contexts_peak = m->outside;
     if (m->others > m->others_peak)
         m->others_peak = m->others;
 }

@@ -38,7 +38,7 @@ struct vs_recorded_memory {
     uint64_t others_row; /* memory of other processes, as last reported */
     bool others_known;
     uint64_t outside, others;
-    uint64_t other_peak, outside_peak, others_peak, pool_kept_peak;
+    uint64_t other_peak, outside_peak, contexts_peak, others_peak, pool_kept_peak;
     /* the levels of the last entries */
     uint64_t said[VS_REQUEST_POOL_HELD + 1]; /* by enum vs_request_kind */
 };

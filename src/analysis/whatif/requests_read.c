@@ -480,6 +480,7 @@ static void conclude(struct vs_requests_reading *r)
     recorded->total_bytes = r->memory.total;
     recorded->other_peak = r->memory.other_peak;
     recorded->outside_peak = r->memory.outside_peak;
+    recorded->contexts_peak = r->memory.contexts_peak;
     recorded->others_peak = r->memory.others_peak;
     recorded->pool_kept_peak = r->memory.pool_kept_peak;
     if (recorded->expandable)

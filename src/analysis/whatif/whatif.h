@@ -60,6 +60,7 @@ struct vs_whatif_recorded {
     uint64_t least_peak;          /* likewise with the program's other memory added */
     uint64_t other_peak;          /* other memory of the program */
     uint64_t outside_peak;        /* contexts, modules, other processes */
+    uint64_t contexts_peak;       /* of which contexts, modules and the unexplained rest */
     uint64_t others_peak;         /* of which other processes, by NVML; 0: none or unknown */
     uint64_t pool_kept_peak;      /* kept by stream-ordered pools beyond live blocks */
     uint64_t unmatched;           /* frees whose allocation is not in the trace */
@@ -128,6 +129,16 @@ enum vs_err vs_whatif_setting_conf(struct vs_whatif_setting *setting, const char
 /* vs_whatif_setting_policy: a policy of the cache with its defaults. */
 void vs_whatif_setting_policy(struct vs_whatif_setting *setting, enum vs_policy_id policy);
 
+/* The memory in use on the device when most of it was. */
+struct vs_whatif_fullest {
+    uint64_t reserved; /* of the memory that holds the requests */
+    uint64_t rounding; /* of these to the driver's pages */
+    uint64_t other;    /* other memory of the program */
+    uint64_t kept;     /* by its stream-ordered pools, beyond live blocks */
+    uint64_t contexts; /* contexts, modules and the unexplained rest */
+    uint64_t others;   /* other processes */
+};
+
 struct vs_whatif_outcome {
     enum vs_err err;      /* other than VS_OK: the setting could not be run, and nothing else is
                            * set: VS_ERR_ARG (a configuration out of its range), VS_ERR_NOMEM, VS_ERR_IO,
@@ -146,6 +157,7 @@ struct vs_whatif_outcome {
     uint64_t reserved_peak;  /* of the memory that holds the requests */
     uint64_t held_peak;      /* with the program's other memory: compare with held_peak above */
     uint64_t used_peak;      /* with contexts and other processes, in the driver's pages */
+    struct vs_whatif_fullest fullest; /* the sum of its parts is used_peak */
     uint64_t allocated_peak; /* blocks in use */
     uint64_t allocated_at_peak; /* the most in use while reserved was at its peak */
     uint64_t free_at_end;    /* of the device, or of the limit; VS_WHATIF_NONE: unlimited */

@@ -127,8 +127,12 @@ static void note_peaks(struct setting_run *r)
     uint64_t held = d->reserved + d->limited + d->managed, used = vs_limited_used(d);
     if (held > out->held_peak)
         out->held_peak = held;
-    if (used > out->used_peak)
+    if (used > out->used_peak) {
         out->used_peak = used;
+        out->fullest = (struct vs_whatif_fullest){
+            d->reserved, d->pages - d->reserved, d->other + d->pool_live, d->pool_kept, d->outside,
+            d->others};
+    }
     if (d->reserved > out->reserved_peak) {
         out->reserved_peak = d->reserved;
         out->allocated_at_peak = 0;

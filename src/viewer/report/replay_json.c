@@ -41,7 +41,7 @@ static void put_failure(struct vs_json *json, const struct vs_replay_row *row)
     vs_json_bool(json, "other_memory", o->fail_other);
     vs_json_uint(json, "steps_done", o->fail_steps);
     vs_json_string(json, "place", row->place);
-    vs_json_string(json, "where", row->line);
+    vs_json_string(json, "where", row->where);
     vs_json_end_object(json);
 }
 
@@ -59,6 +59,14 @@ static void put_row(struct vs_json *json, const struct vs_replay_view *view,
         vs_json_uint(json, "reserved_peak_bytes", o->reserved_peak);
         vs_json_uint(json, "held_peak_bytes", o->held_peak);
         vs_json_uint(json, "used_peak_bytes", o->used_peak);
+        vs_json_begin_object(json, "fullest");
+        vs_json_uint(json, "reserved_bytes", o->fullest.reserved);
+        vs_json_uint(json, "rounding_bytes", o->fullest.rounding);
+        vs_json_uint(json, "other_bytes", o->fullest.other);
+        vs_json_uint(json, "kept_by_pools_bytes", o->fullest.kept);
+        vs_json_uint(json, "contexts_bytes", o->fullest.contexts);
+        vs_json_uint(json, "other_processes_bytes", o->fullest.others);
+        vs_json_end_object(json);
         vs_json_uint(json, "allocated_peak_bytes", o->allocated_peak);
         vs_json_ratio(json, "fragmentation", vs_whatif_fragmentation(o));
         vs_json_uint(json, "retries", o->retries);

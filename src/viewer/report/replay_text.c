@@ -26,7 +26,7 @@ double vs_replay_agreement(const struct vs_replay_view *view)
     double recorded = (double)view->recorded->reserved_peak;
     if (recorded <= 0)
         return 0;
-    return ((double)view->rows[0].outcome.reserved_peak - recorded) / recorded;
+    return ((double)view->as_recorded.reserved_peak - recorded) / recorded;
 }
 
 static const char *requests_of(const struct vs_whatif_recorded *recorded)
@@ -62,67 +62,92 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     if (recorded->other_peak)
         fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
                 "other memory of the program", size_text(size, recorded->other_peak));
-    if (recorded->outside_peak)
-        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
-                recorded->others_peak ? "CUDA contexts, other processes" : "CUDA contexts",
-                size_text(size, recorded->outside_peak));
+    if (recorded->contexts_peak)
+        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN, "CUDA contexts",
+                size_text(size, recorded->contexts_peak));
+    if (recorded->others_peak)
+        fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, "other processes",
+                size_text(size, recorded->others_peak),
+                view->find ? "   not counted: a device of its own" : "");
 }
 
 /* --- rows --- */
 
-static void outcome_text(char out[160], const struct vs_replay_row *row)
+/* The nearest row above that fails; NULL: none. */
+static const struct vs_replay_row *failed_above(const struct vs_replay_view *view,
+                                                const struct vs_replay_row *row)
+{
+    while (row-- > view->rows)
+        if (!row->outcome.err && !row->outcome.survives)
+            return row;
+    return NULL;
+}
+
+static bool same_failure(const struct vs_replay_row *row, const struct vs_replay_row *above)
+{
+    return above && row->outcome.fail_event == above->outcome.fail_event;
+}
+
+static const char *outcome_text(const struct vs_replay_view *view, const struct vs_replay_row *row)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    if (o->err == VS_ERR_LIMIT) /* of the replay: far beyond the memory of any device */
-        snprintf(out, 160, "larger than any device");
-    else if (o->err)
-        snprintf(out, 160, "not possible: %s", vs_err_text(o->err));
-    else if (o->survives && o->failed_probes)
-        snprintf(out, 160, "fits (%" PRIu64 " failed as recorded)", o->failed_probes);
-    else if (o->survives)
-        snprintf(out, 160, "fits");
-    else
-        snprintf(out, 160, "fails");
+    const struct vs_replay_row *above = failed_above(view, row);
+    if (o->survives)
+        return "fits";
+    return same_failure(row, above) && o->fail_short == above->outcome.fail_short ? "fails as above"
+                                                                                  : "fails";
 }
 
-/* The user's line, of which the end names the file. */
-static void print_line(const struct vs_replay_row *row, FILE *out)
-{
-    char clipped[4 * 76 + 4];
-    const char *end = strrchr(row->line, '(');
-    size_t tail = end ? strlen(end) : 0, code = strlen(row->line) - tail;
-    fputs("    at ", out);
-    if (tail && tail < 50 && code + tail > 73) {
-        char text[1024];
-        snprintf(text, sizeof text, "%.*s", (int)(code < 1000 ? code : 1000), row->line);
-        vs_text_put(out, vs_text_clip(clipped, text, 72 - tail));
-        fputc(' ', out);
-        vs_text_put(out, end);
-    } else {
-        vs_text_put(out, vs_text_clip(clipped, row->line, 73));
-    }
-    fputc('\n', out);
-}
-
-/* The request that failed; nothing when that of the row above failed as well. */
-static void print_failure(const struct vs_replay_view *view, const struct vs_replay_row *row, bool same,
+/* The request that failed, and its call site unless the row that fails above has it. */
+static void print_failure(const struct vs_replay_view *view, const struct vs_replay_row *row,
                           const struct vs_style *style)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], text[512], clipped[4 * 80 + 4];
-    if (o->err || o->survives || same)
+    const struct vs_replay_row *above = failed_above(view, row);
+    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], shortage[64], text[512];
+    if (same_failure(row, above) && o->fail_short == above->outcome.fail_short)
         return;
-    snprintf(text, sizeof text, "    %s%s%.200s: %s, short by %s",
-             o->fail_other ? "other memory of the program" : "request",
-             *row->place ? " in " : "", row->place, size_text(size, o->fail_requested),
-             size_text(missing, o->fail_short));
-    vs_text_put(style->out, vs_text_clip(clipped, text, 80));
-    fputc('\n', style->out);
-    for (const struct vs_replay_row *earlier = view->rows; earlier < row; earlier++)
-        if (!earlier->outcome.err && earlier->outcome.fail_event == o->fail_event)
-            return; /* the line is above */
-    if (*row->line)
-        print_line(row, style->out);
+    size_text(size, o->fail_requested);
+    if (o->fail_short)
+        snprintf(shortage, sizeof shortage, "short by %s", size_text(missing, o->fail_short));
+    else
+        snprintf(shortage, sizeof shortage, "above the setting's own limit");
+    if (same_failure(row, above))
+        snprintf(text, sizeof text, "the same request, %s", shortage);
+    else
+        snprintf(text, sizeof text, "%s%s%.200s: %s, %s",
+                 o->fail_other ? "other memory of the program" : "request",
+                 *row->place ? " in " : "", row->place, size, shortage);
+    vs_text_wrapped(style, "    ", text);
+    if (!same_failure(row, above) && *row->where)
+        vs_text_wrapped(style, "    at ", row->where);
+}
+
+static void add_part(char *text, size_t max, uint64_t bytes, const char *what)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    size_t length = strlen(text);
+    if (bytes)
+        snprintf(text + length, max - length, "%s%s %s", length ? " + " : "",
+                 size_text(size, bytes), what);
+}
+
+/* What the smallest device holds: the sum is its capacity. */
+static void print_capacity(const struct vs_replay_row *row, const struct vs_style *style)
+{
+    const struct vs_whatif_fullest *f = &row->outcome.fullest;
+    uint64_t used = row->outcome.used_peak;
+    char text[256] = "";
+    add_part(text, sizeof text, f->reserved, "reserved");
+    add_part(text, sizeof text, f->other, "other memory");
+    add_part(text, sizeof text, f->kept, "kept by pools");
+    add_part(text, sizeof text, f->contexts, "contexts");
+    add_part(text, sizeof text, f->others, "other processes");
+    add_part(text, sizeof text, f->rounding, "rounding");
+    add_part(text, sizeof text, row->least_capacity > used ? row->least_capacity - used : 0, "free");
+    fputs(vs_paint(style, VS_DIM), style->out);
+    vs_text_wrapped(style, "    = ", text);
+    fputs(vs_unpaint(style), style->out);
 }
 
 /* A setting on lines of its own, broken after commas. */
@@ -146,34 +171,40 @@ static void print_long(const char *name, FILE *out)
 static void print_row(const struct vs_replay_view *view, const struct vs_replay_row *row,
                       const char *name, const struct vs_style *style)
 {
-    const struct vs_replay_row *above = row > view->rows ? row - 1 : row;
-    bool same = row != above && row->outcome.fail_event == above->outcome.fail_event &&
-                row->outcome.fail_short == above->outcome.fail_short;
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX], text[160];
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     FILE *out = style->out;
     if (strlen(name) > SETTING_COLUMN) {
         print_long(name, out);
         name = "";
     }
-    outcome_text(text, row);
     vs_text_put(out, name);
     fprintf(out, "%*s", SETTING_COLUMN + 1 - (int)strlen(name), "");
-    if (o->err)
-        fprintf(out, view->find ? "%12s %7s  " : "%12s %7s %8s  ", "-", "-", "-");
-    else
-        fprintf(out, "%12s %5.1f %%", size_text(size, o->reserved_peak),
-                100 * vs_whatif_fragmentation(o));
-    if (!o->err && !view->find)
-        fprintf(out, " %8" PRIu64 "  ", o->retries);
-    if (view->find && row->least_capacity)
+    if (o->err) { /* VS_ERR_LIMIT: of the replay, far beyond the memory of any device */
+        bool huge = o->err == VS_ERR_LIMIT;
+        fprintf(out, "%s%s%s%s\n", vs_paint(style, VS_BAD), huge ? "" : "not possible: ",
+                huge ? "needs more than any device has" : vs_err_text(o->err), vs_unpaint(style));
+        return;
+    }
+    fprintf(out, "%12s %5.1f %%", size_text(size, o->reserved_peak), 100 * vs_whatif_fragmentation(o));
+    if (view->find && row->least_capacity) {
         fprintf(out, " %11s  %s\n", size_text(size, row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
+        print_capacity(row, style);
+        return;
+    }
+    if (!view->find)
+        fprintf(out, " %8s  ", vs_count_format(count, o->retries));
     else
-        fprintf(out, "%s%s%s\n",
-                vs_paint(style, o->survives ? VS_GOOD : VS_BAD), text, vs_unpaint(style));
-    if (!(view->find && row->least_capacity))
-        print_failure(view, row, same, style);
+        fputs("  ", out);
+    fprintf(out, "%s%s%s\n", vs_paint(style, o->survives ? VS_GOOD : VS_BAD), outcome_text(view, row),
+            vs_unpaint(style));
+    if (!o->survives)
+        print_failure(view, row, style);
+    else if (o->failed_probes)
+        fprintf(out, "    %s request%s fail%s as recorded: the program recovers\n",
+                vs_count_format(count, o->failed_probes), o->failed_probes == 1 ? "" : "s",
+                o->failed_probes == 1 ? "s" : "");
 }
 
 static bool same_device(const struct vs_replay_row *a, const struct vs_replay_row *b)
@@ -209,8 +240,9 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
     fputc('\n', out);
     vs_text_lines(style, "", "reserved: peak of the memory held from the device. frag.: share of it that "
                   "was not in use then. %s",
-                  view->find ? "capacity: the smallest device on which the program gets through, "
-                               "contexts included; GPU: the smallest of the known ones."
+                  view->find ? "capacity: the smallest device on which the program gets through; "
+                               "below it what it holds when it is fullest (rounding: to the driver's "
+                               "pages of 2 MiB). GPU: the smallest of the known ones."
                              : "retries: requests for which the whole cache was released.");
 }
 
@@ -219,7 +251,7 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
 static void print_agreement(const struct vs_replay_view *view, const struct vs_style *style)
 {
     const struct vs_whatif_recorded *recorded = view->recorded;
-    const struct vs_whatif_outcome *o = &view->rows[0].outcome;
+    const struct vs_whatif_outcome *o = &view->as_recorded;
     double off = vs_replay_agreement(view);
     struct vs_size_pair two = vs_sizes_apart(o->reserved_peak, recorded->reserved_peak);
     char text[512];

@@ -14,7 +14,8 @@ struct vs_replay_row {
     const char *gpu;      /* "rtx4090-24g"; "": --capacity, or the recorded device */
     uint64_t capacity;    /* 0: the recorded device */
     struct vs_whatif_outcome outcome;
-    const char *place, *line; /* of the failure: "step 3 / forward", "x = f(y) (train.py:12)"; "" */
+    const char *place, *where; /* of the failure: "step 3 / forward", "f (train.py:12) < main:20";
+                                * "" */
     uint64_t least_capacity;  /* --find-capacity; 0: none found */
     const char *least_gpu;    /* the smallest GPU on which it survives; "": none */
 };
@@ -24,6 +25,7 @@ struct vs_replay_view {
     const struct vs_whatif_recorded *recorded;
     bool modified; /* the other rows differ from the first in more than setting and device */
     bool find;  /* --find-capacity: the outcome of a row is that of its least capacity */
+    struct vs_whatif_outcome as_recorded; /* of the first setting on the recorded device */
     struct vs_replay_row *rows; /* the first: as recorded, on the recorded device; then by device */
     size_t count;
 };

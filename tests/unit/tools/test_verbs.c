@@ -947,7 +947,85 @@ static void a_request_that_no_device_holds_has_no_capacity(void **state)
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * (MIB << 20), 40 * MIB, 200 * MIB);
     vs_builder_close(&b, VS_END_EXIT, 1);
     run(&o, b.dir, "replay --policy compact --find-capacity trace.vst");
-    assert_contains(o.out, " -  larger than any device");
+    assert_contains(o.out, "as recorded: pytorch               needs more than any device has\n");
+    vs_builder_remove(&b);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        count++;
+    return count;
+}
+
+static uint64_t sum_of(struct json_object *parts)
+{
+    uint64_t sum = 0;
+    json_object_object_foreach(parts, key, value) {
+        (void)key;
+        sum += json_object_get_uint64(value);
+    }
+    return sum;
+}
+
+/* Blocks of 5 MiB, of which each takes three pages of the driver, beside contexts of 200 MiB and
+ * another process with 300 MiB. */
+static void the_parts_of_a_capacity_add_up(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    for (unsigned i = 0; i < 20; i++)
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(10 * i), 5 * MIB, 5 * MIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_usage,
+        .device_usage = {.what = VS_USAGE_OTHERS, .bytes = 300 * MIB, .count = 1}});
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = GIB - (120 + 200 + 300) * MIB, .total_bytes = GIB}});
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "replay --find-capacity --policy compact trace.vst");
+    assert_contains(o.out, "other processes                       300.0 MiB   not counted: a device of "
+                           "its own\n");
+    assert_contains(o.out, "   320.0 MiB  ");
+    assert_contains(o.out, "\n    = 100.0 MiB reserved + 200.0 MiB contexts + 20.0 MiB rounding\n");
+    run(&o, b.dir, "replay --find-capacity --json trace.vst");
+    struct json_object *json = json_tokener_parse(o.out), *rows = json_object_object_get(json, "rows");
+    for (size_t i = 0; i < json_object_array_length(rows); i++) {
+        struct json_object *row = json_object_array_get_idx(rows, i);
+        uint64_t sum = sum_of(json_object_object_get(row, "fullest"));
+        uint64_t least = json_object_get_uint64(json_object_object_get(row, "least_capacity_bytes"));
+        assert_int_equal(sum,
+                         json_object_get_uint64(json_object_object_get(row, "used_peak_bytes")));
+        assert_true(sum <= least && least < sum + 2 * MIB);
+    }
+    json_object_put(json);
+    vs_builder_remove(&b);
+}
+
+/* No row twice, and each failing row says which request failed. */
+static void rows_of_a_sweep_are_all_different(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Test GPU", 200 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 150 * MIB, 150 * MIB);
+    b.stack = alloc_buffers(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 40 * MIB, 200 * MIB);
+    vs_builder_close(&b, VS_END_EXIT, 1);
+    run(&o, b.dir, "replay --sweep --set expandable_segments:True --set max_split_size_mb:32 trace.vst");
+    assert_int_equal(count_of(o.out, "\nexpandable_segments:True  "), 1);
+    assert_int_equal(count_of(o.out, "\nmax_split_size_mb:32 "), 1);
+    assert_int_equal(count_of(o.out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
+                                     "("), 1);
+    size_t explained = count_of(o.out, "  fails\n");
+    assert_int_equal(explained + count_of(o.out, "  fails as above\n"), 11);
+    assert_int_equal(explained, 1 + count_of(o.out, "\n    the same request, "));
     vs_builder_remove(&b);
 }
 
@@ -1305,6 +1383,8 @@ int main(void)
         cmocka_unit_test(replay_compares_settings_and_devices),
         cmocka_unit_test(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy),
         cmocka_unit_test(a_request_that_no_device_holds_has_no_capacity),
+        cmocka_unit_test(the_parts_of_a_capacity_add_up),
+        cmocka_unit_test(rows_of_a_sweep_are_all_different),
         cmocka_unit_test(a_replay_of_nothing_is_an_error),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(plan_prints_what_the_policies_need),
