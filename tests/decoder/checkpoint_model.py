@@ -197,6 +197,8 @@ class Model:
             family=family, account=account, steps_begun=self.phases.steps["begun"],
             place=self.phases.place(event.tid), answered=False,
             attempts=1 - framework)
+        if account is not self.host:
+            self._reading(account, f.get("device_free_bytes", 0), f.get("device_total_bytes", 0), event)
         if framework:
             self._join(failure)
         self.failures.append(failure)
@@ -363,6 +365,9 @@ class Model:
             return
         free, total = f["free_bytes"], f["total_bytes"]
         account.n.update(sample_free=free, sample_total=total)
+        self._reading(account, free, total, event)
+
+    def _reading(self, account, free, total, event):
         if total and free <= total:
             now = (total - free, free, total, self.events, self.now_ns,
                    self.phases.place(event.tid))
@@ -456,8 +461,9 @@ class Model:
         indexes[self.host] = HOST
 
         def same(what, wanted, said):
-            if not state["totals"]["user_level"] and what in ("failures", "open ranges"):
-                return  # not joined by earlier versions
+            if not state["totals"]["user_level"] and (what in ("failures", "open ranges") or
+                                                      what.endswith("_use")):
+                return  # earlier versions did not join them, and took no readings from failures
             if wanted != said and (self.sensible or what.split()[-1] not in UNCERTAIN):
                 found.append(f"{what}: {str(wanted)[:200]} by the events, "
                              f"{str(said)[:200]} in the checkpoint")

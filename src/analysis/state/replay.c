@@ -178,6 +178,18 @@ static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event 
     return VS_OK;
 }
 
+void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uint32_t tid,
+                       uint64_t free_bytes, uint64_t total)
+{
+    if (!total || free_bytes > total)
+        return;
+    account->last_used = (struct vs_sample_mark){
+        total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
+        vs_phases_place(&replay->phases, tid)};
+    if (!account->peak_used.event || account->last_used.used > account->peak_used.used)
+        account->peak_used = account->last_used;
+}
+
 static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
@@ -189,13 +201,7 @@ static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event 
     uint64_t total = event->device_sample.total_bytes;
     account->sample_free = free_bytes;
     account->sample_total = total;
-    if (!total || free_bytes > total)
-        return VS_OK;
-    account->last_used = (struct vs_sample_mark){
-        total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
-        vs_phases_place(&replay->phases, event->tid)};
-    if (!account->peak_used.event || account->last_used.used > account->peak_used.used)
-        account->peak_used = account->last_used;
+    vs_replay_reading(replay, account, event->tid, free_bytes, total);
     return VS_OK;
 }
 

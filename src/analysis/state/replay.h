@@ -47,7 +47,7 @@ struct vs_peak {
     uint64_t allocated, requested, reserved;
 };
 
-/* A device_sample. */
+/* A reading of the device: a device_sample, or that of a failure. */
 struct vs_sample_mark {
     uint64_t used, free, total;
     uint64_t event; /* 1-based index; 0 = never */

@@ -208,6 +208,8 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         fill_overhead(&failure, event);
     else
         fill_refused(&failure, account, event);
+    if (index != VS_HOST_INDEX) /* the driver was asked for the free memory when it refused */
+        vs_replay_reading(replay, account, event->tid, failure.device_free, failure.device_total);
     join_earlier(replay, &failure);
     return add_failure(replay, &failure);
 }

@@ -46,6 +46,11 @@ const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64
 /* vs_replay_lose_segments: as vs_replay_lose_live, for segments. */
 void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device);
 
+/* vs_replay_reading: the device reported *free_bytes* of *total*; nothing happens if that is
+ * impossible, or *total* is 0. */
+void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uint32_t tid,
+                       uint64_t free_bytes, uint64_t total);
+
 /* vs_replay_failure (replay_failure.c): apply a refused allocation, of the device or of a
  * framework. VS_ERR_NOMEM. */
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;

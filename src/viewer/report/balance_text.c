@@ -250,20 +250,23 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
 {
     const struct vs_balance *at[2] = {peak, last};
     static const char *const names[2] = {"highest use", "last reading"};
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], before[96];
     if (!peak->known)
         return;
     size_t columns = last->known && last->event != peak->event ? 2 : 1;
     heading(style, names, columns);
     vs_time_format(a, peak->time_ns);
     vs_time_format(b, last->time_ns);
-    vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
-    if (columns == 2)
-        vs_text_lines(style, "    ", "read at %s%s%s, and at %s, %s before %s", a,
-                      *peak->place ? ", " : "", peak->place, b, c, end);
+    if (end_ns > last->time_ns)
+        snprintf(before, sizeof before, "%s before %s", vs_time_format(c, end_ns - last->time_ns), end);
     else
-        vs_text_lines(style, "    ", "last read at %s%s%s, %s before %s", a,
-                      *peak->place ? ", " : "", peak->place, c, end);
+        snprintf(before, sizeof before, "at %s", end);
+    if (columns == 2)
+        vs_text_lines(style, "    ", "read at %s%s%s, and at %s, %s", a, *peak->place ? ", " : "",
+                      peak->place, b, before);
+    else
+        vs_text_lines(style, "    ", "last read at %s%s%s, %s", a, *peak->place ? ", " : "",
+                      peak->place, before);
     print_table(style, at, columns);
     print_processes(style, peak);
     print_reasons(style, peak);

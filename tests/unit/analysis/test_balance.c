@@ -347,6 +347,25 @@ static void the_highest_use_is_distinguished_from_the_last_reading(void **state)
     done(&b);
 }
 
+static void the_reading_at_a_failure_counts(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+    read_used(&b, CONTEXT + 100 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 60 * MIB, 60 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, TOTAL, TOTAL - CONTEXT - 160 * MIB, TOTAL);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, TOTAL, 0, 0); /* not read */
+    const struct vs_report_device *device = build(&b);
+    assert_int_equal(device->balance_peak.free, TOTAL - CONTEXT - 160 * MIB);
+    assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 160 * MIB);
+    assert_int_equal(device->balance_last.event, device->balance_peak.event);
+    assert_int_equal(device->balance_peak.event, report->failures[0].event);
+    done(&b);
+}
+
 static void graphs_count_once_whatever_their_launches_share(void **state)
 {
     (void)state;
@@ -462,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_trace_without_rows_leaves_the_context_unexplained),
         cmocka_unit_test(without_a_reading_nothing_is_said),
         cmocka_unit_test(the_highest_use_is_distinguished_from_the_last_reading),
+        cmocka_unit_test(the_reading_at_a_failure_counts),
         cmocka_unit_test(graphs_count_once_whatever_their_launches_share),
         cmocka_unit_test(libraries_go_by_the_names_people_know),
         cmocka_unit_test(a_stack_gives_the_object_that_called_and_none_is_unknown),
