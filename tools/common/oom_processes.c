@@ -31,8 +31,7 @@ static enum vs_err diagnose(struct vs_reader *reader, const struct vs_report *re
 {
     struct vs_oom *oom = NULL;
     p->failures = report->failure_total;
-    for (size_t i = 0; i < report->failure_count; i++)
-        p->recovered += report->failures[i].recovered;
+    p->recovered = report->failures_recovered;
     if (!p->failures || p->recovered == p->failures)
         return VS_OK;
     enum vs_err err = vs_oom_build(reader, report, 0, &oom);

@@ -11,6 +11,8 @@
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
 
+#define FIRSTS_NAMED 5 /* numbers in an error */
+
 #define COLUMNS_MAX 80 /* sentences are hard to read in longer lines */
 
 static const char usage[] =
@@ -121,18 +123,22 @@ static int refuse(const char *who, const char *path, const struct vs_report *rep
 static int bad_number(const char *who, const char *path, const struct vs_report *report)
 {
     unsigned long long total = report->failure_total, first = total - report->failure_count + 1;
-    char stored[64] = "", range[64];
+    char stored[64] = "", range[64], firsts[160] = "";
     if (!total)
         return vs_tool_fail(who, "%s: no allocation failed; --nth cannot be used", path);
     if (first > 1)
         snprintf(stored, sizeof stored, ", of which the last %zu are stored",
                  report->failure_count);
+    for (size_t i = 0; i < report->first_count && i < FIRSTS_NAMED; i++)
+        snprintf(firsts + strlen(firsts), sizeof firsts - strlen(firsts), "%s%llu",
+                 i ? ", " : ", or the first of others: ",
+                 (unsigned long long)report->firsts[i].number);
     if (first < total)
         snprintf(range, sizeof range, "%llu to %llu", first, total);
     else
         snprintf(range, sizeof range, "%llu", total);
-    return vs_tool_fail(who, "%s: the trace has %llu failed allocation%s%s; --nth takes %s", path,
-                        total, total == 1 ? "" : "s", stored, range);
+    return vs_tool_fail(who, "%s: the trace has %llu failed allocation%s%s; --nth takes %s%s",
+                        path, total, total == 1 ? "" : "s", stored, range, firsts);
 }
 
 static int explain(const char *who, const char *path, const struct oom_arguments *args)

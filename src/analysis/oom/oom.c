@@ -5,6 +5,7 @@
 #include "analysis/oom/oom.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/growth/growth.h"
@@ -20,48 +21,66 @@
 
 #define SITES_MAX 20
 
-/* The requested failure; *index* receives its index among the stored ones. */
-static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, size_t *index)
+/* A failure to explain. */
+struct chosen {
+    const struct vs_report_failure *failure;
+    uint64_t number;   /* among all, from 1 */
+    uint64_t repeated; /* identical ones after it */
+};
+
+static enum vs_err choose_number(const struct vs_report *report, uint64_t nth, struct chosen *out)
 {
-    if (report->failure_count == 0)
-        return VS_ERR_NOT_FOUND;
     uint64_t forgotten = report->failure_total - report->failure_count;
-    if (nth > 0) {
-        if (nth <= forgotten || nth > report->failure_total)
-            return VS_ERR_NOT_FOUND;
-        *index = (size_t)(nth - forgotten - 1);
-        return VS_OK;
-    }
-    int best = -1;
-    for (size_t i = report->failure_count; i-- > 0;) {
-        const struct vs_report_failure *failure = &report->failures[i];
-        int rank = 2 * vs_oom_is_out_of_memory(failure) + !failure->recovered;
-        if (rank > best) {
-            best = rank;
-            *index = i;
+    for (size_t i = 0; i < report->first_count; i++)
+        if (report->firsts[i].number == nth) {
+            *out = (struct chosen){&report->firsts[i].failure, nth, 0};
+            return VS_OK;
         }
-    }
+    if (nth <= forgotten || nth > report->failure_total)
+        return VS_ERR_NOT_FOUND;
+    *out = (struct chosen){&report->failures[nth - forgotten - 1], nth, 0};
     return VS_OK;
 }
 
 static bool identical(const struct vs_report_failure *a, const struct vs_report_failure *b)
 {
     return a->framework == b->framework && a->stack == b->stack && a->requested == b->requested &&
-           a->device == b->device && a->overhead == b->overhead && a->recovered == b->recovered && a->error == b->error;
+           a->host == b->host && a->device == b->device && a->family == b->family &&
+           a->overhead == b->overhead && a->error == b->error && a->recovered == b->recovered &&
+           (a->stack || strcmp(a->api, b->api) == 0);
 }
 
-/* Of a run of identical failures, the first; *repeated*: how many follow. */
-static size_t first_of_run(const struct vs_report *report, size_t index, uint64_t *repeated)
+static int rank_of(const struct vs_report_failure *failure)
 {
-    size_t first = index;
-    *repeated = 0;
-    for (size_t i = index; i-- > 0;) {
-        if (!identical(&report->failures[i], &report->failures[index]))
-            break;
-        first = i;
-        ++*repeated;
+    return 2 * vs_oom_is_out_of_memory(failure) + !failure->recovered;
+}
+
+/* The first of those identical to the latest failure with the highest rank. */
+static void choose_first(const struct vs_report *report, struct chosen *out)
+{
+    const struct vs_report_failure *best = &report->failures[report->failure_count - 1];
+    uint64_t forgotten = report->failure_total - report->failure_count, same = 0;
+    for (size_t i = report->failure_count - 1; i-- > 0;)
+        if (rank_of(&report->failures[i]) > rank_of(best))
+            best = &report->failures[i];
+    for (size_t i = report->first_count; i-- > 0;)
+        if (rank_of(&report->firsts[i].failure) > rank_of(best))
+            best = &report->firsts[i].failure;
+    *out = (struct chosen){.failure = best};
+    for (size_t i = 0; i < report->first_count; i++) {
+        const struct vs_report_first *first = &report->firsts[i];
+        if (!identical(&first->failure, best))
+            continue;
+        *out = (struct chosen){&first->failure, first->number, 0};
+        same += 1 + first->more;
     }
-    return first;
+    for (size_t i = 0; i < report->failure_count; i++) {
+        if (!identical(&report->failures[i], best))
+            continue;
+        if (!same++)
+            *out = (struct chosen){&report->failures[i], forgotten + i + 1, 0};
+    }
+    out->repeated = same - 1;
 }
 
 /* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
@@ -346,55 +365,34 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     return err;
 }
 
-/* The first failure of the trace, where all are alike and it is no longer among the stored ones;
- * otherwise NULL. */
-static const struct vs_report_failure *first_of_storm(const struct vs_report *report)
-{
-    const struct vs_report_failure_group *all = report->groups;
-    bool alike = report->group_count == 1 && !report->ungrouped &&
-                 all->count == report->failure_total && all->smallest == all->largest;
-    return alike && report->failure_total > report->failure_count &&
-                   identical(&all->first, &report->failures[0])
-               ? &all->first : NULL;
-}
-
 uint64_t vs_oom_event(const struct vs_report *report)
 {
-    size_t index;
-    uint64_t repeated;
-    if (choose_failure(report, 0, &index))
+    struct chosen chosen;
+    if (report->failure_count == 0)
         return 0;
-    index = first_of_run(report, index, &repeated);
-    const struct vs_report_failure *first = index ? NULL : first_of_storm(report);
-    return first ? first->event : report->failures[index].event;
+    choose_first(report, &chosen);
+    return chosen.failure->event;
 }
 
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
                          struct vs_oom **out)
 {
-    size_t index;
-    if (nth == 1 && report->failure_count && first_of_storm(report))
-        nth = 0; /* its number is 1 */
-    enum vs_err err = choose_failure(report, nth, &index);
+    struct chosen chosen;
+    if (report->failure_count == 0)
+        return VS_ERR_NOT_FOUND;
+    enum vs_err err = nth ? choose_number(report, nth, &chosen) : VS_OK;
     if (err)
         return err;
+    if (!nth)
+        choose_first(report, &chosen);
     struct vs_oom *oom = calloc(1, sizeof *oom);
     if (!oom)
         return VS_ERR_NOMEM;
-    if (!nth)
-        index = first_of_run(report, index, &oom->repeated);
-    for (size_t i = 0; i < report->failure_count; i++)
-        oom->failures_recovered += report->failures[i].recovered;
-    oom->number = report->failure_total - report->failure_count + index + 1;
+    oom->number = chosen.number;
+    oom->repeated = chosen.repeated;
     oom->total_failures = report->failure_total;
-    const struct vs_report_failure *wanted = &report->failures[index];
-    const struct vs_report_failure *first = nth || index ? NULL : first_of_storm(report);
-    if (first) {
-        wanted = first;
-        oom->number = 1;
-        oom->repeated = report->failure_total - 1;
-    }
-    err = build(oom, reader, report, wanted);
+    oom->failures_recovered = report->failures_recovered;
+    err = build(oom, reader, report, chosen.failure);
     oom->ended = !oom->failure.recovered;
     if (err) {
         vs_oom_free(oom);

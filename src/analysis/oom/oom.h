@@ -137,8 +137,8 @@ struct vs_oom {
     struct vs_report_site library_site, rounded_site, pool_site; /* count 0: unknown */
     uint64_t context_excess;   /* contexts, modules and limits beyond one usual context */
     bool went_on;              /* the program allocated again after the failure, and ended well */
-    uint64_t repeated;         /* identical failures directly after it */
-    uint64_t failures_recovered; /* of the stored ones */
+    uint64_t repeated;         /* identical failures after it */
+    uint64_t failures_recovered; /* of all */
     struct vs_kind_sum kinds[VS_KIND_COUNT]; /* of a framework's live tensors, by vs_oom_kinds */
     uint64_t kinds_total;      /* 0: unknown */
     struct vs_oom_cause causes[VS_CAUSES_MAX]; /* the verdict's first, then by bytes */
@@ -171,7 +171,8 @@ uint64_t vs_oom_event(const struct vs_report *report);
 /* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = of those that are out of memory,
  * or of all if there are none, the last one that the program did not recover from, or the last).
  * *report* is that of the same reader. VS_ERR_NOT_FOUND when the
- * trace has no such failure (or it is not among the latest 256, which are stored); VS_ERR_NOMEM.
+ * trace has no such failure (or it is neither among the latest 256, nor the first of its kind and
+ * size before these); VS_ERR_NOMEM.
  * Ownership: vs_oom_free. Cost: one pass up to the failure. */
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
                          struct vs_oom **out) VS_MUST_CHECK;

@@ -44,10 +44,11 @@ static enum vs_err is_workspace(struct vs_makers *makers, const struct vs_failur
     return err;
 }
 
-static enum vs_err mark_workspaces(struct vs_replay *replay, struct vs_makers *makers,
-                                   bool ended_well)
+static enum vs_err mark_workspaces(struct vs_replay *replay, struct vs_failure_firsts *firsts,
+                                   struct vs_makers *makers, bool ended_well)
 {
     enum vs_err err = VS_OK;
+    bool workspace = false;
     for (size_t i = 0; !err && i < replay->failure_count; i++) {
         struct vs_failure *failure = &replay->failures[i];
         if (!failure->framework || !(failure->recovered || ended_well || asked_again(replay, i)))
@@ -58,30 +59,49 @@ static enum vs_err mark_workspaces(struct vs_replay *replay, struct vs_makers *m
         failure->recovered = true;
         replay->failures_open--;
     }
+    for (size_t i = firsts->count; !err && i-- > 0;) { /* hundreds of failures came after them */
+        if (!firsts->items[i].failure.framework)
+            continue;
+        err = is_workspace(makers, &firsts->items[i].failure, &workspace);
+        if (!err && workspace)
+            vs_failure_firsts_settle(firsts, i);
+    }
     return err;
 }
 
-enum vs_err vs_did_without(struct vs_replay *replay, struct vs_symbols *symbols,
-                           const struct vs_latest_allocations *latest, bool ended_well)
+/* Whether an allocation on the same device followed a failure that was out of memory. */
+static bool is_followed(const struct vs_failure *failure,
+                        const struct vs_latest_allocations *latest)
+{
+    bool of_memory = failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY;
+    return of_memory && latest->event[failure->account] >= failure->event;
+}
+
+enum vs_err vs_did_without(struct vs_replay *replay, struct vs_failure_firsts *firsts,
+                           struct vs_symbols *symbols, const struct vs_latest_allocations *latest,
+                           bool ended_well)
 {
     struct vs_makers *makers;
     bool framework = false;
     for (size_t i = 0; i < replay->failure_count; i++) {
         struct vs_failure *failure = &replay->failures[i];
         framework |= failure->framework;
-        bool of_memory = failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY;
-        if (!ended_well || failure->recovered || !of_memory ||
-            latest->event[failure->account] < failure->event)
+        if (!ended_well || failure->recovered || !is_followed(failure, latest))
             continue;
         failure->recovered = true;
         replay->failures_open--;
+    }
+    for (size_t i = firsts->count; i-- > 0;) {
+        framework |= firsts->items[i].failure.framework;
+        if (ended_well && is_followed(&firsts->items[i].failure, latest))
+            vs_failure_firsts_settle(firsts, i);
     }
     if (!framework)
         return VS_OK;
     enum vs_err err = vs_makers_open(replay->reader, symbols, &makers);
     if (err)
         return err;
-    err = mark_workspaces(replay, makers, ended_well);
+    err = mark_workspaces(replay, firsts, makers, ended_well);
     vs_makers_close(makers);
     return err;
 }

@@ -13,6 +13,7 @@
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/device_use.h"
 #include "analysis/report/did_without.h"
+#include "analysis/report/failure_firsts.h"
 #include "analysis/report/failure_groups.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
@@ -63,6 +64,7 @@ struct pass {
     struct vs_growth_tracker *tracker; /* NULL for a moment, before which not all events are read */
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
+    struct vs_failure_firsts firsts;
     struct vs_latest_allocations latest;
     struct vs_device_uses uses;
     vs_report_observe *observe; /* NULL: none */
@@ -185,13 +187,11 @@ static void known_until(struct pass *pass)
  * the latest, and before that some of them become one. */
 static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
 {
-    struct vs_replay *replay = pass->moment->replay;
-    if (!vs_event_has(event, VS_PROPERTY_FAILS) || replay->failure_count < VS_FAILURES_KEPT)
-        return vs_replay_event(replay, event);
-    struct vs_failure oldest = replay->failures[0];
-    enum vs_err err = vs_replay_event(replay, event);
-    if (!err && replay->failures[0].event != oldest.event)
-        vs_failure_groups_add(&pass->groups, &oldest);
+    const struct vs_failure *dropped;
+    enum vs_err err =
+        vs_failure_firsts_event(&pass->firsts, pass->moment->replay, event, &dropped);
+    if (!err && dropped)
+        vs_failure_groups_add(&pass->groups, dropped);
     return err;
 }
 
@@ -410,7 +410,9 @@ static enum vs_err build(struct pass *pass, const char *path,
     bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
     err = vs_summary_wrappers(&summary, &wrappers);
     if (!err && !report->part.moment)
-        err = vs_did_without(pass->moment->replay, symbols, &pass->latest, well);
+        err = vs_did_without(pass->moment->replay, &pass->firsts, symbols, &pass->latest, well);
+    if (!err)
+        err = vs_report_fill_firsts(report, &summary, &pass->firsts);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (!err && report->part.moment)

@@ -213,6 +213,13 @@ struct vs_report_failure {
     struct vs_report_site site; /* its frames; bytes = requested */
 };
 
+/* The first of failures that are identical and not among the latest, which are kept. */
+struct vs_report_first {
+    struct vs_report_failure failure;
+    uint64_t number; /* among all, from 1 */
+    uint64_t more;   /* such ones like it */
+};
+
 /* Failures of the same kind at the same call site. */
 struct vs_report_failure_group {
     struct vs_report_failure first;
@@ -309,6 +316,9 @@ struct vs_report {
     const struct vs_report_failure *failures; /* the latest ones, oldest first */
     size_t failure_count;
     uint64_t failure_total;
+    const struct vs_report_first *firsts; /* of the older ones, by number */
+    size_t first_count;
+    uint64_t failures_recovered; /* of all: the program recovered from these */
     const struct vs_report_failure_group *groups; /* of all failures, by their first */
     size_t group_count;
     uint64_t ungrouped; /* failures of further groups */

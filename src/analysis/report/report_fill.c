@@ -346,6 +346,30 @@ static enum vs_err fill_failures(struct vs_report *report, const struct vs_summa
     return VS_OK;
 }
 
+enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_failure_firsts *firsts)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_report_first *out =
+        vs_arena_alloc(&report->memory, (firsts->count + 1) * sizeof *out);
+    if (!out)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < firsts->count; i++) {
+        out[i].number = firsts->items[i].number;
+        out[i].more = firsts->items[i].more;
+        enum vs_err err = vs_summary_failure(summary, &firsts->items[i].failure, &out[i].failure);
+        if (err)
+            return err;
+    }
+    report->firsts = out;
+    report->first_count = firsts->count;
+    for (size_t i = 0; i < replay->failure_count; i++)
+        report->failures_recovered += replay->failures[i].recovered;
+    for (size_t i = 0; i <= VS_HOST_INDEX; i++)
+        report->failures_recovered += firsts->recovered[i];
+    return VS_OK;
+}
+
 static bool same_failure(const struct vs_report_failure *a, const struct vs_report_failure *b)
 {
     return a->host == b->host && a->device == b->device && a->framework == b->framework &&

@@ -5,6 +5,7 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
+#include "analysis/report/failure_firsts.h"
 #include "analysis/report/failure_groups.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/report.h"
@@ -28,6 +29,11 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
  * or its peak. */
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device);
+
+/* vs_report_fill_firsts: names the first of the failures that are no longer kept, and counts those that
+ * the program recovered from. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_failure_firsts *firsts) VS_MUST_CHECK;
 
 /* vs_report_fill_groups: names the failures of each group. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,

@@ -30,14 +30,17 @@ static void other_failures(const struct vs_oom *oom, const struct vs_style *styl
     uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
     if (oom->total_failures <= 1)
         return;
-    fprintf(style->out, "  failures ");
+    char text[200];
+    int used = 0;
     if (oom->repeated)
-        fprintf(style->out, "%llu more like this one follow%s%s", ULL(oom->repeated),
-                oom->repeated == 1 ? "s" : "", others ? "; " : "");
+        used = snprintf(text, sizeof text, "%llu more like this one follow%s%s", ULL(oom->repeated),
+                        oom->repeated == 1 ? "s" : "", others ? "; " : "");
     if (others)
-        fprintf(style->out, "%llu other%s, the program recovered from %llu", ULL(others),
-                others == 1 ? "" : "s", ULL(recovered < others ? recovered : others));
-    fprintf(style->out, " (this is --nth %llu)\n", ULL(oom->number));
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%llu other%s, the program recovered from %llu", ULL(others),
+                         others == 1 ? "" : "s", ULL(recovered < others ? recovered : others));
+    snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
+    vs_text_wrapped(style, "  failures ", text);
 }
 
 static void what_failed(const struct vs_oom *oom, const struct vs_report *report,

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Causes of several parts in the post-mortem: a spike of several blocks, growth at several call
- * sites with different periods, and buffers of fixed size that are being filled. */
+ * sites with different periods, buffers of fixed size that are being filled; and storms of
+ * failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/oom/oom.h"
 #include "support/trace_builder.h"
+#include "viewer/report/oom_text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define CAPACITY (1024 * MIB)
@@ -312,6 +316,101 @@ static void a_short_leak_that_is_large_or_lasts_is_growth(void **state)
     done(&b, oom);
 }
 
+/* --- storms --- */
+
+/* Requests of two sizes at two call sites, each refused again and again. */
+static void the_first_of_a_mixed_storm_is_explained(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    uint64_t table = site_table(&b), log = site_log(&b);
+    refuse(&b, site_scores(&b), 950 * MIB, 824 * MIB);
+    alloc(&b, log, A(1000), 24 * MIB);
+    for (unsigned i = 0; i < 400; i++) {
+        refuse(&b, table, 900 * MIB, 800 * MIB);
+        refuse(&b, log, 850 * MIB, 800 * MIB);
+        refuse(&b, log, 850 * MIB, 800 * MIB);
+    }
+    struct vs_oom *oom = diagnose(&b);
+    assert_int_equal(oom->total_failures, 1201);
+    assert_int_equal(oom->failure.requested, 850 * MIB); /* the last one's kind */
+    assert_int_equal(oom->number, 3);
+    assert_int_equal(oom->repeated, 799);
+    assert_int_equal(oom->failures_recovered, 0);
+    struct vs_oom *first;
+    assert_int_equal(vs_oom_build(reader, report, 2, &first), VS_OK); /* kept: the first of its kind */
+    assert_int_equal(first->failure.requested, 900 * MIB);
+    vs_oom_free(first);
+    assert_int_equal(vs_oom_build(reader, report, 4, &first), VS_ERR_NOT_FOUND);
+    done(&b, oom);
+}
+
+/* Storms from which the program recovers, before one from which it does not. */
+static void failures_that_were_recovered_from_are_counted_beyond_the_latest(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    uint64_t table = site_table(&b), log = site_log(&b);
+    for (unsigned i = 0; i < 300; i++) {
+        vs_builder_step(&b, i);
+        refuse(&b, table, 900 * MIB, 824 * MIB); /* the step goes on without it */
+        step(&b, 30 * MIB);
+        vs_builder_pop(&b);
+    }
+    for (unsigned i = 0; i < 300; i++)
+        refuse(&b, table, 900 * MIB, 824 * MIB);
+    for (unsigned i = 0; i < 10; i++)
+        refuse(&b, log, 850 * MIB, 824 * MIB);
+    struct vs_oom *oom = diagnose(&b);
+    assert_int_equal(oom->total_failures, 610);
+    assert_int_equal(oom->failure.requested, 850 * MIB);
+    assert_int_equal(oom->number, 601);
+    assert_int_equal(oom->repeated, 9);
+    assert_int_equal(oom->failures_recovered, 299); /* no step ended after the last */
+    struct vs_oom *first;
+    assert_int_equal(vs_oom_build(reader, report, 300, &first), VS_OK);
+    assert_false(first->failure.recovered);
+    vs_oom_free(first);
+    done(&b, oom);
+}
+
+/* What was dropped is recovered from when as much is allocated later. */
+static void a_dropped_failure_may_be_recovered_from_later(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    uint64_t table = site_table(&b), log = site_log(&b);
+    for (unsigned i = 0; i < 300; i++)
+        refuse(&b, table, 700 * MIB, 650 * MIB);
+    for (unsigned i = 0; i < 300; i++)
+        refuse(&b, log, 830 * MIB, 824 * MIB);
+    alloc(&b, table, A(1000), 700 * MIB);
+    refuse(&b, log, 830 * MIB, 124 * MIB);
+    struct vs_oom *oom = diagnose(&b);
+    assert_int_equal(oom->failures_recovered, 300);
+    assert_int_equal(oom->number, 301);
+    assert_int_equal(oom->repeated, 300);
+    assert_int_equal(report->first_count, 1);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    struct vs_style style = {.out = out, .sites = 10, .width = 80};
+    vs_oom_text(oom, report, &style);
+    fclose(out);
+    assert_non_null(strstr(text, "300 more like this one follow; 300 others, the program"));
+    unsigned columns = 0;
+    for (const char *c = text; *c; c++) {
+        columns = *c == '\n' ? 0 : columns + ((*c & 0xc0) != 0x80);
+        assert_true(columns <= 80);
+    }
+    free(text);
+    done(&b, oom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +422,9 @@ int main(void)
         cmocka_unit_test(leaks_with_different_periods_are_both_named_with_their_rates),
         cmocka_unit_test(a_small_buffer_of_a_few_steps_is_not_accused),
         cmocka_unit_test(a_short_leak_that_is_large_or_lasts_is_growth),
+        cmocka_unit_test(the_first_of_a_mixed_storm_is_explained),
+        cmocka_unit_test(failures_that_were_recovered_from_are_counted_beyond_the_latest),
+        cmocka_unit_test(a_dropped_failure_may_be_recovered_from_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
