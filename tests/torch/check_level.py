@@ -56,12 +56,12 @@ STEPS, ACTIVATION = 30, 512 * 4096 * 4
 KEEPS, BACKWARD = 8, "loss.backward() (train.py:24)"
 
 
-def recorded(build, environment, folder, steps, *options):
-    """The trace of the program with so many steps, and whether it ended well."""
+def recorded(build, environment, folder, steps, *options, python=()):
+    """The trace of the program with so many steps, and whether it ended well. *python*: options of Python."""
     program = os.path.join(folder, "train.py")
     with open(program, "w", encoding="utf-8") as f:
         f.write(PROGRAM)
-    command, env = simulated.command(build, "t4-16g", [environment.python, program, str(steps)], folder, options)
+    command, env = simulated.command(build, "t4-16g", [environment.python, *python, program, str(steps)], folder, options)
     status, out = simulated.run(command, env, folder, 600)
     traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst")]
     return max(traces, key=os.path.getmtime), status, out
@@ -100,6 +100,15 @@ def check_phases(build, trace):
     assert phases == dict.fromkeys(("step", "forward", "backward", "optimizer"), STEPS), phases
 
 
+def check_without_marks(build, trace):
+    """As on a GPU: nothing says which line runs the backward pass, so its memory has the name of its function."""
+    text = printed(build, "report", trace)
+    assert "PyTorch's backward pass: AddmmBackward0" in text and "CachingAllocator" not in text, text
+    for form in ("csv", "collapsed", "chrome --instant-min 1MiB"):
+        out = printed(build, "export", *f"-f {form}".split(), trace)
+        assert "PyTorch's backward pass: AddmmBackward0" in out, form
+
+
 def check_oom(build, trace, status, out):
     assert status == 1 and "OutOfMemoryError" in out, (status, out)
     report = json.loads(printed(build, "report", "--json", trace))
@@ -123,6 +132,9 @@ def main():
         assert status == 0, (status, out)
         check_report(build, trace)
         check_phases(build, trace)
+    with tempfile.TemporaryDirectory() as folder:
+        trace, _, _ = recorded(build, environment, folder, 3, python=["-E"])
+        check_without_marks(build, trace)
     with tempfile.TemporaryDirectory() as folder:
         check_oom(build, *recorded(build, environment, folder, 1000, "--limit=600MiB"))
     print("the report and the verdict name log_activation and the line of the backward pass")

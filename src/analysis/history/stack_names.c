@@ -223,6 +223,18 @@ static enum vs_err add_mark(struct vs_stack_names *names, const struct vs_stack_
     return intern(names, frame, &frames[(*count)++]);
 }
 
+/* What a stack of PyTorch's computes, if it has no function of the user's. */
+static enum vs_err add_torch(struct vs_stack_names *names, const struct vs_chain_frame *chain,
+                             size_t length, uint32_t *frames, size_t *count)
+{
+    struct vs_chain_frame folded[VS_CHAIN_MAX];
+    char text[VS_THROUGH_MAX];
+    memcpy(folded, chain, length * sizeof *folded);
+    if (*count || vs_naming_fold(folded, length) || !*vs_naming_torch(folded, length, text))
+        return VS_OK;
+    return vs_stack_names_label(names, text, &frames[(*count)++]);
+}
+
 static enum vs_err name_stack(struct vs_stack_names *names, const struct vs_stack_of *of,
                               struct vs_named_stack *out)
 {
@@ -234,6 +246,7 @@ static enum vs_err name_stack(struct vs_stack_names *names, const struct vs_stac
     if (!err && of->stack) {
         vs_reader_stack(names->reader, of->stack, recorded, RECORDED_MAX);
         length = vs_naming_chain(names->reader, names->symbols, of->stack, chain, VS_CHAIN_MAX);
+        err = add_torch(names, chain, length, frames, &count);
     }
     for (size_t i = length; !err && i > 0; i--)
         err = add_chain_frame(names, &chain[i - 1], &recorded[chain[i - 1].depth], &frames[count++]);

@@ -58,6 +58,11 @@ bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
 #define VS_THROUGH_MAX 128
 char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out);
 
+/* vs_naming_torch: names a stack of PyTorch's without a function of the user's, by what it computes:
+ * "PyTorch's backward pass: ReluBackward0" (the grad_fn), "PyTorch: torch.mm"; "" for other stacks.
+ * *out* has VS_THROUGH_MAX bytes. Returns out. */
+char *vs_naming_torch(const struct vs_chain_frame *frames, size_t count, char *out);
+
 /* vs_naming_key: a number that is the same for stacks whose selected Python frames are the same, or
  * that have none and the same *mark* (string id, 0: none). For other stacks, the stack itself and 1
  * << 63. *owners*: zero-initialised, kept between calls, freed with vs_map_free; VS_ERR_NOMEM. Looks

@@ -98,6 +98,48 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
     return out;
 }
 
+/* --- PyTorch's own stacks --- */
+
+/* The class of a function in "torch::autograd::generated::ReluBackward0::apply(…)", whose *length* is
+ * returned; NULL for other functions. */
+static const char *grad_fn(const char *function, size_t *length)
+{
+    static const char prefix[] = "torch::autograd::";
+    if (strncmp(function, prefix, sizeof prefix - 1) != 0)
+        return NULL;
+    size_t name = strcspn(function, "(<");
+    while (name && function[name - 1] != ':')
+        name--;
+    if (strncmp(function + name, "apply(", 6) != 0 || name < sizeof prefix + 1)
+        return NULL;
+    size_t end = name - 2, start = end; /* before "::" */
+    while (function[start - 1] != ':')
+        start--;
+    *length = end - start;
+    return *length ? function + start : NULL;
+}
+
+char *vs_naming_torch(const struct vs_chain_frame *frames, size_t count, char *out)
+{
+    char text[VS_THROUGH_MAX] = "";
+    bool torch = false, engine = false;
+    out[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t length;
+        const char *function = frames[i].function, *node = grad_fn(function, &length);
+        torch |= strcmp(frames[i].library, "PyTorch") == 0;
+        engine |= strstr(function, "torch::autograd::Engine::") != NULL;
+        if (node) /* the outermost is the one that the engine calls */
+            snprintf(text, sizeof text, "%.*s", (int)(length < 100 ? length : 100), node);
+    }
+    for (size_t i = count; i-- > 0 && !*text;)
+        vs_torch_operation(frames[i].function, text, sizeof text);
+    if (torch && (engine || *text))
+        snprintf(out, VS_THROUGH_MAX, "%s%s%.96s", engine ? "PyTorch's backward pass" : "PyTorch",
+                 *text ? ": " : "", text);
+    return out;
+}
+
 /* --- keys --- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)

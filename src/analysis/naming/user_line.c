@@ -147,6 +147,9 @@ static const char *native_text(const struct vs_reader *reader, struct vs_symbols
     size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
     if (!count)
         return vs_text_copy(memory, "");
+    char torch[VS_THROUGH_MAX];
+    if (!vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch))
+        return vs_text_copy(memory, vs_text_clean(torch));
     if (chain[0].file && chain[0].line)
         snprintf(text, sizeof text, "%.200s (%.200s:%u)", chain[0].function,
                  base_name(chain[0].file), chain[0].line);

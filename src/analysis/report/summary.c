@@ -231,6 +231,11 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
             return VS_ERR_NOMEM;
         site->line = *site->line ? site->line : NULL;
     }
+    if (!site->line && !site->folds && *vs_naming_torch(chain, count, through)) {
+        site->line = vs_summary_copy(summary->memory, vs_text_clean(through));
+        if (!site->line)
+            return VS_ERR_NOMEM;
+    }
     site->frame_count = count;
     site->wrappers = lead;
     if (count == 0)

@@ -76,7 +76,7 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
     struct vs_chrome_stack out = {0, ""};
-    char name[NAME_MAX_BYTES];
+    char name[NAME_MAX_BYTES], torch[VS_THROUGH_MAX];
     size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, chain, VS_CHAIN_MAX);
     for (size_t i = count; i > 0; i--) {
         vs_naming_text(&chain[i - 1], name, sizeof name);
@@ -85,8 +85,11 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
             return (struct vs_chrome_stack){0, ""};
         out.frame = frame;
     }
-    if (count)
+    if (count && !vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch))
+        out.text = keep(stacks, torch);
+    else if (count)
         out.text = text_of(stacks, chain, count);
+    out.text = out.text ? out.text : "";
     return out;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Operations of PyTorch by the names that a user calls. */
+#include <stdio.h>
+
 #include "unit/base/cm.h"
 
+#include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
 
 static void operations_have_their_public_names(void **state)
@@ -43,11 +46,48 @@ static void other_functions_are_not_operations(void **state)
     assert_string_equal(name, "unchanged");
 }
 
+/* Frames of *functions*, the innermost first, all of *library*. */
+static const char *named(const char *const *functions, const char *library, char *out)
+{
+    struct vs_chain_frame frames[8];
+    size_t count = 0;
+    for (; functions[count]; count++) {
+        frames[count] = (struct vs_chain_frame){.function = functions[count], .module = ""};
+        snprintf(frames[count].library, sizeof frames[count].library, "%s", library);
+    }
+    return vs_naming_torch(frames, count, out);
+}
+#define NAMED(library, ...) named((const char *const[]){__VA_ARGS__, NULL}, library, out)
+
+static void a_stack_of_the_backward_pass_is_named_by_its_function(void **state)
+{
+    (void)state;
+    char out[VS_THROUGH_MAX];
+    const char *engine = "torch::autograd::Engine::thread_init(int, bool)";
+    assert_string_equal(NAMED("PyTorch", "c10::malloc(unsigned long)",
+                              "at::_ops::mm::call(at::Tensor const&)",
+                              "torch::autograd::generated::AddmmBackward0::apply("
+                              "std::vector<at::Tensor, std::allocator<at::Tensor> >&&)", engine),
+                        "PyTorch's backward pass: AddmmBackward0");
+    assert_string_equal(NAMED("PyTorch", "torch::autograd::AccumulateGrad::apply(x&&)", engine),
+                        "PyTorch's backward pass: AccumulateGrad");
+    assert_string_equal(NAMED("PyTorch", "at::_ops::sum_dim_IntList::call(at::Tensor const&)", engine),
+                        "PyTorch's backward pass: torch.sum");
+    assert_string_equal(NAMED("PyTorch", "c10::malloc(unsigned long)", engine),
+                        "PyTorch's backward pass");
+    assert_string_equal(NAMED("PyTorch", "at::_ops::mm::call(at::Tensor const&)", "worker"),
+                        "PyTorch: torch.mm");
+    assert_string_equal(NAMED("PyTorch", "c10::malloc(unsigned long)"), "");
+    assert_string_equal(NAMED("NCCL", "torch::autograd::Engine::fake(int)"), "");
+    assert_string_equal(NAMED("PyTorch", "torch::autograd::apply(int)"), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_have_their_public_names),
         cmocka_unit_test(other_functions_are_not_operations),
+        cmocka_unit_test(a_stack_of_the_backward_pass_is_named_by_its_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
