@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The segments of a framework are the device memory that holds its blocks, also
- * where it is mapped (expandable segments); their stream is that of their blocks. Of its
- * private pools nothing is known, but it never asks the device while a usable piece is large enough,
- * and it frees unused segments before it reports a failure. */
+ * where it is mapped (expandable segments); their stream is that of their blocks. It does not report
+ * its private pools (torch.cuda.MemPool, CUDA graphs), but it never asks the device while a usable
+ * piece is large enough, and it frees unused segments before it reports a failure. Blocks of up to 1 MiB
+ * have segments of their own, of 2 MiB. */
 #include "analysis/oom/cache_census.h"
 
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+
+#define SMALL_BLOCK (UINT64_C(1) << 20)
+#define SMALL_SEGMENT (UINT64_C(2) << 20)
 
 struct census_extent {
     uint64_t addr, size, stream;
@@ -88,13 +92,20 @@ static enum vs_err gather_segments(struct census *c, const struct vs_replay *rep
     return err;
 }
 
+/* Whether the framework's allocator serves the request from segments such as *segment*. */
+static bool same_class(const struct census *c, const struct census_extent *segment)
+{
+    return (segment->size == SMALL_SEGMENT) == (c->request.bytes <= SMALL_BLOCK);
+}
+
 static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
                         const struct census_extent *before, const struct census_extent *after)
 {
     struct vs_cache_census *out = c->out;
     bool comparable = out->framework == c->request.framework;
     bool other = comparable && segment->stream != c->request.stream;
-    bool withheld = other || bytes >= c->request.bytes;
+    bool enough = bytes >= c->request.bytes, fits = out->framework && comparable && same_class(c, segment);
+    bool withheld = other || enough;
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
         return;
@@ -105,6 +116,7 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     if (withheld) {
         out->withheld += bytes;
         out->other_streams += other ? bytes : 0;
+        out->private_pools += !other && fits ? bytes : 0;
         out->withheld_largest = bytes > out->withheld_largest ? bytes : out->withheld_largest;
     } else {
         out->scattered += bytes;
@@ -132,6 +144,9 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
     }
     if (!before && c->out->framework) {
         c->out->withheld += segment->size;
+        c->out->private_pools += segment->size;
+        if (segment->size > c->out->withheld_largest)
+            c->out->withheld_largest = segment->size;
         c->withheld[segment->site] += segment->size;
     } else if (!before) {
         c->out->empty += segment->size;

@@ -22,8 +22,11 @@ struct vs_cache_census {
                             * another private pool's, or still in use by another stream */
     uint64_t withheld_largest;
     uint64_t other_streams; /* the part of it that is certainly of other streams */
+    uint64_t private_pools; /* the part that is of private pools: PyTorch uses and releases all else
+                             * before it reports a failure */
     uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
-    uint32_t withheld_site; /* + 1: likewise of the withheld bytes; 0: none */
+    uint32_t withheld_site; /* + 1: likewise of the withheld bytes, or the site that allocated segments
+                             * without live blocks; 0: none */
 };
 
 /* The failed request: its bytes, and its stream (0: none, or unknown); *framework*: it was one to the

@@ -128,9 +128,11 @@ struct vs_oom {
     struct vs_report_site spike_site;   /* of the request, or of most bytes */
     struct vs_report_sites spike_sites; /* of all */
     struct vs_cache_census cache;
+    bool withheld_live; /* withheld_site: of live blocks, not of segments */
     uint64_t pools_releasable; /* of the unused bytes of stream-ordered pools; the rest is beside live
                                 * blocks */
-    struct vs_report_site pin_site, withheld_site; /* of the live blocks beside its free pieces */
+    /* of the live blocks beside its free pieces; withheld_site may have allocated empty segments */
+    struct vs_report_site pin_site, withheld_site;
     uint64_t library_bytes;    /* live in allocations of libraries outside the framework */
     const char *library;       /* the one with most of them; "" */
     bool has_framework;

@@ -105,6 +105,8 @@ enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     if (!err && cache->withheld_site)
         err = vs_oom_name_site(oom, scene, cache->withheld_site - 1, cache->withheld, 1,
                         &oom->withheld_site);
+    oom->withheld_live = cache->withheld_site && (!cache->framework ||
+        scene->history->sites[cache->withheld_site - 1].framework);
     return err;
 }
 

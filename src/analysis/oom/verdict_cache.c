@@ -15,27 +15,51 @@ static const struct vs_report_site *guilty(const struct vs_oom *oom)
     return &oom->withheld_site;
 }
 
+/* Whether nearly all of it is kept by private pools: no other cache remains to be named. */
+static bool is_private(const struct vs_oom *oom)
+{
+    return oom->cache.private_pools >= oom->cache.withheld / 10 * 9;
+}
+
+static void explain_owner(struct vs_oom *oom)
+{
+    const struct vs_cache_census *cache = &oom->cache;
+    if (!is_private(oom)) {
+        bool known = cache->other_streams == cache->withheld;
+        vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other "
+                        "%s; the largest piece is %s", vs_oom_size(oom, cache->withheld),
+                        vs_oom_percent(oom, cache->withheld, oom->total),
+                        known ? "streams" : "streams or to a private pool",
+                        vs_oom_size(oom, cache->withheld_largest));
+        return;
+    }
+    vs_oom_evidence(oom, "%s is cached and free, %s of the device, in pieces of up to %s; PyTorch "
+                    "neither used nor released it: a private pool (torch.cuda.MemPool, or of a CUDA "
+                    "graph) keeps it", vs_oom_size(oom, cache->withheld),
+                    vs_oom_percent(oom, cache->withheld, oom->total),
+                    vs_oom_size(oom, cache->withheld_largest));
+}
+
 static void explain(struct vs_oom *oom)
 {
     const struct vs_cache_census *cache = &oom->cache;
-    bool known = cache->other_streams == cache->withheld;
-    vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other "
-                    "%s; the largest piece is %s", vs_oom_size(oom, cache->withheld),
-                    vs_oom_percent(oom, cache->withheld, oom->total),
-                    known ? "streams" : "streams or to a private pool",
-                    vs_oom_size(oom, cache->withheld_largest));
+    const char *bytes = vs_oom_size(oom, cache->withheld);
+    explain_owner(oom);
     if (oom->withheld_site.count)
-        vs_oom_evidence(oom, "blocks of %s keep its segments from being released",
+        vs_oom_evidence(oom, oom->withheld_live
+                                 ? "blocks of %s keep its segments from being released"
+                                 : "its segments were allocated at %s and hold no block now",
                         vs_oom_site(oom, &oom->withheld_site, 3));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_cache);
-    if (cache->framework && cache->other_streams < cache->withheld / 2)
-        vs_oom_but(oom, "PyTorch does not report private pools: the pieces are large enough, and it "
-                   "did not use them");
-    vs_oom_remedy(oom, "share_cache", cache->withheld, cache->withheld >= oom->missing,
-                  "allocate on the stream that used this memory, or free the last blocks of the "
-                  "other stream (or private pool) and call empty_cache: up to %s",
-                  vs_oom_size(oom, cache->withheld));
+    if (is_private(oom))
+        vs_oom_remedy(oom, "delete_pool", cache->withheld, cache->withheld >= oom->missing,
+                      "delete the private pool (its MemPool object and tensors, or the CUDA graph), "
+                      "or allocate there only what needs it (use_mem_pool): up to %s", bytes);
+    else
+        vs_oom_remedy(oom, "share_cache", cache->withheld, cache->withheld >= oom->missing,
+                      "allocate on the stream that used this memory, or free the last blocks of the "
+                      "other stream (or private pool) and call empty_cache: up to %s", bytes);
     vs_oom_bigger_device(oom);
 }
 

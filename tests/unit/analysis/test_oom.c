@@ -1154,6 +1154,36 @@ static void free_pieces_of_another_stream_of_pytorch_are_its_cache(void **state)
     }
 }
 
+/* PyTorch releases every unused segment before it reports a failure, but for those of private pools. */
+static void unused_segments_of_pytorch_are_of_a_private_pool(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    for (unsigned i = 0; i < 10; i++) {
+        b.stack = i < 6 ? site_leak(&b) : site_activation(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(40 * i), 40 * MIB, 40 * MIB);
+        vs_builder_event(&b, (struct vs_event){
+            .kind = VS_EVENT_framework_alloc,
+            .framework_alloc = {.addr = A(40 * i), .size = 40 * MIB, .stack = b.stack}});
+    }
+    for (unsigned i = 0; i < 6; i++)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                                               .framework_free = {.addr = A(40 * i)}});
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 100 * MIB, 24 * MIB, CAPACITY);
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
+                                           .framework_oom = {.requested = 100 * MIB}});
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "other_cache");
+    assert_int_equal(oom->cache.private_pools, 240 * MIB);
+    assert_int_equal(oom->cache.withheld_largest, 40 * MIB);
+    assert_false(oom->withheld_live);
+    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->remedies[0].kind, "delete_pool");
+    done(&b, oom);
+}
+
 /* A buffer forgotten in each iteration from the start on, or the chunks of a data set. */
 static void equal_blocks_of_which_none_was_freed_may_be_a_leak(void **state)
 {
@@ -1321,6 +1351,7 @@ int main(void)
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
         cmocka_unit_test(free_pieces_of_another_stream_of_pytorch_are_its_cache),
+        cmocka_unit_test(unused_segments_of_pytorch_are_of_a_private_pool),
         cmocka_unit_test(equal_blocks_of_which_none_was_freed_may_be_a_leak),
         cmocka_unit_test(what_another_setting_of_the_cache_serves_is_not_true_capacity),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
