@@ -78,14 +78,7 @@ enum vs_err vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *s
     if (found == SIZE_MAX)
         return VS_OK;
     const struct vs_history_site *site = &scene->history->sites[found];
-    const struct vs_site *row = row_of(scene, found);
     oom->request_first = site->first;
     oom->rising_last = site->last;
-    oom->rising_site = (struct vs_report_site){
-        .level = (enum vs_level)row->level, .family = row->family, .bytes = site->live_bytes,
-        .allocs = row->allocs, .frees = row->frees, .largest = row->largest,
-        .api = vs_summary_copy(&oom->memory, vs_reader_string(scene->summary->replay->reader, row->api))};
-    return oom->rising_site.api
-               ? vs_summary_frames(scene->summary, row->stack, row->mark, &oom->rising_site)
-               : VS_ERR_NOMEM;
+    return vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1, &oom->rising_site);
 }
