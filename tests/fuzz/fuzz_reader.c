@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "fuzz/event_use.h"
 #include "fuzz/memory_budget.h"
 #include "fuzz/trace_input.h"
 #include "trace/format/format.h"
@@ -24,25 +25,6 @@ static void check(bool right)
         abort();
 }
 
-/* Ids used as indexes, texts that are printed. */
-static void use_event(const struct vs_reader *r, const struct vs_event *event)
-{
-    const struct vs_event_info *info = vs_event_describe(event->kind);
-    struct vs_frame frames[16];
-    check(info != NULL);
-    for (unsigned i = 0; i < info->field_count; i++) {
-        if (info->fields[i].codec == VS_CODEC_STR) {
-            check(event->fields[i] <= r->table.string_count);
-            check(strlen(vs_reader_string(r, event->fields[i])) <= 3 * VS_STRING_MAX);
-        } else if (info->fields[i].codec == VS_CODEC_STK) {
-            check(event->fields[i] <= r->table.node_count);
-            size_t n = vs_reader_stack(r, event->fields[i], frames, 16);
-            for (size_t j = 0; j < n; j++)
-                check(frames[j].module == VS_NO_MODULE || vs_reader_module(r, frames[j].module));
-        }
-    }
-}
-
 static uint64_t read_all(struct vs_reader *r, uint64_t *hash)
 {
     struct vs_event event;
@@ -51,7 +33,7 @@ static uint64_t read_all(struct vs_reader *r, uint64_t *hash)
     while (events < EVENTS_MAX && !vs_reader_next(r, &event)) {
         check(event.time_ns >= last_ns);
         last_ns = event.time_ns;
-        use_event(r, &event);
+        event_use(r, &event);
         *hash = XXH3_64bits_withSeed(&event, sizeof event, *hash);
         events++;
     }

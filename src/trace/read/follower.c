@@ -414,11 +414,12 @@ static enum vs_err settle(struct vs_follower *f)
 
 /* --- events --- */
 
-/* A record could not be decoded: the window's last bytes are read again later. */
+/* A record could not be decoded: the window's last bytes are read again later. In FILE it is damage,
+ * after which nothing follows, whether the process is gone or not. */
 static enum vs_err retry_later(struct vs_follower *f, const struct follow_place *place)
 {
     if (f->source != FOLLOW_WINDOW || f->gone) {
-        f->plain = true;
+        f->gone = f->plain = true;
         return VS_ERR_END;
     }
     restore(f->reader, place);

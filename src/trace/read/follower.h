@@ -27,15 +27,16 @@ enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *w
  * again; VS_ERR_NOMEM. */
 enum vs_err vs_follower_next(struct vs_follower *follow, struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_follower_ended: the process is gone and its last event was read: the reader's condition and
- * outcome are final. */
+/* vs_follower_ended: the process is gone and its last event was read, or the trace is damaged: the
+ * reader's condition and outcome are final. */
 bool vs_follower_ended(const struct vs_follower *follow);
 
 /* vs_follower_reader: for strings, stacks, modules and positions; not for its next event. It belongs
  * to the follower. */
 struct vs_reader *vs_follower_reader(struct vs_follower *follow);
 
-/* vs_follower_recorder: the process that records it, as vs_reader_recorded_by; 0 once it is gone. */
+/* vs_follower_recorder: the process that records it, as vs_reader_recorded_by; 0 once it is gone or
+ * the trace is damaged. */
 uint64_t vs_follower_recorder(const struct vs_follower *follow);
 
 void vs_follower_close(struct vs_follower *follow); /* NULL does nothing */
