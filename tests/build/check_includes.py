@@ -97,7 +97,7 @@ ROOMS = {
                      "call_tree.h stack_source.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/kinds analysis/history viewer/export",
                      ""),
-    "viewer/sqlite": ("base trace/read analysis/state analysis/kinds analysis/history analysis/report viewer/export",
+    "viewer/sqlite": ("base trace/read analysis/state analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/export",
                       ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                       "analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/common "

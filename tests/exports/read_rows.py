@@ -11,9 +11,9 @@ COLUMNS = ("event device address requested_bytes size_bytes allocated_ns end end
            "phase step kind family stream context thread").split()
 
 
-def database(recorded, name):
+def database(recorded, name, *options):
     path = os.path.join(recorded.folder, name + ".db")
-    out = recorded.run("export", "-f", "sqlite", "-o", path, recorded.traces[name])
+    out = recorded.run("export", "-f", "sqlite", "-o", path, *options, recorded.traces[name])
     if out.returncode and b"built without" in out.stderr:
         return None
     assert out.returncode == 0, out.stderr.decode()
@@ -108,6 +108,35 @@ def check_queries(problems, name, report, db, text):
     return results
 
 
+def check_span(recorded, problems, name, options, text):
+    """A part of the trace, in both formats: its allocations, and the sums of the report for it."""
+    what = f"{name} {' '.join(options)}"
+    report = recorded.report(name, *options)["devices"][0]
+    span, every = rows_of(recorded.export(name, "csv", *options)), rows_of(recorded.export(name, "csv"))
+    problems.true(f"{what}: a span has fewer rows", 0 < len(span) < len(every))
+    problems.same(f"{what}: rows of the whole", [r for r in span if r not in every], [])
+    db = database(recorded, name, *options)
+    check_same(problems, what, span, db)
+    peak, peak_event, end = db.execute("SELECT peak_bytes, peak_event, end_bytes FROM devices").fetchone()
+    problems.same(f"{what}: peak", (peak, peak_event or 0), (report["peak_user"]["bytes"], report["peak_user"]["event"]))
+    problems.same(f"{what}: at its end", end, report["allocated_at_end_bytes"] if report["level"] != "framework"
+                  else sum(s["bytes"] for s in report["sites_live_at_end"]["sites"]))
+    # names of sites depend on the calls that the report has seen in the part
+    found = [(size, blocks) for _, _, size, blocks in db.execute(text["peak by site"])]
+    problems.same(f"{what}: peak by site", sorted(found),
+                  sorted(report_sites(report["sites_at_peak_allocated"]["sites"]).values()))
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    for word, value in zip(options[::2], options[1::2]):
+        if value[0] == "@":
+            problems.same(f"{what}: meta", meta.get(word[2:] + "_event"), int(value[1:]))
+    steps = db.execute("SELECT step, start_event, end_event FROM steps").fetchall()
+    whole = database(recorded, name)
+    everything = whole.execute("SELECT step, start_event, end_event FROM steps").fetchall()
+    problems.true(f"{what}: steps", steps and set(steps) <= set(everything) and len(steps) < len(everything))
+    whole.close()
+    db.close()
+
+
 def check(recorded, problems, root):
     text = queries(root)
     problems.true("docs/sqlite.md has its queries", {"peak by site", "live at t", "growth per step"} <= set(text))
@@ -132,10 +161,16 @@ def check(recorded, problems, root):
             leaks = [size for _, label, size, _ in results["growth per step"] if size == 2 << 20]
             problems.true("observed: the leak is the growth of every step", len(leaks) >= 3)
         db.close()
-    span = rows_of(recorded.export("plain", "csv", "--from", "40%", "--to", "60%"))
-    every = rows_of(recorded.export("plain", "csv"))
-    problems.true("a span has fewer rows", 0 < len(span) < len(every))
-    problems.same("a span has rows of the whole", [r for r in span if r not in every], [])
+    for name in ("plain", "tensors"):
+        db = database(recorded, name)
+        if not db:
+            break
+        steps = db.execute("SELECT start_event, end_event FROM steps ORDER BY start_event").fetchall()
+        first, last = f"@{steps[1][0] + 1}", f"@{steps[-2][1]}"
+        db.close()
+        for options in (("--from", first, "--to", last), ("--from", last), ("--to", first),
+                        ("--from", first, "--to", last, "--device", "0")):
+            check_span(recorded, problems, name, options, text)
     bad = recorded.run("export", "-f", "sqlite", "-o", "/dev/full", recorded.traces["plain"])
     problems.same("/dev/full", (bad.returncode, b"No space left on device" in bad.stderr or
                                 b"built without" in bad.stderr), (2, True))

@@ -148,6 +148,23 @@ enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct 
     return err;
 }
 
+bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
+                          const struct vs_allocation_life *life, uint64_t start_ns)
+{
+    const struct vs_time_window *window = filter->window;
+    if (filter->one_device && (life->host || life->device != filter->device))
+        return false;
+    if (!window)
+        return true;
+    const struct vs_time_window_end *from = &window->from, *to = &window->to;
+    bool ended = life->end != VS_ALLOCATION_LIVE;
+    if (from->given && ended &&
+        (from->by_event ? life->ended_event < from->value : life->ended_ns + start_ns < from->value))
+        return false;
+    return !to->given || (to->by_event ? life->born_event <= to->value
+                                       : life->born_ns + start_ns <= to->value);
+}
+
 static int older(const void *a, const void *b)
 {
     const struct vs_allocation_life *x = a, *y = b;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/checkpoint/trace_span.h"
 #include "analysis/history/stack_names.h"
 #include "analysis/kinds/kind.h"
 #include "analysis/state/replay.h"
@@ -41,6 +42,17 @@ struct vs_allocation_life {
     enum vs_kind kind;
     struct vs_place place;
 };
+
+/* Which allocations are wanted. Zero-initialised: all. */
+struct vs_allocation_filter {
+    const struct vs_time_window *window; /* those that were live at some time in it; NULL: all */
+    bool one_device;                     /* only memory of *device*, none of the host */
+    uint64_t device;                     /* the trace's number */
+};
+
+/* vs_allocation_wanted: *start_ns* is the start of the trace. */
+bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
+                          const struct vs_allocation_life *allocation, uint64_t start_ns);
 
 /* Receives an allocation; *replay* is as before its end. Any error ends the reading. */
 typedef enum vs_err vs_allocation_take(void *context, const struct vs_replay *replay,

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/checkpoint/trace_span.h"
 #include "analysis/history/allocation_log.h"
 #include "viewer/export/site_labels.h"
 
@@ -21,10 +20,7 @@ static const char header[] =
 struct csv {
     FILE *out;
     struct vs_site_labels labels;
-    const struct vs_time_window *window; /* NULL: all */
-    uint64_t start_ns;
-    bool one_device;
-    uint64_t device;
+    struct vs_allocation_filter wanted;
     uint64_t written;
 };
 
@@ -61,22 +57,6 @@ static void put_text(FILE *out, const char *text)
     fputs("\",", out);
 }
 
-/* Whether *life* overlaps the window. */
-static bool within(const struct csv *csv, const struct vs_allocation_life *life)
-{
-    const struct vs_time_window *window = csv->window;
-    if (!window)
-        return true;
-    const struct vs_time_window_end *from = &window->from, *to = &window->to;
-    bool ended = life->end != VS_ALLOCATION_LIVE;
-    if (from->given && ended &&
-        (from->by_event ? life->ended_event < from->value
-                        : life->ended_ns + csv->start_ns < from->value))
-        return false;
-    return !to->given || (to->by_event ? life->born_event <= to->value
-                                       : life->born_ns + csv->start_ns <= to->value);
-}
-
 static enum vs_err write_row(void *context, const struct vs_replay *replay,
                              const struct vs_allocation_life *life)
 {
@@ -85,8 +65,7 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     struct vs_site_label label;
     char phase[VS_PLACE_TEXT_MAX];
     FILE *out = csv->out;
-    csv->start_ns = vs_replay_start_ns(replay);
-    if (!within(csv, life) || (csv->one_device && (life->host || life->device != csv->device)))
+    if (!vs_allocation_wanted(&csv->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
     enum vs_err err = vs_site_labels_of(&csv->labels, replay, life->site_index, &label);
     if (err)
@@ -133,7 +112,8 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
         vs_export_ended(reader, result);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         err = vs_site_labels_open(&csv->labels, symbols, replay);
-        if (!err && csv->one_device && vs_replay_account(replay, csv->device) == VS_ACCOUNT_NONE)
+        if (!err && csv->wanted.one_device &&
+            vs_replay_account(replay, csv->wanted.device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;
     }
     vs_replay_close(replay);
@@ -160,8 +140,8 @@ static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbo
 enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
                           const struct vs_export_options *options, struct vs_export_result *result)
 {
-    struct csv csv = {.out = out, .window = options->window, .one_device = options->one_device,
-                      .device = options->device};
+    struct csv csv = {.out = out,
+                      .wanted = {options->window, options->one_device, options->device}};
     struct vs_symbols *symbols;
     *result = (struct vs_export_result){0};
     enum vs_err err = vs_symbols_open(reader, &symbols);

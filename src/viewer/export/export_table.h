@@ -21,7 +21,7 @@ VS_EXPORT_FORMAT(pprof, "pprof", "pb.gz", VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXP
                  "profile for pprof (go tool pprof)")
 VS_EXPORT_FORMAT(csv, "csv", "csv", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "a line for each allocation, for spreadsheets")
-VS_EXPORT_FORMAT(sqlite, "sqlite", "db", 0,
+VS_EXPORT_FORMAT(sqlite, "sqlite", "db", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "database with a row for each allocation, for SQL")
 VS_EXPORT_FORMAT(json, "json", "jsonl", VS_EXPORT_SPAN,
                  "every event as a line of JSON, for programs")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace as an SQLite database: allocations are inserted while the trace is read, once; the
- * tables that they refer to follow at the end, when all names are known. Memory: the live set, the
- * call sites, and SQLite's cache of 16 MiB. */
+ * The trace as an SQLite database: allocations are inserted while the trace is read; the
+ * tables that they refer to follow at the end, when all names are known. Of a part of the trace: the
+ * allocations that were live in it, whose ends may come later; the sums of devices are those of the
+ * part. Memory: the live set, the call sites, and SQLite's cache of 16 MiB. */
 #include "viewer/export/export.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct sqlite_export {
     struct vs_database_insert *allocations, *steps;
     unsigned char *used; /* of the replay's sites: an allocation refers to it */
     size_t used_capacity;
+    struct vs_allocation_filter wanted;
     uint64_t step_event, step_ns, steps_begun;
     uint64_t written;
 };
@@ -28,7 +30,8 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     struct sqlite_export *e = context;
     struct vs_database_insert *row = e->allocations;
     bool ended = life->end != VS_ALLOCATION_LIVE;
-    (void)replay;
+    if (!vs_allocation_wanted(&e->wanted, life, vs_replay_start_ns(replay)))
+        return VS_OK;
     enum vs_err err = vs_vec_grow(&e->used, &e->used_capacity, life->site_index + 1, 1);
     if (err)
         return err;
@@ -55,12 +58,26 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     return vs_database_error(e->db);
 }
 
+/* Whether the step that ends now overlaps the part of the trace that is exported. */
+static bool is_wanted_step(const struct sqlite_export *e, const struct vs_replay *replay)
+{
+    const struct vs_time_window *window = e->wanted.window;
+    const struct vs_time_window_end *from = window ? &window->from : NULL;
+    const struct vs_time_window_end *to = window ? &window->to : NULL;
+    if (from && from->given &&
+        (from->by_event ? replay->events < from->value : replay->now_ns < from->value))
+        return false;
+    return !to || !to->given ||
+           (to->by_event ? e->step_event <= to->value
+                         : e->step_ns + vs_replay_start_ns(replay) <= to->value);
+}
+
 /* Notes where steps begin, and writes those that have ended. */
 static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay)
 {
     const struct vs_steps *steps = &replay->phases.steps;
     uint64_t start = vs_replay_start_ns(replay);
-    if (replay->step_ended) {
+    if (replay->step_ended && is_wanted_step(e, replay)) {
         vs_database_uint(e->steps, steps->number);
         vs_database_uint(e->steps, e->step_event);
         vs_database_uint(e->steps, e->step_ns);
@@ -73,6 +90,25 @@ static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay
     e->steps_begun = steps->begun;
     e->step_event = replay->events;
     e->step_ns = replay->now_ns - start;
+}
+
+/* The sums of devices in a part of the trace, as the report has them for it. */
+static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *e)
+{
+    const struct vs_time_window *window = e->wanted.window;
+    struct vs_trace_state *state = NULL;
+    struct vs_event event;
+    enum vs_err err = vs_span_open(reader, window, &state);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK &&
+           vs_span_holds(window, &event, state->replay->events + 1))
+        err = vs_replay_event(state->replay, &event);
+    if (!err || err == VS_ERR_END) {
+        vs_replay_finish(state->replay);
+        vs_sqlite_devices(e->db, state->replay, &e->wanted);
+        err = VS_OK;
+    }
+    vs_trace_state_close(state);
+    return err;
 }
 
 static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
@@ -95,12 +131,17 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         vs_export_ended(reader, result);
         err = vs_allocation_log_finish(log);
     }
+    if (!err && e->wanted.one_device &&
+        vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
+        err = VS_ERR_NOT_FOUND;
     if (!err) {
+        if (!e->wanted.window)
+            vs_sqlite_devices(e->db, replay, &e->wanted);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
                                                               : e->used_capacity;
         err = vs_sqlite_tables(e->db, replay, names, e->used, sites,
-                               result->condition == VS_TRACE_COMPLETE);
+                               result->condition == VS_TRACE_COMPLETE, &e->wanted);
     }
     vs_allocation_log_close(log);
     return err;
@@ -110,9 +151,9 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
                              const struct vs_export_options *options,
                              struct vs_export_result *result)
 {
-    struct sqlite_export e = {0};
+    struct sqlite_export e = {
+        .wanted = {options->window, options->one_device, options->device}};
     struct vs_stack_names *names;
-    (void)options;
     *result = (struct vs_export_result){0};
     enum vs_err err = vs_stack_names_open(reader, &names);
     if (err)
@@ -121,7 +162,10 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
     if (!err) {
         e.allocations = vs_database_prepare(e.db, "allocations", 17);
         e.steps = vs_database_prepare(e.db, "steps", 5);
-        err = read_all(reader, &e, names, result);
+        if (e.wanted.window)
+            err = read_devices(reader, &e);
+        if (!err)
+            err = read_all(reader, &e, names, result);
         int saved_errno = errno;
         enum vs_err closed = vs_database_close(e.db, !err);
         if (err)

@@ -58,7 +58,19 @@ static void meta_uint(struct vs_database_insert *meta, const char *key, uint64_t
     vs_database_row(meta);
 }
 
-static void write_meta(struct vs_database *db, const struct vs_replay *replay, bool complete)
+/* "from_ns" and "to_event", for example: an end of the part that was exported. */
+static void meta_end(struct vs_database_insert *meta, const char *which,
+                     const struct vs_time_window_end *end, const struct vs_replay *replay)
+{
+    char key[32];
+    if (!end->given)
+        return;
+    snprintf(key, sizeof key, "%s_%s", which, end->by_event ? "event" : "ns");
+    meta_uint(meta, key, end->by_event ? end->value : since_start(replay, end->value));
+}
+
+static void write_meta(struct vs_database *db, const struct vs_replay *replay, bool complete,
+                       const struct vs_time_window *window)
 {
     struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
     const struct vs_event_process *process = &replay->process.process;
@@ -76,14 +88,21 @@ static void write_meta(struct vs_database *db, const struct vs_replay *replay, b
     meta_uint(meta, "complete", complete);
     meta_uint(meta, "sample", replay->recording.sample > 1 ? replay->recording.sample : 1);
     meta_uint(meta, "min_size", replay->recording.min_size);
+    if (window) {
+        meta_end(meta, "from", &window->from, replay);
+        meta_end(meta, "to", &window->to, replay);
+    }
 }
 
-static void write_devices(struct vs_database *db, const struct vs_replay *replay)
+void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
+                       const struct vs_allocation_filter *wanted)
 {
     struct vs_database_insert *row = vs_database_prepare(db, "devices", 11);
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *account = replay->accounts[i];
         const struct vs_user_sums sums = vs_user_sums(replay, i);
+        if (wanted->one_device && account->device != wanted->device)
+            continue;
         vs_database_uint(row, account->device);
         vs_database_text(row, vs_reader_string(replay->reader, account->name));
         vs_database_text(row, vs_reader_string(replay->reader, account->uuid));
@@ -126,8 +145,23 @@ static void write_frames(struct vs_database *db, const struct vs_stack_names *na
     }
 }
 
+static bool is_wanted(const struct vs_failure *failure, const struct vs_replay *replay,
+                      const struct vs_allocation_filter *wanted)
+{
+    const struct vs_time_window *window = wanted->window;
+    if (wanted->one_device && (failure->account == VS_HOST_INDEX ||
+                               replay->accounts[failure->account]->device != wanted->device))
+        return false;
+    if (!window)
+        return true;
+    const struct vs_time_window_end *from = &window->from, *to = &window->to;
+    return (!from->given || (from->by_event ? failure->event : failure->time_ns) >= from->value) &&
+           (!to->given || (to->by_event ? failure->event : failure->time_ns) <= to->value);
+}
+
 static enum vs_err write_failures(struct vs_database *db, const struct vs_replay *replay,
-                                  struct vs_site_labels *labels)
+                                  struct vs_site_labels *labels,
+                                  const struct vs_allocation_filter *wanted)
 {
     struct vs_database_insert *row = vs_database_prepare(db, "failures", 8);
     struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
@@ -136,6 +170,8 @@ static enum vs_err write_failures(struct vs_database *db, const struct vs_replay
     for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_failure *failure = &replay->failures[i];
         struct vs_report_failure named;
+        if (!is_wanted(failure, replay, wanted))
+            continue;
         enum vs_err err = vs_summary_failure(&summary, failure, &named);
         if (err)
             return err;
@@ -191,17 +227,17 @@ static enum vs_err write_sites(struct vs_database *db, const struct vs_replay *r
 
 enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                              struct vs_stack_names *names, const unsigned char *used,
-                             size_t used_count, bool complete)
+                             size_t used_count, bool complete,
+                             const struct vs_allocation_filter *wanted)
 {
     struct vs_site_labels labels;
-    write_meta(db, replay, complete);
-    write_devices(db, replay);
+    write_meta(db, replay, complete, wanted->window);
     write_phases(db, replay);
     enum vs_err err = vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
     if (!err)
         err = write_sites(db, replay, names, &labels, used, used_count);
     if (!err)
-        err = write_failures(db, replay, &labels);
+        err = write_failures(db, replay, &labels, wanted);
     if (!err)
         write_frames(db, names);
     vs_site_labels_close(&labels);

@@ -5,6 +5,7 @@
 #ifndef VS_SQLITE_ROWS_H
 #define VS_SQLITE_ROWS_H
 
+#include "analysis/history/allocation_log.h"
 #include "analysis/history/stack_names.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
@@ -14,11 +15,16 @@
 
 extern const char vs_sqlite_schema[];
 
-/* vs_sqlite_tables: from *replay* at the end of the trace: what it knows of the process, devices,
- * phases, failures, and the sites with *used* set, with all frames of their stacks. VS_ERR_NOMEM;
- * errors of the database are kept there. */
+/* vs_sqlite_devices: the devices that *wanted* names, with their sums so far. */
+void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
+                       const struct vs_allocation_filter *wanted);
+
+/* vs_sqlite_tables: from *replay* at the end of the trace: what it knows of the process, phases, the
+ * failures in the window, and the sites with *used* set, with all frames of their stacks.
+ * VS_ERR_NOMEM; errors of the database are kept there. */
 enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                              struct vs_stack_names *names, const unsigned char *used,
-                             size_t used_count, bool complete) VS_MUST_CHECK;
+                             size_t used_count, bool complete,
+                             const struct vs_allocation_filter *wanted) VS_MUST_CHECK;
 
 #endif
