@@ -71,7 +71,8 @@ ROOMS = {
                          "allocation_log.h stack_names.h stack_sums.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
-                        "balance_build.h budget.h growth_fill.h report.h site_text.h summary.h"),
+                        "balance_build.h budget.h did_without.h failure_firsts.h growth_fill.h report.h "
+                        "site_text.h summary.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),

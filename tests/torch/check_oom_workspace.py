@@ -50,6 +50,16 @@ def record(args, environment, folder, left):
     return status, out, oom, text
 
 
+def fits(args, environment, folder, left):
+    """What `vramscope fit` says about the same run."""
+    command = [os.path.join(args.build, "bin/vramscope"), "fit", "--gpu",
+               "t4-16g,capacity=3GiB,workspace=512MiB", "--json", "--", environment.python,
+               os.path.join(folder, "convolve.py"), str(left)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
+    assert done.returncode == 1, done
+    return json.loads(done.stdout)["runs"][0]["device"]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
@@ -72,6 +82,8 @@ def main():
         assert oom["failure"]["requested_bytes"] == 128 << 20 and oom["verdict"] != "recovered", oom
         assert went_on in text and reason in text, text
         assert "\n1 allocation failed\n  128.0 MiB" in text, text
+        fit = fits(args, environment, folder, 200)
+        assert fit["failure"]["requested_bytes"] == 128 << 20, fit
     print(f"torch {environment.release}: a refused workspace is listed apart")
     return 0
 

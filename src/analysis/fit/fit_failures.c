@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. While a failure is open, the same thread's next attempts for the same memory
- * belong to it; an allocation of that size or the framework's error closes it. */
+ * belong to it; another request, an allocation or the framework's error closes it. */
 #include "analysis/fit/fit_failures.h"
 
 #include <stdlib.h>
@@ -9,18 +9,9 @@
 #include "allocator/core/placement_policy.h"
 #include "analysis/report/report.h"
 #include "analysis/state/vec.h"
-#include "base/vs_size.h"
 
-/* A program that holds so much more than at the failure went on; less may be a message about it. */
-#define WENT_ON_BYTES (64 * VS_MIB)
-#define KEPT_MAX 4096 /* failures; later ones are not needed for the first */
-
-static uint64_t level_of(const struct vs_fit_failures *failures, const struct vs_replay *replay,
-                         unsigned account)
-{
-    const struct vs_account *a = replay->accounts[account];
-    return failures->framework[account] ? a->framework.now.allocated : a->sums.now.allocated;
-}
+/* Failures: then those that the replay does not keep are dropped, so that most remain few. */
+#define KEPT_MAX (2 * (VS_FAILURES_KEPT + VS_FAILURE_FIRSTS_MAX))
 
 static struct vs_fit_refused *open_one(struct vs_fit_failures *failures, unsigned account,
                                        uint32_t tid)
@@ -39,7 +30,6 @@ static enum vs_err add(struct vs_fit_failures *failures, struct vs_fit_refused *
                                   sizeof *failures->items);
     if (err)
         return err;
-    failures->unsettled++;
     *out = &failures->items[failures->count++];
     return VS_OK;
 }
@@ -76,10 +66,10 @@ static enum vs_err driver_failed(struct vs_fit_failures *failures, const struct 
         *one = (struct vs_fit_refused){
             .account = account, .tid = event->tid, .time_ns = event->time_ns, .open = true,
             .requested = event->alloc_failed.requested, .asked = event->alloc_failed.requested,
-            .level = level_of(failures, replay, account), .mark = mark,
-            .step_begun = replay->phases.steps.begun,
+            .mark = mark,
             .place = vs_phases_place(&replay->phases, event->tid)};
     }
+    failures->may_be_open = true;
     one->event = replay->events;
     one->stack = event->alloc_failed.stack;
     one->error = event->alloc_failed.error;
@@ -98,8 +88,6 @@ static enum vs_err framework_failed(struct vs_fit_failures *failures,
             return err;
         *one = (struct vs_fit_refused){
             .account = account, .tid = event->tid, .time_ns = event->time_ns, .mark = mark,
-            .level = level_of(failures, replay, account),
-            .step_begun = replay->phases.steps.begun,
             .place = vs_phases_place(&replay->phases, event->tid)};
     }
     one->event = replay->events;
@@ -112,56 +100,87 @@ static enum vs_err framework_failed(struct vs_fit_failures *failures,
     return VS_OK;
 }
 
-static void settle(struct vs_fit_failures *failures, struct vs_fit_refused *one)
+/* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is set to
+ * the index of the latter. NULL: it was no failure, or one of a storm after its first. */
+static const struct vs_failure *known_as(const struct vs_fit_refused *one,
+                                         const struct vs_replay *replay,
+                                         const struct vs_failure_firsts *firsts, size_t *dropped)
 {
-    one->recovered = true;
-    one->open = false;
-    failures->unsettled--;
+    *dropped = firsts->count;
+    for (size_t i = replay->failure_count; i-- > 0;)
+        if (replay->failures[i].event == one->event)
+            return &replay->failures[i];
+    for (size_t i = 0; i < firsts->count; i++) {
+        const struct vs_failure *first = &firsts->items[i].failure;
+        if (first->event != one->event &&
+            (first->stack != one->stack || first->requested != one->requested ||
+             first->account != one->account || first->framework != one->framework))
+            continue;
+        *dropped = i;
+        return first;
+    }
+    return NULL;
 }
 
-/* *served*: bytes that *account* was just given by the driver, or to a tensor. */
-static void look_for_recovery(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                              unsigned account, uint64_t served, bool step_ended)
+void vs_fit_failures_settle(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                            const struct vs_failure_firsts *firsts, bool at_end)
 {
-    for (size_t i = 0; failures->unsettled && i < failures->count; i++) {
+    bool seen[VS_FAILURE_FIRSTS_MAX + 1] = {false};
+    size_t kept = 0, dropped;
+    for (size_t i = 0; i < failures->count; i++) {
         struct vs_fit_refused *one = &failures->items[i];
-        if (one->recovered)
+        const struct vs_failure *known = known_as(one, replay, firsts, &dropped);
+        bool open = !at_end && one->open && i + 1 == failures->count;
+        if (open || (known && !known->recovered && !seen[dropped])) {
+            seen[dropped] = !open && dropped < firsts->count;
+            failures->items[kept++] = *one;
             continue;
-        bool later_step = step_ended && replay->phases.steps.begun > one->step_begun;
-        bool as_much = served && one->account == account && served >= one->requested;
-        uint64_t enough = one->requested / 2 < WENT_ON_BYTES ? one->requested / 2 : WENT_ON_BYTES;
-        bool more = served && one->account == account &&
-                    level_of(failures, replay, account) >= one->level + enough;
-        if (later_step || as_much || more)
-            settle(failures, one);
+        }
+        bool later = known && !known->recovered; /* of a storm */
+        bool retry = failures->framework[one->account] && !one->framework;
+        if (!later && !one->other_error)
+            failures->recovered[one->account][retry]++;
+    }
+    failures->count = kept;
+}
+
+/* After an allocation of its thread, or at the end of a step, a failure has no further attempts. */
+static void close_answered(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                           const struct vs_event *event)
+{
+    failures->may_be_open = false;
+    for (size_t i = 0; i < failures->count; i++) {
+        struct vs_fit_refused *one = &failures->items[i];
+        if (replay->step_ended || one->tid == event->tid)
+            one->open = false;
+        failures->may_be_open |= one->open;
     }
 }
 
 enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                                  const struct vs_failure_firsts *firsts,
                                   const struct vs_event *event, uint64_t mark)
 {
     bool driver = event->kind == VS_EVENT_alloc_failed &&
                   !vs_family_on_host(event->alloc_failed.family);
     unsigned account = VS_ACCOUNT_NONE;
-    uint64_t served = 0;
     if (driver)
         account = vs_replay_account(replay, event->alloc_failed.device);
     else if (event->kind == VS_EVENT_framework_oom)
         account = vs_replay_account(replay, event->framework_oom.device);
-    if (account != VS_ACCOUNT_NONE && failures->count < KEPT_MAX)
+    if (account != VS_ACCOUNT_NONE) {
+        if (failures->count >= KEPT_MAX)
+            vs_fit_failures_settle(failures, replay, firsts, false);
         return driver ? driver_failed(failures, replay, event, account, mark)
                       : framework_failed(failures, replay, event, account, mark);
-    if (event->kind == VS_EVENT_framework_alloc) {
-        account = vs_replay_account(replay, event->framework_alloc.device);
-        served = event->framework_alloc.size;
-    } else if (event->kind == VS_EVENT_alloc && vs_family_on_device(event->alloc.family)) {
-        account = vs_replay_account(replay, event->alloc.device);
-        served = event->alloc.requested;
     }
-    if (event->kind == VS_EVENT_framework_alloc && account != VS_ACCOUNT_NONE)
+    if (event->kind == VS_EVENT_framework_alloc)
+        account = vs_replay_account(replay, event->framework_alloc.device);
+    if (account != VS_ACCOUNT_NONE)
         failures->framework[account] = true;
-    if (failures->unsettled && (served || replay->step_ended))
-        look_for_recovery(failures, replay, account, served, replay->step_ended);
+    if (failures->may_be_open && (replay->step_ended || event->kind == VS_EVENT_alloc ||
+                                  event->kind == VS_EVENT_framework_alloc))
+        close_answered(failures, replay, event);
     return VS_OK;
 }
 
@@ -171,25 +190,13 @@ const struct vs_fit_refused *vs_fit_failures_first(const struct vs_fit_failures 
     const struct vs_fit_refused *other = NULL;
     for (size_t i = 0; i < failures->count; i++) {
         const struct vs_fit_refused *one = &failures->items[i];
-        if (one->account != account || one->recovered)
+        if (one->account != account)
             continue;
         if (!one->other_error)
             return one;
         other = other ? other : one;
     }
     return other;
-}
-
-uint64_t vs_fit_failures_recovered(const struct vs_fit_failures *failures, unsigned account,
-                                   bool retries)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < failures->count; i++) {
-        const struct vs_fit_refused *one = &failures->items[i];
-        bool retry = failures->framework[account] && !one->framework;
-        count += one->account == account && one->recovered && !one->other_error && retry == retries;
-    }
-    return count;
 }
 
 void vs_fit_failures_free(struct vs_fit_failures *failures)

@@ -3,9 +3,8 @@
  * See the header. The first pass replays the trace and notes, for each device, the event of the
  * highest use; later passes find who held the memory there.
  *
- * A failure is one request: PyTorch asks the driver up to three times for it, then raises. The
- * program recovered when it was given as much later, when a later step ended, or when it held more
- * memory later than at the failure: it tried how much there is, and went on with less. */
+ * A failure is one request: PyTorch asks the driver up to three times for it, then raises. Whether
+ * the program recovered is decided as for the post-mortem. */
 #include "analysis/fit/fit_trace.h"
 
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "analysis/fit/fit_failures.h"
 #include "analysis/fit/fit_where.h"
 #include "analysis/naming/user_line.h"
+#include "analysis/report/did_without.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 
@@ -34,6 +34,8 @@ struct fit_pass {
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
+    struct vs_failure_firsts firsts;
+    struct vs_latest_allocations latest;
     struct vs_line_mark mark;
     struct vs_summary summary; /* for names */
     struct vs_wrappers wrappers;
@@ -77,19 +79,35 @@ static void watch_account(struct fit_pass *pass, unsigned index, const struct vs
 static enum vs_err first_pass(struct fit_pass *pass)
 {
     struct vs_event event;
+    const struct vs_failure *dropped;
     enum vs_err err = vs_reader_rewind(pass->reader);
     while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
-        err = vs_replay_event(pass->replay, &event);
+        err = vs_failure_firsts_event(&pass->firsts, pass->replay, &event, &dropped);
+        vs_latest_allocations_event(&pass->latest, pass->replay, &event);
         vs_line_mark_event(&pass->mark, pass->reader, &event);
         for (unsigned i = 0; !err && i < pass->replay->account_count; i++)
             watch_account(pass, i, &event);
         if (!err)
-            err = vs_fit_failures_event(&pass->failures, pass->replay, &event, pass->mark.name);
+            err = vs_fit_failures_event(&pass->failures, pass->replay, &pass->firsts, &event,
+                                        pass->mark.name);
     }
     if (err != VS_ERR_END)
         return err;
     vs_replay_finish(pass->replay);
     return VS_OK;
+}
+
+static enum vs_err settle_failures(struct fit_pass *pass)
+{
+    struct vs_replay *replay = pass->replay;
+    const struct vs_event_end *end = &replay->end.end;
+    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
+    enum vs_err err = VS_OK;
+    if (replay->failure_count)
+        err = vs_did_without(replay, &pass->firsts, pass->symbols, &pass->latest, well);
+    if (!err)
+        vs_fit_failures_settle(&pass->failures, replay, &pass->firsts, true);
+    return err;
 }
 
 static const char *place_text(struct fit_pass *pass, struct vs_place place)
@@ -151,8 +169,8 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .peak_place = place_text(pass, tensors ? watch->tensors_place : account->peak_allocated.place),
         .held_peak = account->sums.peak.reserved,
         .used_peak = watch->used_peak, .outside = watch->used_outside,
-        .recovered = vs_fit_failures_recovered(&pass->failures, index, false),
-        .retries = vs_fit_failures_recovered(&pass->failures, index, true)};
+        .recovered = pass->failures.recovered[index][0],
+        .retries = pass->failures.recovered[index][1]};
     if (!out->name || !out->uuid || !out->peak_place)
         return VS_ERR_NOMEM;
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
@@ -224,6 +242,8 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         err = first_pass(pass);
     if (!err)
         err = vs_symbols_open(reader, &pass->symbols);
+    if (!err)
+        err = settle_failures(pass);
     if (!err)
         err = prepare_names(pass);
     if (!err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Failures after which the program went on, although nothing as large was allocated later: known
- * only at the trace's end. Internal to this folder. */
+ * only at the trace's end. */
 #ifndef VS_DID_WITHOUT_H
 #define VS_DID_WITHOUT_H
 
@@ -20,9 +20,9 @@ void vs_latest_allocations_event(struct vs_latest_allocations *latest,
 
 /* vs_did_without: marks failures of *replay* as recovered, and settles those of *firsts*: those out of
  * memory that an allocation on the same device followed, in a program that ended without an error
- * (*ended_well*); and workspaces that a library did without, because PyTorch catches the error and takes a smaller one or another algorithm: its
- * thread then allocated or requested something else, or the program ended without an error.
- * VS_ERR_NOMEM. */
+ * (*ended_well*); and workspaces that a library did without, because PyTorch catches the error and
+ * takes a smaller one or another algorithm: its thread then allocated or requested something else,
+ * or the program ended without an error. VS_ERR_NOMEM. */
 enum vs_err vs_did_without(struct vs_replay *replay, struct vs_failure_firsts *firsts,
                            struct vs_symbols *symbols, const struct vs_latest_allocations *latest,
                            bool ended_well) VS_MUST_CHECK;

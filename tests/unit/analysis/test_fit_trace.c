@@ -129,7 +129,8 @@ static void emptying_the_cache_is_a_retry(void **state)
     finish(trace);
 }
 
-static void a_later_step_or_more_memory_is_a_recovery(void **state)
+/* As in the post-mortem. */
+static void a_later_step_or_as_much_memory_is_a_recovery(void **state)
 {
     (void)state;
     begin();
@@ -139,13 +140,47 @@ static void a_later_step_or_more_memory_is_a_recovery(void **state)
     vs_builder_step(&b, 2);
     vs_builder_pop(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 4 * GIB, GIB, 8 * GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB); /* there was nothing before */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3 * GIB, GIB, 8 * GIB);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 32 * MIB, 32 * MIB); /* too little */
-    struct vs_fit_trace *trace = end(0);
+    struct vs_fit_trace *trace = end(1);
     assert_int_equal(trace->devices[0].recovered, 2);
     assert_int_equal(trace->devices[0].failure.requested, 3 * GIB);
     assert_int_equal(trace->devices[0].failure.missing, 2 * GIB);
+    finish(trace);
+}
+
+static void a_program_that_goes_on_and_ends_well_has_recovered(void **state)
+{
+    (void)state;
+    begin();
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3 * GIB, GIB, 8 * GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 32 * MIB, 32 * MIB);
+    struct vs_fit_trace *trace = end(0);
+    assert_int_equal(trace->devices[0].recovered, 1);
+    assert_int_equal(trace->devices[0].failure.requested, 0);
+    finish(trace);
+}
+
+/* More failures than a replay keeps, of which the first two kinds matter. */
+static void the_first_failure_of_a_mixed_storm_is_named(void **state)
+{
+    (void)state;
+    begin();
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
+    for (unsigned i = 0; i < 700; i++) { /* each step goes on without it */
+        vs_builder_step(&b, i);
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 7 * GIB, 6 * GIB, 8 * GIB);
+        vs_builder_pop(&b);
+    }
+    vs_builder_step(&b, 700);
+    vs_builder_pop(&b);
+    for (unsigned i = 0; i < 2000; i++)
+        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, (8 + i % 2) * GIB, 7 * GIB, 8 * GIB);
+    struct vs_fit_trace *trace = end(1);
+    assert_int_equal(trace->devices[0].failure.requested, 8 * GIB);
+    assert_int_equal(trace->devices[0].failure.missing, GIB);
+    assert_int_equal(trace->devices[0].recovered, 700);
     finish(trace);
 }
 
@@ -331,7 +366,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attempts_for_one_tensor_are_one_failure),
         cmocka_unit_test(emptying_the_cache_is_a_retry),
-        cmocka_unit_test(a_later_step_or_more_memory_is_a_recovery),
+        cmocka_unit_test(a_later_step_or_as_much_memory_is_a_recovery),
+        cmocka_unit_test(a_program_that_goes_on_and_ends_well_has_recovered),
+        cmocka_unit_test(the_first_failure_of_a_mixed_storm_is_named),
         cmocka_unit_test(tensors_belong_to_the_line_marked_in_the_open_range),
         cmocka_unit_test(a_marked_line_without_a_range_ends_with_its_mark),
         cmocka_unit_test(the_highest_use_includes_what_no_allocation_holds),
