@@ -43,11 +43,12 @@ static void explain(struct vs_oom *oom)
                     oom->limit ? "limit" : "device");
     vs_oom_explain_rising(oom);
     if (oom->cached)
-        vs_oom_evidence(oom, "%s more is cached, the largest hole %s: %s",
+        vs_oom_evidence(oom, "%s more is cached, the largest hole %s%s",
                         vs_oom_size(oom, oom->cached), vs_oom_size(oom, oom->largest_hole),
-                        oom->cached < oom->missing
-                            ? "less than is missing"
-                            : "the program was still growing, so holes are not the cause");
+                        oom->cached < oom->missing ? ": less than is missing"
+                        : vs_oom_cause_of(oom, &vs_verdict_fragmentation)
+                            ? "" /* named below, as what would let the request fit */
+                            : ": most of it in ends of segments, which no block was freed from");
     if (oom->balance.known && oom->balance.pools > oom->pools_releasable + oom->missing / 10)
         vs_oom_evidence(oom, "%s more is unused in stream-ordered pools beside live blocks: trimming "
                         "does not return it",

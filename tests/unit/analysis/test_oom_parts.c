@@ -316,6 +316,34 @@ static void a_short_leak_that_is_large_or_lasts_is_growth(void **state)
     done(&b, oom);
 }
 
+/* --- settings that would have served the request --- */
+
+/* A program that only allocates: each segment of 20 MiB has two blocks, and an end too small for a
+ * third. */
+static void another_policy_is_a_remedy_of_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_weights(&b);
+    for (unsigned i = 0; i < 51; i++) {
+        vs_builder_segment(&b, 0, A(20 * i), 20 * MIB);
+        for (unsigned k = 0; k < 2; k++)
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i + 7 * k), 7 * MIB, 7 * MIB);
+    }
+    refuse(&b, b.stack, 7 * MIB, 4 * MIB);
+    struct vs_oom *oom = diagnose(&b);
+    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_true(has_evidence(oom, false, "306.0 MiB more is cached, the largest hole 6.0 MiB: most of it "
+                                         "in ends of segments"));
+    assert_string_equal(oom->remedies[0].kind, "policy");
+    assert_true(oom->remedies[0].replayed && oom->remedies[0].fits);
+    assert_non_null(strstr(oom->remedies[0].text, "--policy=compact"));
+    done(&b, oom);
+}
+
 /* --- storms --- */
 
 /* Requests of two sizes at two call sites, each refused again and again. */
@@ -422,6 +450,7 @@ int main(void)
         cmocka_unit_test(leaks_with_different_periods_are_both_named_with_their_rates),
         cmocka_unit_test(a_small_buffer_of_a_few_steps_is_not_accused),
         cmocka_unit_test(a_short_leak_that_is_large_or_lasts_is_growth),
+        cmocka_unit_test(another_policy_is_a_remedy_of_true_capacity),
         cmocka_unit_test(the_first_of_a_mixed_storm_is_explained),
         cmocka_unit_test(failures_that_were_recovered_from_are_counted_beyond_the_latest),
         cmocka_unit_test(a_dropped_failure_may_be_recovered_from_later),
