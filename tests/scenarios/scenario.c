@@ -8,7 +8,7 @@
  *   a SITE FAMILY BYTES SLOT   allocate into a slot (a number; -1: keep no pointer)
  *   t SITE FAMILY BYTES SLOT   the same, but a refusal is expected
  *   f SLOT                     free
- *   push NAME, pop             an NVTX range
+ *   push NAME, pop             an NVTX range; early NAME, as first lines: before CUDA is used
  *   sync                       wait for the device
  *   context                    one more context
  *   stack BYTES                stack of every thread of the device (cuCtxSetLimit)
@@ -161,7 +161,7 @@ static int run_line(char *line, bool *ended)
             return 2;
         return run_site(site, family, bytes, slot, *word == 't');
     }
-    if (strcmp(word, "push") == 0)
+    if (strcmp(word, "push") == 0 || strcmp(word, "early") == 0)
         return nvtxRangePushA(rest) < 0 ? 2 : 0;
     if (strcmp(word, "pop") == 0)
         return nvtxRangePop() < 0 ? 2 : 0;
@@ -207,12 +207,18 @@ static int prepare(void)
 
 int main(int argc, char **argv)
 {
-    char line[256];
+    static char line[70000]; /* names of 64 KiB */
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-    int status = file ? prepare() : 2;
-    bool ended = false;
-    while (!status && !ended && fgets(line, sizeof line, file))
-        status = run_line(line, &ended);
+    int status = file ? 0 : 2;
+    bool ended = false, prepared = false;
+    while (!status && !ended && fgets(line, sizeof line, file)) {
+        if (!prepared && strncmp(line, "early ", 6) != 0) {
+            status = prepare();
+            prepared = true;
+        }
+        if (!status)
+            status = run_line(line, &ended);
+    }
     if (status == 2)
         printf("scenario: not understood, or not possible: %s\n", file ? line : "usage: scenario FILE");
     if (file)

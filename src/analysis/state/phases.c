@@ -12,6 +12,7 @@
 
 #include "analysis/state/vec.h"
 
+#define PART_TEXT_MAX 120 /* of a name in a path */
 #define OPEN_STEPS_MAX 65536 /* start/end ranges a trace may leave open */
 
 static const char *const step_words[] = {
@@ -386,9 +387,8 @@ enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint
     return err;
 }
 
-void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool ended_well)
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
 {
-    bool drop = ended_well && phases->steps.open && !phases->steps.range && phases->steps.done;
     for (size_t t = 0; t < phases->thread_count; t++) {
         struct vs_thread *thread = &phases->threads[t];
         bool in_step = false;
@@ -464,6 +464,16 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
     phases->unmatched_pops = 0;
 }
 
+/* Ends a text that is too long with "...", not within a character. Returns its new length. */
+static size_t cut_part(char part[VS_PLACE_TEXT_MAX])
+{
+    size_t length = PART_TEXT_MAX - 3;
+    while (length && ((unsigned char)part[length] & 0xc0) == 0x80)
+        length--;
+    memcpy(part + length, "...", 4);
+    return length + 3;
+}
+
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
 {
     char *p = out + VS_PLACE_TEXT_MAX - 1;
@@ -477,7 +487,9 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
                          phase->prefix == phase->name ? " " : "", (unsigned long long)place.step);
         else
             n = snprintf(part, sizeof part, "%s", phase->name);
-        size_t length = n < 0 ? 0 : (size_t)n < sizeof part ? (size_t)n : sizeof part - 1;
+        size_t length = n < 0 ? 0 : (size_t)n;
+        if (length > PART_TEXT_MAX)
+            length = cut_part(part);
         if (length + 3 > (size_t)(p - out))
             break;
         if (*p) {

@@ -145,10 +145,9 @@ enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsig
 enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
     VS_MUST_CHECK;
 
-/* vs_phases_finish: count the time of ranges that are still open. In a program that *ended_well* the
- * last of several steps may be one that was only prepared (a step begins where the one before ends):
- * it is not counted. Call once. */
-void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool ended_well);
+/* vs_phases_finish: count the time of ranges that are still open; *drop*: without the open step and
+ * what is in it (vs_replay_step_prepared). Call once. */
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);
 
 /* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the
  * next one, with *name* and *prefix* (NULL: same as *name*), which need no NUL. Takes over its
@@ -161,7 +160,7 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
 
 /* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has
- * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end;
+ * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end, longer names their last part;
  * control characters become '?'. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
 

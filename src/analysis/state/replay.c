@@ -339,10 +339,16 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     }
 }
 
+bool vs_replay_step_prepared(const struct vs_replay *replay)
+{
+    const struct vs_event_end *end = &replay->end.end;
+    const struct vs_steps *steps = &replay->phases.steps;
+    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
+    return well && steps->open && !steps->range && steps->done;
+}
+
 void vs_replay_finish(struct vs_replay *replay)
 {
     vs_replay_settle(replay);
-    const struct vs_event_end *end = &replay->end.end;
-    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
-    vs_phases_finish(&replay->phases, replay->now_ns, well);
+    vs_phases_finish(&replay->phases, replay->now_ns, vs_replay_step_prepared(replay));
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vs_arena.h"
 #include "base/vs_clock.h"
 #include "base/vs_option.h"
 #include "intercept/cupti/nvtx_pending.h"
@@ -32,6 +33,7 @@ static _Atomic uint64_t range_count;
 static char domain_names[DOMAINS_MAX][NAME_MAX_BYTES];
 static _Atomic unsigned domain_count;
 static char registered[STRINGS_MAX][128];
+static const char *registered_long[STRINGS_MAX]; /* those that are longer, never freed; NULL: not */
 static _Atomic unsigned registered_count;
 
 static bool recording(void)
@@ -57,7 +59,9 @@ static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, si
         return e->message.ascii ? e->message.ascii : "";
     case NVTX_MESSAGE_TYPE_REGISTERED:
         i = (uintptr_t)e->message.registered;
-        return i && i <= STRINGS_MAX ? registered[i - 1] : "";
+        if (!i || i > STRINGS_MAX)
+            return "";
+        return registered_long[i - 1] ? registered_long[i - 1] : registered[i - 1];
     case NVTX_MESSAGE_TYPE_UNICODE:
         snprintf(buffer, bytes, "%ls", e->message.unicode ? e->message.unicode : L"");
         return buffer;
@@ -234,6 +238,10 @@ static nvtxStringHandle_t on_register(nvtxDomainHandle_t domain, const char *tex
     unsigned i = atomic_fetch_add(&registered_count, 1);
     if (i >= STRINGS_MAX)
         return NULL;
+    size_t length = text ? strnlen(text, VS_NVTX_NAME_MAX) : 0;
+    char *whole = length >= sizeof registered[i] ? vs_pages_map(length + 1) : NULL;
+    if (whole)
+        registered_long[i] = memcpy(whole, text, length);
     snprintf(registered[i], sizeof registered[i], "%s", text ? text : "");
     return (nvtxStringHandle_t)(uintptr_t)(i + 1);
 }

@@ -10,9 +10,11 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vs_arena.h"
 #include "base/vs_option.h"
 #include "intercept/process/process.h"
 
@@ -24,7 +26,9 @@
 struct nvtx_pending_range {
     const char *domain;
     uint64_t id; /* of a started one */
-    char name[NAME_MAX_BYTES];
+    char name[NAME_MAX_BYTES]; /* if it fits */
+    char *long_name; /* otherwise pages of its own; NULL: none */
+    size_t long_bytes;
 };
 
 /* All guarded by holder. */
@@ -74,11 +78,32 @@ static struct slot *slot_locked(void)
     return NULL;
 }
 
+static void forget_name(struct nvtx_pending_range *range)
+{
+    if (range->long_name)
+        vs_pages_unmap(range->long_name, range->long_bytes);
+    range->long_name = NULL;
+}
+
+/* A name is recorded in full: the same range is pushed again during the recording. */
 static void fill(struct nvtx_pending_range *range, uint64_t id, const char *name, const char *domain)
 {
+    size_t length = strnlen(name, VS_NVTX_NAME_MAX);
+    forget_name(range);
     range->id = id;
     range->domain = domain;
+    if (length >= sizeof range->name) {
+        range->long_bytes = length + 1;
+        range->long_name = vs_pages_map(length + 1);
+    }
+    if (range->long_name)
+        memcpy(range->long_name, name, length);
     snprintf(range->name, sizeof range->name, "%s", name);
+}
+
+static const char *name_of(const struct nvtx_pending_range *range)
+{
+    return range->long_name ? range->long_name : range->name;
 }
 
 bool vs_nvtx_pending_push(const char *name, const char *domain)
@@ -106,8 +131,10 @@ static void pop_locked(struct slot *slot, const char *domain)
         i--;
     if (!i)
         return;
+    forget_name(&slot->ranges[i - 1]);
     for (; i < named; i++)
         slot->ranges[i - 1] = slot->ranges[i];
+    slot->ranges[named - 1].long_name = NULL; /* it moved down, or is gone */
     if (!--slot->depth) {
         slot->tid = 0;
         mine = NULL;
@@ -149,8 +176,10 @@ bool vs_nvtx_pending_end(uint64_t id)
     acquire();
     bool keep = !replayed;
     struct nvtx_pending_range *range = keep ? find_started_locked(id) : NULL;
-    if (range)
+    if (range) {
+        forget_name(range);
         range->id = 0;
+    }
     release();
     return keep;
 }
@@ -161,7 +190,7 @@ static void record_push(const struct slot *slot, unsigned i)
     struct vs_event event = {
         .kind = VS_EVENT_range_push,
         .tid = (uint32_t)slot->tid,
-        .range_push = {.name = vs_process_string(named ? slot->ranges[i].name : "range"),
+        .range_push = {.name = vs_process_string(named ? name_of(&slot->ranges[i]) : "range"),
                        .domain = vs_process_string(named ? slot->ranges[i].domain : "")}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
@@ -170,7 +199,7 @@ static void record_start(const struct nvtx_pending_range *range)
 {
     struct vs_event event = {.kind = VS_EVENT_range_start,
                              .range_start = {.range = range->id,
-                                             .name = vs_process_string(range->name),
+                                             .name = vs_process_string(name_of(range)),
                                              .domain = vs_process_string(range->domain)}};
     vs_recorder_event(vs_process_recorder(), &event);
 }

@@ -6,7 +6,11 @@
 #define VS_NVTX_PENDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Longer names are cut, as the trace's longest text. */
+#define VS_NVTX_NAME_MAX ((size_t)64 << 10)
 
 /* vs_nvtx_pending_push, _pop, _start, _end: store the range, or remove it. *domain*: its name,
  * static text. Return false if the recording has read the stored ranges: then the caller records

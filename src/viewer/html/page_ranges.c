@@ -117,12 +117,18 @@ enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_re
     uint64_t end = since_start(ranges, end_ns);
     struct vs_page_step *last =
         ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
-    if (last && last->open)
+    bool drop = vs_replay_step_prepared(replay);
+    if (last && last->open && drop)
+        ranges->step_count--;
+    else if (last && last->open)
         last->duration_ns = end > last->start_ns ? end - last->start_ns : 0;
     for (size_t t = 0; !err && t < replay->phases.thread_count; t++) {
         const struct vs_thread *thread = &replay->phases.threads[t];
-        for (size_t i = 0, depth = kept_depth(thread); !err && i < depth; i++)
+        for (size_t i = 0, depth = kept_depth(thread); !err && i < depth; i++) {
+            if (drop && thread->ranges[i].is_step)
+                break;
             err = add_range(ranges, thread, i, end_ns);
+        }
     }
     return err;
 }

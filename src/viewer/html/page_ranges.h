@@ -54,7 +54,7 @@ enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_
     VS_MUST_CHECK;
 
 /* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: what is open in *replay* gets
- * rows. VS_ERR_NOMEM. */
+ * rows, but for a step that was only prepared. VS_ERR_NOMEM. */
 enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
                                uint64_t end_ns) VS_MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -123,6 +124,35 @@ static void a_step_that_was_only_prepared_is_not_counted(void **state)
         assert_int_equal(phases.items[step].time_ns, well ? 20 : 990);
         vs_phases_free(&phases);
     }
+}
+
+/* A name as long as the text was left out: its row in the report had no name at all. */
+static void a_long_name_is_cut_and_not_left_out(void **state)
+{
+    (void)state;
+    static char name[65537];
+    struct vs_phases phases = {0};
+    char text[VS_PLACE_TEXT_MAX];
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    for (size_t at = 1; at <= 3; at++) { /* characters of three bytes, at every offset */
+        memset(name, 'a', at);
+        for (size_t i = at; i + 3 < sizeof name; i += 3)
+            memcpy(name + i, "\xe2\x82\xac", 4);
+        push(&phases, 1, name, 0, 10);
+        vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
+        size_t length = strlen(text);
+        assert_in_range(length, 100, 250);
+        assert_memory_equal(text, name, length - 3);
+        assert_string_equal(text + length - 3, "...");
+        assert_true((length - 3 - at) % 3 == 0);
+        push(&phases, 1, "inner", 0, 11);
+        vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
+        assert_memory_equal(text, name, at + 3);
+        assert_string_equal(text + strlen(text) - 11, "... / inner");
+        pop(&phases, 1, 0, 12);
+        pop(&phases, 1, 0, 13);
+    }
+    vs_phases_free(&phases);
 }
 
 static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
@@ -251,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_place_reads_as_step_and_phase),
         cmocka_unit_test(steps_share_one_phase_and_unnumbered_ones_are_counted),
         cmocka_unit_test(a_step_that_was_only_prepared_is_not_counted),
+        cmocka_unit_test(a_long_name_is_cut_and_not_left_out),
         cmocka_unit_test(a_thread_without_ranges_is_where_the_main_thread_is),
         cmocka_unit_test(pops_match_their_domain_and_unmatched_ones_are_ignored),
         cmocka_unit_test(ranges_deeper_than_kept_still_match_their_pops),

@@ -471,6 +471,35 @@ static void a_window_has_the_ranges_that_are_open_at_its_end(void **state)
     drop(&b, &page);
 }
 
+/* PyTorch's steps begin where the one before ends: a step and a forward phase were drawn from the end of
+ * the last step to the exit. */
+static void a_step_that_was_only_prepared_is_not_drawn(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct page page;
+    size_t steps, ranges;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    for (unsigned i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "step %u", i + 1);
+        vs_builder_push(&b, name);
+        vs_builder_push(&b, "forward");
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(i), MIB, MIB);
+        if (i < 2) {
+            vs_builder_pop(&b);
+            vs_builder_pop(&b);
+        }
+    }
+    make(&b, &page, NULL, VS_PAGE_EVENTS_MAX);
+    free(column(&page, "steps", "number", &steps));
+    free(column(&page, "ranges", "start", &ranges));
+    assert_int_equal(steps, 2);
+    assert_int_equal(ranges, 4);
+    drop(&b, &page);
+}
+
 static void a_trace_above_the_limit_is_shown_around_its_peak(void **state)
 {
     (void)state;
@@ -623,6 +652,7 @@ int main(void)
         cmocka_unit_test(a_window_has_what_was_live_at_its_start),
         cmocka_unit_test(tensors_that_end_before_the_window_have_no_rows),
         cmocka_unit_test(a_window_has_the_ranges_that_are_open_at_its_end),
+        cmocka_unit_test(a_step_that_was_only_prepared_is_not_drawn),
         cmocka_unit_test(a_trace_above_the_limit_is_shown_around_its_peak),
         cmocka_unit_test(names_stay_data_whatever_they_contain),
         cmocka_unit_test(long_sections_are_split_and_join_again),

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Makes elements. Text only ever goes in as text nodes, with control characters as escapes: a name
- * from a trace can never become markup. */
+ * from a trace can never become markup. Of a text that is too long for any screen the middle is left
+ * out, because browsers take seconds to lay out some of 64 KiB; exports have all of it. */
 import {printable, shorten} from './format.js';
+
+const TEXT_MOST = 2000; // characters
+const HINT_MOST = 1000; // of a title
+const HINTS = ['title', 'aria-label'];
 
 /** @param {string} tag may have classes: "p.note.small"
  * @param {Object} [attributes] "on" has listeners, null and false leave an attribute out
@@ -18,7 +23,7 @@ export function make(tag, attributes = {}, ...children) {
             for (const [event, listener] of Object.entries(value))
                 element.addEventListener(event, listener);
         } else if (value !== null && value !== false && value !== undefined) {
-            element.setAttribute(key, value === true ? '' : printable(value));
+            element.setAttribute(key, value === true ? '' : HINTS.includes(key) ? shorten(String(value), HINT_MOST) : printable(value));
         }
     }
     add(element, children);
@@ -29,7 +34,7 @@ export function make(tag, attributes = {}, ...children) {
 export function add(element, children) {
     for (const child of children.flat(3)) {
         if (child !== null && child !== undefined && child !== false)
-            element.append(typeof child === 'object' ? child : printable(child));
+            element.append(typeof child === 'object' ? child : shorten(String(child), TEXT_MOST));
     }
     return element;
 }

@@ -5,7 +5,7 @@
  * Functions narrower than a pixel are counted in a line below, never left out in silence. */
 import {flameColor, inkFor, themeOf} from '../colors.js';
 import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatNumber, formatPercent, printable} from '../format.js';
+import {formatBytes, formatNumber, formatPercent, shorten} from '../format.js';
 import {buildFrames, frameAt, frameLabel, hasLibraries, pathOf, searchFrames, sumBySite} from './frames.js';
 import {blocksInView, showMoment} from './moment.js';
 
@@ -45,7 +45,10 @@ function layOut(zoomed, metric, least) {
 }
 
 const flameWidths = new Map();
+const FLAME_CHARACTERS = 300; // of a name
 const flameMeasure = document.createElement('canvas').getContext('2d');
+
+const boxLabel = (node) => shorten(frameLabel(node), FLAME_CHARACTERS);
 
 /** *text* without what does not fit into *width* pixels. */
 function fitted(text, width) {
@@ -98,7 +101,7 @@ function drawFlame(canvas, view, theme) {
         draw.globalAlpha = found && !marked ? FLAME_DIM : 1;
         draw.fillStyle = marked ? FLAME_MARK[theme] : color;
         draw.fillRect(left, top, wide, FLAME_ROW - 1);
-        const text = fitted(printable(frameLabel(node)), wide);
+        const text = fitted(boxLabel(node), wide);
         if (text) {
             draw.fillStyle = found && !marked ? view.ink : inkFor(marked ? FLAME_MARK[theme] : color);
             draw.globalAlpha = found && !marked ? 0.7 : 1;
@@ -127,7 +130,7 @@ function flameSvg(view, theme, title) {
         const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${formatBytes(node.bytes)}`),
             makeSvg('rect', {x: (x * width).toFixed(2), y: top, width: wide.toFixed(2), height: FLAME_ROW - 1, fill: color,
                 'fill-opacity': found && !marked ? FLAME_DIM : 1}));
-        const text = fitted(frameLabel(node), wide);
+        const text = fitted(boxLabel(node), wide);
         if (text)
             group.append(makeSvg('text', {x: (x * width + 4).toFixed(2), y: top + 15,
                 fill: found && !marked ? view.ink : inkFor(color)}, text));
@@ -217,7 +220,7 @@ export function mountFlame(element, {trace, state}) {
         tip.hidden = !node;
         if (!node)
             return;
-        fill(tip, make('strong', {}, node.name), make('span.muted', {}, node.file ? `${node.file}:${node.line}` : ''),
+        fill(tip, make('strong', {}, shorten(node.name, FLAME_CHARACTERS)), make('span.muted', {}, node.file ? `${node.file}:${node.line}` : ''),
             make('span', {}, flameDescription(node, view.root, state.get('metric'))));
         const room = canvas.parentElement.clientWidth - tip.offsetWidth;
         tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
