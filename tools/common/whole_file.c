@@ -125,6 +125,16 @@ bool vs_whole_file_open(const char *who, const char *path, bool mapped,
     return opened;
 }
 
+void vs_whole_file_like(struct vs_whole_file *file, const char *source)
+{
+    struct stat of, now;
+    if (!file->temporary || file->replaces || stat(source, &of) ||
+        fstat(fileno(file->stream), &now))
+        return;
+    int private = fchmod(fileno(file->stream), now.st_mode & of.st_mode & 0777);
+    (void)private; /* some file systems have no permissions */
+}
+
 static void drop(const char *who, struct vs_whole_file *file)
 {
     if (file->temporary) {

@@ -27,6 +27,10 @@ struct vs_whole_file {
 bool vs_whole_file_open(const char *who, const char *path, bool mapped,
                         struct vs_whole_file *file);
 
+/* vs_whole_file_like: a file that is new gets no more permissions than *source*, whose contents go into
+ * it: traces are private to their user. An existing file keeps its own. */
+void vs_whole_file_like(struct vs_whole_file *file, const char *source);
+
 /* vs_whole_file_end: with *code* VS_EXIT_OK puts the file in place, otherwise (the failure was
  * already reported) removes it. Returns *code*, or VS_EXIT_UNUSABLE, reported by *who*, when that
  * fails. */

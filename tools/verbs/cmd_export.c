@@ -227,8 +227,10 @@ static int export_main(int argc, char **argv)
     else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
              !vs_whole_file_open(argv[0], args.output, false, &out))
         code = VS_EXIT_UNUSABLE;
-    else
+    else {
+        vs_whole_file_like(&out, path);
         code = vs_whole_file_end(argv[0], &out, write_to(argv[0], reader, path, &out, &args));
+    }
     vs_reader_close(reader);
     return code;
 }

@@ -139,8 +139,9 @@ static int view_main(int argc, char **argv)
     struct vs_page_data *first = read_trace(argv[0], args.first, &args.options);
     struct vs_page_data *second =
         first && args.second ? read_trace(argv[0], args.second, &args.options) : NULL;
-    code = first && (second || !args.second)
-               ? vs_view_write(argv[0], path, first, second, stdout) : VS_EXIT_UNUSABLE;
+    const struct vs_view_page_file file = {path, {args.first, args.second}, {first, second}};
+    code = first && (second || !args.second) ? vs_view_write(argv[0], &file, stdout)
+                                             : VS_EXIT_UNUSABLE;
     vs_page_data_free(first);
     vs_page_data_free(second);
     if (!code && args.open)

@@ -34,16 +34,20 @@ static void tell(FILE *out, const char *path, uint64_t blocks)
             vs_count_format(count, blocks), blocks == 1 ? "" : "s");
 }
 
-int vs_view_write(const char *who, const char *path, const struct vs_page_data *first,
-                  const struct vs_page_data *second, FILE *told)
+int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told)
 {
     struct vs_whole_file out;
-    if (!vs_whole_file_open(who, path, false, &out))
+    uint64_t blocks = 0;
+    if (!vs_whole_file_open(who, page->path, false, &out))
         return VS_EXIT_UNUSABLE;
-    vs_page_write(out.stream, first, second, false);
+    for (int i = 0; i < 2 && page->data[i]; i++) {
+        vs_whole_file_like(&out, page->traces[i]);
+        blocks += vs_page_data_blocks(page->data[i]);
+    }
+    vs_page_write(out.stream, page->data[0], page->data[1], false);
     int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
-    if (!code && path && told)
-        tell(told, path, vs_page_data_blocks(first) + (second ? vs_page_data_blocks(second) : 0));
+    if (!code && page->path && told)
+        tell(told, page->path, blocks);
     return code;
 }
 
@@ -59,7 +63,8 @@ void vs_view_recorded(const char *who, const char *path, const char *output)
         return;
     struct vs_page_data *data = vs_view_page(&trace, &options);
     vs_view_close(&trace);
-    int code = data ? vs_view_write(who, page, data, NULL, stderr) : VS_EXIT_UNUSABLE;
+    const struct vs_view_page_file file = {page, {path}, {data}};
+    int code = data ? vs_view_write(who, &file, stderr) : VS_EXIT_UNUSABLE;
     vs_page_data_free(data);
     if (!code && !output)
         vs_view_show(who, page);

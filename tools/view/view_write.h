@@ -12,10 +12,16 @@
  * be NULL), or another trace. */
 bool vs_view_may_write(const char *who, const char *output, const char *first, const char *second);
 
-/* vs_view_write: writes the page, completely or not at all, to *path* (NULL: standard output), and
- * prints a line about it to *told* (NULL: nothing). Returns an exit code. */
-int vs_view_write(const char *who, const char *path, const struct vs_page_data *first,
-                  const struct vs_page_data *second, FILE *told);
+/* A page to be written. */
+struct vs_view_page_file {
+    const char *path;                     /* NULL: standard output */
+    const char *traces[2];                /* what it is made from; the second may be NULL */
+    const struct vs_page_data *data[2];   /* likewise */
+};
+
+/* vs_view_write: writes the page, completely or not at all, with no more permissions than its traces
+ * have, and prints a line about it to *told* (NULL: nothing). Returns an exit code. */
+int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told);
 
 /* vs_view_recorded: the page of a trace that was just recorded, whatever its condition, to *output*,
  * or if NULL to the trace's default name and opened in the browser. Messages on standard error. */

@@ -75,13 +75,27 @@ static void links_and_permissions_stay(void **state)
 {
     (void)state;
     assert_int_equal(bash("mkdir -p c/disk; cd c; umask 027; echo old >disk/x.json; "
-                          "chmod 604 disk/x.json; ln -s disk/x.json t.json\n"
+                          "chmod 604 disk/x.json; ln -s disk/x.json t.json; chmod 644 $T\n"
                           "chrome t.json && test -L t.json && whole disk/x.json && "
                           "chrome new.json && stat -c %a disk/x.json new.json; ls -A . disk"), 0);
     assert_string_equal(out, "604\n640\n.:\ndisk\nnew.json\nt.json\n\ndisk:\nx.json\n");
     assert_int_equal(bash("cd c; ln -s disk/y.json later.json; chrome later.json && "
                           "test -L later.json && whole disk/y.json"), 0);
     assert_string_equal(err, "");
+}
+
+/* A trace is private to its user; what was made from it was readable by everyone. */
+static void a_new_file_has_the_permissions_of_its_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir h; cd h; umask 022; chmod 600 $T; cp $T u.vst; chmod 644 u.vst\n"
+                          "for t in $T u.vst; do for f in chrome csv sqlite; do $V export -f $f -o x $t && "
+                          "stat -c %a x; rm -f x; done; $V view -o x.html $t >/dev/null && "
+                          "stat -c %a x.html; rm x.html; done\n"
+                          "$V view -o x.html u.vst $T >/dev/null && stat -c %a x.html"), 0);
+    bool sqlite = !strstr(err, "not in this build");
+    assert_string_equal(out, sqlite ? "600\n600\n600\n600\n644\n644\n644\n644\n600\n"
+                                    : "600\n600\n600\n644\n644\n644\n600\n");
 }
 
 static void pipes_devices_and_open_files_are_written_to(void **state)
@@ -148,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_what_was_there),
         cmocka_unit_test(a_trace_that_is_refused_leaves_what_was_there),
         cmocka_unit_test(links_and_permissions_stay),
+        cmocka_unit_test(a_new_file_has_the_permissions_of_its_trace),
         cmocka_unit_test(pipes_devices_and_open_files_are_written_to),
         cmocka_unit_test(what_may_not_be_written_is_refused),
         cmocka_unit_test(an_interrupt_leaves_what_was_there),
