@@ -7,93 +7,186 @@
 #include "viewer/export/export.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/history/allocation_log.h"
+#include "analysis/naming/library.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/vec.h"
 #include "viewer/export/site_labels.h"
 
 static const char header[] =
     "event,device,address,requested_bytes,size_bytes,allocated_ns,end,end_event,end_ns,site,library,"
     "phase,step,kind,family,stream,context,thread\r\n";
 
+#define BUFFER_BYTES ((size_t)64 << 10)
+#define ROW_NUMBERS 512u /* bytes of a row without its texts, at most */
+_Static_assert(2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX + VS_PLACE_TEXT_MAX) + ROW_NUMBERS + 32 <=
+                   BUFFER_BYTES, "a row fits");
+
+/* As it stands in the file: with quotes and the comma after it. */
+struct csv_text {
+    char *text; /* NULL: not asked for yet */
+    size_t length;
+};
+
 struct csv {
     FILE *out;
     struct vs_site_labels labels;
     struct vs_allocation_filter wanted;
+    struct vs_arena memory;
+    struct csv_text *sites, *phases; /* by index: label and library of a site, path of a phase */
+    size_t site_capacity, phase_capacity;
     uint64_t written;
+    size_t used; /* of the buffer */
+    char buffer[BUFFER_BYTES];
 };
 
-static void put_uint(FILE *out, uint64_t value)
+/* --- the line, in memory: this is the most of the work --- */
+
+static char *put_uint(char *p, uint64_t value)
 {
-    char text[24], *p = text + sizeof text;
+    char text[24], *first = text + sizeof text;
     do {
-        *--p = (char)('0' + value % 10);
+        *--first = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    fwrite(p, 1, (size_t)(text + sizeof text - p), out);
-    putc(',', out);
+    size_t length = (size_t)(text + sizeof text - first);
+    memcpy(p, first, length);
+    p[length] = ',';
+    return p + length + 1;
 }
 
 /* A number that may be missing. */
-static void put_known(FILE *out, bool known, uint64_t value)
+static char *put_known(char *p, bool known, uint64_t value)
 {
     if (known)
-        put_uint(out, value);
-    else
-        putc(',', out);
+        return put_uint(p, value);
+    *p++ = ',';
+    return p;
 }
 
-static void put_text(FILE *out, const char *text)
+static char *put_address(char *p, uint64_t value)
 {
-    putc('"', out);
+    int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1;
+    *p++ = '0';
+    *p++ = 'x';
+    for (int i = digits - 1; i >= 0; i--)
+        *p++ = "0123456789abcdef"[value >> 4 * i & 15];
+    *p++ = ',';
+    return p;
+}
+
+/* *text* as it is, from here or of an event. */
+static char *put_word(char *p, const char *text, size_t length)
+{
+    memcpy(p, text, length);
+    p[length] = ',';
+    return p + length + 1;
+}
+
+static char *put_text(char *p, const char *text)
+{
+    *p++ = '"';
     if (*text && strchr("=+-@\t\r", *text))
-        putc('\'', out);
+        *p++ = '\'';
     for (; *text; text++) {
         if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
+            *p++ = '"';
+        *p++ = *text;
     }
-    fputs("\",", out);
+    *p++ = '"';
+    *p++ = ',';
+    return p;
+}
+
+static enum vs_err flush(struct csv *csv)
+{
+    fwrite(csv->buffer, 1, csv->used, csv->out);
+    csv->used = 0;
+    return ferror(csv->out) ? VS_ERR_IO : VS_OK;
+}
+
+/* --- texts: those of a call site or a phase are the same in every row --- */
+
+static enum vs_err keep_text(struct csv *csv, const char *text, size_t length,
+                             struct csv_text *out)
+{
+    *out = (struct csv_text){vs_arena_alloc(&csv->memory, length), length};
+    if (!out->text)
+        return VS_ERR_NOMEM;
+    memcpy(out->text, text, length);
+    return VS_OK;
+}
+
+static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index,
+                           struct csv_text *out)
+{
+    char text[2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX) + 16], *end;
+    struct vs_site_label label;
+    enum vs_err err = vs_vec_grow(&csv->sites, &csv->site_capacity, index + 1, sizeof *csv->sites);
+    if (!err && !csv->sites[index].text) {
+        err = vs_site_labels_of(&csv->labels, replay, index, &label);
+        if (err)
+            return err;
+        end = put_text(put_text(text, label.text), label.library);
+        err = keep_text(csv, text, (size_t)(end - text), &csv->sites[index]);
+    }
+    if (!err)
+        *out = csv->sites[index];
+    return err;
+}
+
+static enum vs_err phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase,
+                            struct csv_text *out)
+{
+    char text[2 * VS_PLACE_TEXT_MAX + 16], path[VS_PLACE_TEXT_MAX];
+    enum vs_err err =
+        vs_vec_grow(&csv->phases, &csv->phase_capacity, phase + 1, sizeof *csv->phases);
+    if (!err && !csv->phases[phase].text) {
+        vs_phases_text(&replay->phases, (struct vs_place){.phase = phase}, path);
+        err = keep_text(csv, text, (size_t)(put_text(text, path) - text), &csv->phases[phase]);
+    }
+    if (!err)
+        *out = csv->phases[phase];
+    return err;
 }
 
 static enum vs_err write_row(void *context, const struct vs_replay *replay,
                              const struct vs_allocation_life *life)
 {
-    static const char *const ends[] = {"", "freed", "context destroyed"};
+    static const struct { const char *text; size_t length; } ends[] = {
+        {"", 0}, {"freed", 5}, {"context destroyed", 17}};
     struct csv *csv = context;
-    struct vs_site_label label;
-    char phase[VS_PLACE_TEXT_MAX];
-    FILE *out = csv->out;
+    struct csv_text site, phase;
     if (!vs_allocation_wanted(&csv->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
-    enum vs_err err = vs_site_labels_of(&csv->labels, replay, life->site_index, &label);
+    enum vs_err err = site_of(csv, replay, life->site_index, &site);
+    if (!err)
+        err = phase_of(csv, replay, life->place.phase, &phase);
+    if (!err && sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length)
+        err = flush(csv);
     if (err)
         return err;
     bool ended = life->end != VS_ALLOCATION_LIVE;
-    put_uint(out, life->born_event);
-    if (life->host)
-        fputs("host,", out);
-    else
-        put_uint(out, life->device);
-    fprintf(out, "0x%" PRIx64 ",", life->addr);
-    put_uint(out, life->requested);
-    put_uint(out, life->size);
-    put_uint(out, life->born_ns);
-    fprintf(out, "%s,", ends[life->end]);
-    put_known(out, ended, life->ended_event);
-    put_known(out, ended, life->ended_ns);
-    put_text(out, label.text);
-    put_text(out, label.library);
-    put_text(out, vs_phases_text(&replay->phases, (struct vs_place){.phase = life->place.phase}, phase));
-    put_known(out, life->place.step_known, life->place.step);
-    fprintf(out, "%s,%s,", life->tensor ? vs_kind_name(life->kind) : "",
-            life->tensor ? "tensor" : vs_family_name(life->family));
-    put_uint(out, life->stream);
-    put_uint(out, life->context);
-    fprintf(out, "%" PRIu32 "\r\n", life->tid);
+    const char *kind = life->tensor ? vs_kind_name(life->kind) : "";
+    const char *family = life->tensor ? "tensor" : vs_family_name(life->family);
+    char *p = put_uint(csv->buffer + csv->used, life->born_event);
+    p = life->host ? put_word(p, "host", 4) : put_uint(p, life->device);
+    p = put_address(p, life->addr);
+    p = put_uint(put_uint(put_uint(p, life->requested), life->size), life->born_ns);
+    p = put_word(p, ends[life->end].text, ends[life->end].length);
+    p = put_known(put_known(p, ended, life->ended_event), ended, life->ended_ns);
+    memcpy(p, site.text, site.length);
+    memcpy(p + site.length, phase.text, phase.length);
+    p = put_known(p + site.length + phase.length, life->place.step_known, life->place.step);
+    p = put_word(put_word(p, kind, strlen(kind)), family, strlen(family));
+    p = put_uint(put_uint(put_uint(p, life->stream), life->context), life->tid);
+    memcpy(p - 1, "\r\n", 2); /* in place of the last comma */
+    csv->used = (size_t)(p + 1 - csv->buffer);
     csv->written++;
-    return ferror(out) ? VS_ERR_IO : VS_OK;
+    return VS_OK;
 }
 
 /* The first pass: how call sites are named, and the limits of the recording. */
@@ -134,28 +227,35 @@ static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbo
     if (err == VS_ERR_END)
         err = vs_allocation_log_finish(log);
     vs_allocation_log_close(log);
-    return err;
+    return err ? err : flush(csv);
 }
 
 enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
                           const struct vs_export_options *options, struct vs_export_result *result)
 {
-    struct csv csv = {.out = out,
-                      .wanted = {options->window, options->one_device, options->device}};
-    struct vs_symbols *symbols;
+    struct vs_symbols *symbols = NULL;
+    struct csv *csv = calloc(1, sizeof *csv);
     *result = (struct vs_export_result){0};
+    if (!csv)
+        return VS_ERR_NOMEM;
+    csv->out = out;
+    csv->wanted =
+        (struct vs_allocation_filter){options->window, options->one_device, options->device};
     enum vs_err err = vs_symbols_open(reader, &symbols);
-    if (err)
-        return err;
-    err = learn(reader, symbols, &csv, result);
     if (!err)
-        err = write_rows(reader, symbols, &csv);
-    result->written = csv.written;
+        err = learn(reader, symbols, csv, result);
+    if (!err)
+        err = write_rows(reader, symbols, csv);
+    result->written = csv->written;
     if (!err && (fflush(out) != 0 || ferror(out)))
         err = VS_ERR_IO;
     int saved_errno = errno;
-    vs_site_labels_close(&csv.labels);
+    vs_site_labels_close(&csv->labels);
     vs_symbols_close(symbols);
+    vs_arena_free_all(&csv->memory);
+    free(csv->sites);
+    free(csv->phases);
+    free(csv);
     errno = saved_errno;
     return err;
 }

@@ -33,13 +33,19 @@ struct vs_database {
     int saved_errno;
 };
 
-static void fail(struct vs_database *db, int code)
+static void note_failure(struct vs_database *db, int code)
 {
-    if (db->err || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
+    if (db->err)
         return;
     int reason = db->sqlite ? sqlite3_system_errno(db->sqlite) : 0;
     db->err = (code & 0xff) == SQLITE_NOMEM ? VS_ERR_NOMEM : VS_ERR_IO;
     db->saved_errno = (code & 0xff) == SQLITE_FULL ? ENOSPC : reason ? reason : EIO;
+}
+
+static inline void fail(struct vs_database *db, int code)
+{
+    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        note_failure(db, code);
 }
 
 static void run(struct vs_database *db, const char *sql)
@@ -72,6 +78,7 @@ static enum vs_err open_file(struct vs_database *db, const char *schema)
         if (db->temporary < 0)
             return VS_ERR_IO;
     }
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* has no effect but on speed, or comes too late */
     fail(db, sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
     run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
             "PRAGMA page_size = 8192; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;");
