@@ -36,6 +36,7 @@ ROOMS = {
                    "checkpoint.h checkpoint_cache.h definition_log.h follower.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbolize.h symbols.h"),
+    "trace/compose": ("base trace/format", "composer.h"),
     "intercept/route": ("base trace/record intercept/process intercept/track intercept/cupti",
                         "bypass.h definitions.h hook.h hook_table.h loaded.h loader_wait.h opened.h route.h"),
     "intercept/process": ("base public trace/record intercept/route intercept/track intercept/cache "

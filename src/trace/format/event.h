@@ -138,6 +138,7 @@ enum vs_end_reason {
     VS_END_STOPPED = 3,
     VS_END_KILLED = 4, /* added afterwards: the process was killed */
     VS_END_COPY = 5,   /* of a copy that the program made of its trace: it ran on */
+    VS_END_IMPORTED = 6, /* the end of another tool's record: how the process ended is unknown */
 };
 
 enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };

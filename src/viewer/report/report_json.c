@@ -33,6 +33,7 @@ static const char *reason_name(uint64_t reason)
     case VS_END_EXEC: return "exec";
     case VS_END_KILLED: return "killed";
     case VS_END_COPY: return "copied";
+    case VS_END_IMPORTED: return "imported";
     default: return "stopped";
     }
 }

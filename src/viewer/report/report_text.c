@@ -67,6 +67,7 @@ char *vs_report_ending(char *out, const struct vs_report *report)
     case VS_END_EXEC: snprintf(out, ENDING_MAX, "replaced by exec"); break;
     case VS_END_KILLED: snprintf(out, ENDING_MAX, "no end recorded (killed); recovered"); break;
     case VS_END_COPY: snprintf(out, ENDING_MAX, "copied while it ran"); break;
+    case VS_END_IMPORTED: snprintf(out, ENDING_MAX, "imported"); break;
     default: stopped_text(out, status); break;
     }
     return out;
@@ -161,7 +162,9 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     fputs(vs_paint(style, VS_BOLD), out);
     vs_text_put(out, vs_text_clip(clipped, *report->program ? report->program : "(unknown program)",
                                   PROGRAM_COLUMNS));
-    fprintf(out, "%s  pid %llu  ", vs_unpaint(style), (unsigned long long)report->pid);
+    fprintf(out, "%s  ", vs_unpaint(style));
+    if (report->pid) /* unknown in an imported trace */
+        fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
     scope(report, style);
     if (*report->policy)
         fprintf(out, "  policy ");

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Definitions and events become rows (docs/trace-format.md §3), by the table of events. Texts and
+ * stack nodes are written once; they are found again by 64-bit hashes alone, as in the recorder. */
+#include "trace/compose/composer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "trace/compose/composer_internal.h"
+
+static void put_varint(struct vs_composer *c, uint64_t value)
+{
+    c->cursor = vs_put_varint(c->cursor, value);
+}
+
+/* Makes room for a record of *bytes*; false after a failure. */
+static bool reserve(struct vs_composer *c, size_t bytes)
+{
+    if (!c->err && (size_t)(c->cursor - c->rows) + bytes > VS_COMPOSER_ROWS)
+        vs_composer_put_rows(c);
+    return !c->err;
+}
+
+static void put_text(struct vs_composer *c, const char *text, size_t length)
+{
+    put_varint(c, length);
+    memcpy(c->cursor, text, length);
+    c->cursor += length;
+}
+
+/* Describes every kind of event, so that other versions can read the trace. */
+static void define_kinds(struct vs_composer *c)
+{
+    for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
+        const struct vs_event_info *info = vs_event_describe(kind);
+        if (!info)
+            continue;
+        *c->cursor++ = VS_DEFINE_KIND;
+        put_varint(c, kind);
+        put_varint(c, info->field_count);
+        for (unsigned i = 0; i < info->field_count; i++)
+            *c->cursor++ = (unsigned char)info->fields[i].codec;
+        put_text(c, info->name, strlen(info->name));
+        for (unsigned i = 0; i < info->field_count; i++)
+            put_text(c, info->fields[i].name, strlen(info->fields[i].name));
+        c->definitions++;
+    }
+}
+
+enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
+                             struct vs_composer **composer)
+{
+    struct vs_composer *c = calloc(1, sizeof *c);
+    if (!c)
+        return VS_ERR_NOMEM;
+    c->out = out;
+    c->last_ns = start->time_ns;
+    /* an event or a definition may end a few bytes beyond its reserved room */
+    c->rows = malloc(VS_COMPOSER_ROWS + VS_EVENT_BYTES_MAX);
+    vs_composer_begin_rows(c);
+    vs_composer_put_header(c, start);
+    if (c->err)
+        return vs_composer_close(c);
+    define_kinds(c);
+    *composer = c;
+    return VS_OK;
+}
+
+static uint64_t key_of(uint64_t hash)
+{
+    return hash ? hash : 1; /* 0 is not a valid key of vs_map */
+}
+
+uint64_t vs_composer_string(struct vs_composer *c, const char *text, size_t length)
+{
+    if (!length)
+        return 0;
+    length = length < VS_STRING_MAX ? length : VS_STRING_MAX;
+    uint64_t key = key_of(XXH3_64bits(text, length));
+    const uint64_t *known = vs_map_get(&c->string_ids, key);
+    if (known)
+        return *known;
+    if (!reserve(c, 1 + VS_VARINT_MAX + length))
+        return 0;
+    if (vs_map_put(&c->string_ids, key, c->strings + 1)) {
+        vs_composer_fail(c, VS_ERR_NOMEM);
+        return 0;
+    }
+    *c->cursor++ = VS_DEFINE_STRING;
+    put_text(c, text, length);
+    c->definitions++;
+    return ++c->strings;
+}
+
+/* *code*: the module + 1, 0 for none. */
+static uint64_t define_node(struct vs_composer *c, uint64_t parent, uint64_t code, uint64_t offset)
+{
+    uint64_t identity[3] = {parent, offset, code};
+    uint64_t key = key_of(XXH3_64bits(identity, sizeof identity));
+    const uint64_t *known = vs_map_get(&c->node_ids, key);
+    if (known)
+        return *known;
+    if (!reserve(c, VS_STACK_NODE_BYTES_MAX))
+        return 0;
+    uint64_t id = c->stack_nodes + 1;
+    if (vs_map_put(&c->node_ids, key, id)) {
+        vs_composer_fail(c, VS_ERR_NOMEM);
+        return 0;
+    }
+    *c->cursor++ = VS_DEFINE_STACK;
+    put_varint(c, id - parent);
+    put_varint(c, code);
+    put_varint(c, offset);
+    c->definitions++;
+    return c->stack_nodes = id;
+}
+
+uint64_t vs_composer_node(struct vs_composer *c, uint64_t parent, uint32_t module, uint64_t offset)
+{
+    return define_node(c, parent, (uint64_t)module + 1, offset);
+}
+
+uint64_t vs_composer_more(struct vs_composer *c)
+{
+    return define_node(c, 0, 0, VS_STACK_MORE);
+}
+
+static void put_head(struct vs_composer *c, const struct vs_event *event)
+{
+    uint64_t time_ns = event->time_ns > c->last_ns ? event->time_ns : c->last_ns;
+    unsigned char *head = c->cursor++;
+    *head = (unsigned char)event->kind;
+    if (event->tid != c->last_tid) {
+        *head |= VS_RECORD_TID;
+        put_varint(c, event->tid);
+        c->last_tid = event->tid;
+    }
+    if (time_ns == c->last_ns)
+        *head |= VS_RECORD_SAME_TIME;
+    else
+        put_varint(c, time_ns - c->last_ns);
+    c->last_ns = time_ns;
+}
+
+void vs_composer_event(struct vs_composer *c, const struct vs_event *event)
+{
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    if (!info || !reserve(c, VS_EVENT_BYTES_MAX))
+        return;
+    put_head(c, event);
+    for (unsigned i = 0; i < info->field_count; i++) {
+        uint64_t value = event->fields[i];
+        switch (info->fields[i].codec) {
+        case VS_CODEC_S: put_varint(c, vs_zigzag(value)); break;
+        case VS_CODEC_A:
+            put_varint(c, vs_zigzag(value - c->last_address));
+            c->last_address = value;
+            break;
+        case VS_CODEC_T:
+            put_varint(c, vs_zigzag(value - c->last_t));
+            c->last_t = value;
+            break;
+        default: put_varint(c, value);
+        }
+    }
+    c->events++;
+}
+
+uint32_t vs_composer_module(struct vs_composer *c, uint64_t path, uint64_t function)
+{
+    struct vs_event event = {.kind = VS_EVENT_module,
+                             .tid = c->last_tid,
+                             .time_ns = c->last_ns,
+                             .module = {.module = c->modules, .path = path, .function = function,
+                                        .alive = 1}};
+    vs_composer_event(c, &event);
+    c->definitions++;
+    return c->modules++;
+}
+
+uint64_t vs_composer_events(const struct vs_composer *c)
+{
+    return c->first_event + c->events;
+}
+
+enum vs_err vs_composer_close(struct vs_composer *c)
+{
+    if (!c)
+        return VS_OK;
+    if (!c->err)
+        vs_composer_put_tail(c);
+    enum vs_err err = c->err;
+    int error = c->error;
+    vs_map_free(&c->string_ids);
+    vs_map_free(&c->node_ids);
+    free(c->rows);
+    free(c->packed);
+    free(c->added);
+    free(c);
+    errno = error;
+    return err;
+}

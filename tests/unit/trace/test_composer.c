@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Composed traces: the reader returns what was put in, over many frames and indexes; the file is
+ * complete and seekable; a failure of the file is kept. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/compose/composer.h"
+#include "trace/read/reader.h"
+#include "trace/symbols/symbol_set.h"
+#include "trace/symbols/symbols.h"
+
+#define START UINT64_C(5000)
+
+static char path[64];
+static FILE *file;
+
+static struct vs_composer *begin(void)
+{
+    struct vs_composer_start start = {.time_ns = START, .realtime_ns = 77, .uuid = {1, 2, 3}};
+    struct vs_composer *c;
+    snprintf(path, sizeof path, "/tmp/vs_test_composer_XXXXXX");
+    file = fdopen(mkstemp(path), "wb");
+    assert_non_null(file);
+    assert_int_equal(vs_composer_open(file, &start, &c), VS_OK);
+    return c;
+}
+
+static struct vs_reader *finish(struct vs_composer *c)
+{
+    struct vs_event end = {.kind = VS_EVENT_end, .time_ns = START + 1, .end = {.reason = VS_END_IMPORTED}};
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    vs_composer_event(c, &end);
+    assert_int_equal(vs_composer_close(c), VS_OK);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    return reader;
+}
+
+static void close_complete(struct vs_reader *reader)
+{
+    char why[VS_READER_WHY_MAX];
+    assert_int_equal(vs_reader_condition(reader, why), VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+    unlink(path);
+}
+
+static struct vs_event alloc(uint64_t i)
+{
+    return (struct vs_event){.kind = VS_EVENT_framework_alloc, .tid = 1 + (uint32_t)(i % 3),
+                             .time_ns = START + i / 2 * 1000,
+                             .framework_alloc = {.addr = UINT64_C(0x700000000000) + i * 512,
+                                                 .size = i * i, .total_allocated = UINT64_MAX - i,
+                                                 .framework_stream = i & 7}};
+}
+
+static void the_reader_returns_every_event(void **state)
+{
+    enum { COUNT = 300000 };
+    (void)state;
+    struct vs_composer *c = begin();
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct vs_event event = alloc(i);
+        vs_composer_event(c, &event);
+    }
+    assert_int_equal(vs_composer_events(c), COUNT);
+    struct vs_reader *reader = finish(c);
+    struct vs_event event;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct vs_event wanted = alloc(i);
+        assert_int_equal(vs_reader_next(reader, &event), VS_OK);
+        assert_int_equal(event.kind, wanted.kind);
+        assert_int_equal(event.tid, wanted.tid);
+        assert_int_equal(event.time_ns, wanted.time_ns);
+        assert_memory_equal(&event.framework_alloc, &wanted.framework_alloc,
+                            sizeof wanted.framework_alloc);
+    }
+    assert_int_equal(vs_reader_next(reader, &event), VS_OK);
+    assert_int_equal(event.kind, VS_EVENT_end);
+    assert_int_equal(vs_reader_next(reader, &event), VS_ERR_END);
+    close_complete(reader);
+}
+
+static void time_never_goes_back(void **state)
+{
+    (void)state;
+    struct vs_composer *c = begin();
+    struct vs_event late = alloc(10), early = alloc(1);
+    vs_composer_event(c, &late);
+    vs_composer_event(c, &early);
+    struct vs_reader *reader = finish(c);
+    struct vs_event event;
+    assert_int_equal(vs_reader_next(reader, &event), VS_OK);
+    assert_int_equal(vs_reader_next(reader, &event), VS_OK);
+    assert_int_equal(event.time_ns, late.time_ns);
+    assert_int_equal(event.framework_alloc.addr, early.framework_alloc.addr);
+    while (vs_reader_next(reader, &event) == VS_OK)
+        continue;
+    close_complete(reader);
+}
+
+/* main calls native code, which has a name in the trace's own symbols. */
+static void stacks_and_names_are_found(void **state)
+{
+    static const char named[] = "at::empty(int)";
+    (void)state;
+    struct vs_composer *c = begin();
+    uint32_t python = vs_composer_module(c, vs_composer_string(c, "/home/me/train.py", 17),
+                                         vs_composer_string(c, "main", 4));
+    uint32_t native = vs_composer_module(c, vs_composer_string(c, "libtorch.so", 11), 0);
+    uint64_t outer = vs_composer_node(c, vs_composer_more(c), python, 42);
+    uint64_t inner = vs_composer_node(c, outer, native, 7);
+    assert_int_equal(vs_composer_node(c, outer, native, 7), inner);
+    assert_int_equal(vs_composer_string(c, "main", 4), vs_composer_string(c, "main", 4));
+    assert_int_equal(vs_composer_string(c, "", 0), 0);
+    struct vs_event event = alloc(1);
+    event.framework_alloc.stack = inner;
+    vs_composer_event(c, &event);
+    struct vs_symbol_set set = {.budget = 1 << 20};
+    struct vs_symbol symbol = {.function = named, .module = "", .known = 1};
+    unsigned char payload[256];
+    size_t next = 0, bytes;
+    assert_int_equal(vs_symbol_set_put(&set, native, 7, VS_LEVEL_LINES, &symbol, 1), VS_OK);
+    assert_int_equal(vs_symbol_set_encode(&set, &next, payload, sizeof payload, &bytes), VS_OK);
+    vs_symbol_set_free(&set);
+    struct vs_event end = {.kind = VS_EVENT_end, .time_ns = START};
+    vs_composer_event(c, &end);
+    vs_composer_add(c, VS_FRAME_SYMBOLS, payload, bytes);
+    assert_int_equal(vs_composer_close(c), VS_OK);
+    fclose(file);
+
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    while (vs_reader_next(reader, &event) == VS_OK)
+        if (event.kind == VS_EVENT_framework_alloc)
+            assert_int_equal(event.framework_alloc.stack, inner);
+    struct vs_frame frames[8];
+    struct vs_symbols *symbols;
+    struct vs_symbol out[4];
+    assert_int_equal(vs_reader_stack(reader, inner, frames, 8), 3);
+    assert_int_equal(vs_symbols_open(reader, &symbols), VS_OK);
+    assert_int_equal(vs_symbols_frame(symbols, &frames[0], out, 4), 1);
+    assert_string_equal(out[0].function, named);
+    assert_int_equal(vs_symbols_frame(symbols, &frames[1], out, 4), 1);
+    assert_string_equal(out[0].function, "main");
+    assert_string_equal(out[0].file, "/home/me/train.py");
+    assert_int_equal(out[0].line, 42);
+    vs_symbols_close(symbols);
+    close_complete(reader);
+}
+
+static void long_texts_are_cut(void **state)
+{
+    (void)state;
+    size_t length = 3 * VS_STRING_MAX;
+    char *text = malloc(length);
+    assert_non_null(text);
+    memset(text, 'x', length);
+    struct vs_composer *c = begin();
+    struct vs_event event = {.kind = VS_EVENT_mark, .time_ns = START,
+                             .mark = {.name = vs_composer_string(c, text, length)}};
+    vs_composer_event(c, &event);
+    struct vs_reader *reader = finish(c);
+    assert_int_equal(vs_reader_next(reader, &event), VS_OK);
+    assert_int_equal(strlen(vs_reader_string(reader, event.mark.name)), VS_STRING_MAX);
+    while (vs_reader_next(reader, &event) == VS_OK)
+        continue;
+    free(text);
+    close_complete(reader);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+    (void)state;
+    struct vs_composer_start start = {.time_ns = START};
+    struct vs_composer *c;
+    FILE *full = fopen("/dev/full", "wb");
+    if (!full)
+        skip();
+    setvbuf(full, NULL, _IONBF, 0);
+    enum vs_err err = vs_composer_open(full, &start, &c);
+    for (uint64_t i = 0; !err && i < 100; i++) {
+        struct vs_event event = alloc(i);
+        vs_composer_event(c, &event);
+    }
+    if (!err)
+        err = vs_composer_close(c);
+    assert_int_equal(err, VS_ERR_IO);
+    assert_int_equal(errno, ENOSPC);
+    fclose(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reader_returns_every_event),
+        cmocka_unit_test(time_never_goes_back),
+        cmocka_unit_test(stacks_and_names_are_found),
+        cmocka_unit_test(long_texts_are_cut),
+        cmocka_unit_test(a_full_disk_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
