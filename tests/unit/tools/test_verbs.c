@@ -499,7 +499,7 @@ static void oom_names_another_error_and_the_numbers_of_nth(void **state)
         assert_contains(o.err, failures == 1   ? "has 1 failed allocation; --nth takes 1\n"
                                : failures == 2 ? "has 2 failed allocations; --nth takes 1 to 2\n"
                                                : "has 300 failed allocations, of which the last 256 "
-                                                 "are stored; --nth takes 45 to 300\n");
+                                                 "are stored; --nth takes 45 to 300, or the first of others: 1\n");
         run(&o, b.dir, "oom trace.vst");
         assert_contains(o.out, "allocation failed (CUDA_ERROR_INVALID_VALUE)  100 B by "
                                "cudaHostAlloc, host memory\n");
