@@ -25,7 +25,7 @@ ROOMS = {
     "ledger": ("base", "*"),
     "allocator/core": ("base allocator/compact allocator/plan",
                        "alloc_conf.h allocator.h allocator_internal.h block_ops.h block_store.h free_index.h "
-                       "placement_policy.h"),
+                       "placement.h placement_policy.h"),
     "allocator/compact": ("base allocator/core", "page_index.h views.h"),
     "allocator/plan": ("base allocator/core", "plan.h plan_format.h plan_place.h"),
     "allocator/pytorch": ("base allocator/core allocator/compact", ""),
@@ -35,7 +35,7 @@ ROOMS = {
     "trace/read": ("base ledger trace/format",
                    "checkpoint.h checkpoint_cache.h definition_log.h follower.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
-    "trace/symbols": ("base trace/format trace/read", "demangle.h symbolize.h symbols.h"),
+    "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format", "composer.h"),
     "intercept/route": ("base trace/record intercept/process intercept/track intercept/cupti",
                         "bypass.h definitions.h hook.h hook_table.h loaded.h loader_wait.h opened.h route.h"),
@@ -74,6 +74,7 @@ ROOMS = {
                         "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h budget.h did_without.h failure_firsts.h growth_fill.h report.h "
                         "site_text.h summary.h"),
+    "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
@@ -148,7 +149,7 @@ ROOMS = {
     "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
     "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", ""),
-    "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/report viewer/common viewer/report viewer/export "
+    "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/import analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),
     "public": ("", "*"),

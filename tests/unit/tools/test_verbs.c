@@ -1321,6 +1321,94 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     vs_builder_remove(&b);
 }
 
+static void write_input(const char *dir, const char *name, const char *bytes, size_t size)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void remove_files(const char *names)
+{
+    char line[256];
+    snprintf(line, sizeof line, "cd %s && rm %s", scratch, names);
+    assert_int_equal(system(line), 0);
+}
+
+/* Over midnight; a free without its allocation, and a line that is cut off. */
+static void import_makes_a_trace_of_a_log(void **state)
+{
+    static const char log[] = "Thread,Time,Action,Pointer,Size,Stream\n"
+                              "7,23:59:59.500000,allocate,0x7f0000000000,1048576,0x0\n"
+                              "8,00:00:00.250000,allocate,0x7f0000200000,3145728,0x2\n"
+                              "7,00:00:00.500000,free,0x7f0000000000,1048576,0x0\n"
+                              "7,00:00:00.600000,free,0x7f00ffffff00,512,0x0\n"
+                              "7,00:00:00.750000,allocate failure,(nil),1073741824,0x0\n"
+                              "7,00:00:01.000";
+    struct outcome o;
+    (void)state;
+    write_input(scratch, "log.csv", log, sizeof log - 1);
+    run(&o, scratch, "import log.csv");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    assert_contains(o.out, "log.vst: 9 events from log.csv");
+    assert_contains(o.out, "2 allocations, 1 free");
+    assert_contains(o.out, "left out: 1 free of memory whose allocation is not in the file");
+    assert_contains(o.out, "left out: 1 line not of the format, the first is line 7");
+    run(&o, scratch, "report log.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "log.csv  1.250 s  imported");
+    assert_contains(o.out, "4.0 MiB");
+    run(&o, scratch, "import - --format rmm-csv -q -o again.vst <log.csv");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.out, "");
+    remove_files("log.csv log.vst again.vst");
+}
+
+static void import_refuses_what_it_cannot_read(void **state)
+{
+    static const char calls[] = "\x80\x02" "cos\nsystem\n(U\x04true\x85R.";
+    static const char list[] = "\x80\x02}q\x01.";
+    struct outcome o;
+    (void)state;
+    write_input(scratch, "bad.pickle", calls, sizeof calls - 1);
+    write_input(scratch, "other.pickle", list, sizeof list - 1);
+    write_input(scratch, "cut.pickle", "\x80\x02}X", 4);
+    write_input(scratch, "text", "hello", 5);
+    write_input(scratch, "empty", "", 0);
+    static const struct {
+        const char *args, *text;
+    } cases[] = {
+        {"bad.pickle", "opcode GLOBAL, which makes Python import or call something: refused"},
+        {"other.pickle", "not a PyTorch memory snapshot"},
+        {"cut.pickle", "the file ends in the middle of the pickle"},
+        {"text", "neither a PyTorch memory snapshot"},
+        {"empty", "the file is empty"},
+        {"missing", "cannot open missing: No such file"},
+        {"text --format rmm-csv", "no line of it is an entry of an RMM log"},
+        {"text --format x", "unknown format 'x'"},
+        {"", "no file given"},
+        {"a b", "takes one file"},
+        {"-", "give the trace's with -o"},
+        {"text -o text", "text is the file itself"},
+        {"text -o other.pickle", "exists and is not a trace"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(&o, scratch, "import %s", cases[i].args);
+        assert_int_equal(o.code, 2);
+        assert_string_equal(o.out, "");
+        assert_contains(o.err, cases[i].text);
+    }
+    run(&o, scratch, "import -q -o t.vst bad.pickle");
+    char line[256];
+    snprintf(line, sizeof line, "test -z \"$(ls -A %s | grep t.vst)\"", scratch);
+    assert_int_equal(system(line), 0); /* nothing is left behind */
+    remove_files("bad.pickle other.pickle cut.pickle text empty");
+}
+
 /* The size limit applies to the recording: requested additions may exceed it. */
 static void what_carries_a_trace_over_its_limit_says_so(void **state)
 {
@@ -1380,6 +1468,8 @@ int main(void)
         cmocka_unit_test(an_option_without_its_value_is_named_as_written),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
+        cmocka_unit_test(import_makes_a_trace_of_a_log),
+        cmocka_unit_test(import_refuses_what_it_cannot_read),
         cmocka_unit_test(replay_compares_settings_and_devices),
         cmocka_unit_test(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy),
         cmocka_unit_test(a_request_that_no_device_holds_has_no_capacity),

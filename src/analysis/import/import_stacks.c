@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. As in a recorded trace, the interpreter's own frames are left out where Python
+ * frames stand for them, and so are the frames in which PyTorch captured the stack. */
+#include "analysis/import/import_stacks.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+#define NAMES_BUDGET ((uint64_t)1 << 30)
+#define DEPTH_MAX 127 /* the readers' limit is 128 frames, and the mark for more */
+
+enum frame_kind { FRAME_LEFT_OUT, FRAME_NATIVE, FRAME_PYTHON };
+
+struct vs_import_frame {
+    uint64_t offset; /* of Python the line */
+    uint32_t module;
+    enum frame_kind kind;
+};
+
+void vs_import_stacks_open(struct vs_import_stacks *s, struct vs_composer *composer)
+{
+    *s = (struct vs_import_stacks){.composer = composer, .names = {.budget = NAMES_BUDGET}};
+}
+
+uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *text)
+{
+    if (text && !text->string)
+        text->string = vs_composer_string(composer, text->bytes, text->length);
+    return text ? text->string : 0;
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool ends(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), n = strlen(suffix);
+    return length >= n && strcmp(text + length - n, suffix) == 0;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "libpython3.11.so.1.0", "python3.12" */
+static bool is_interpreter(const char *file)
+{
+    const char *base = base_of(file);
+    base += begins(base, "lib") ? 3 : 0;
+    return begins(base, "python") && isdigit((unsigned char)base[6]);
+}
+
+static bool is_unknown(const char *text)
+{
+    return !*text || strcmp(text, "??") == 0;
+}
+
+static bool is_native(const char *name, const char *file)
+{
+    static const char *const sources[] = {".cpp", ".cc", ".cxx", ".c", ".cu", ".cuh", ".h", ".hpp",
+                                          ".S", ".so"};
+    if (is_unknown(file) || strstr(file, ".so.") || is_interpreter(file) || strstr(name, "::"))
+        return true;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (ends(file, sources[i]))
+            return true;
+    return false;
+}
+
+static bool is_left_out(const char *name, const char *file)
+{
+    if (begins(name, "torch::unwind::") || begins(name, "torch::CapturedTraceback::") ||
+        strstr(name, "gather_with_cpp"))
+        return true;
+    if (is_unknown(file)) /* CPython's own functions; those of C++ have a namespace or parameters */
+        return is_unknown(name) || begins(name, "Py") || begins(name, "_Py");
+    return is_interpreter(file);
+}
+
+/* The module of a native function without a file of its own. */
+static const char *module_by_name(const char *name, const char *file)
+{
+    static const struct {
+        const char *prefix, *module;
+    } spaces[] = {{"c10::cuda::", "libc10_cuda.so"}, {"c10::impl::", "libtorch.so"},
+                  {"c10::", "libc10.so"},            {"at::", "libtorch.so"},
+                  {"torch::", "libtorch.so"},        {"caffe2::", "libtorch.so"},
+                  {"void at::", "libtorch.so"},      {"THP", "libtorch_python.so"}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (begins(name, spaces[i].prefix))
+            return spaces[i].module;
+    return is_unknown(file) ? "unknown" : file;
+}
+
+static uint32_t module_of(struct vs_import_stacks *s, uint64_t path, uint64_t function)
+{
+    uint64_t key = path << 32 | function; /* string ids; a file with 2^32 texts cannot be read */
+    const uint64_t *known = vs_map_get(&s->modules, key + 1);
+    if (known)
+        return (uint32_t)*known;
+    uint32_t index = vs_composer_module(s->composer, path, function);
+    if (vs_map_put(&s->modules, key + 1, index) && !s->err)
+        s->err = VS_ERR_NOMEM;
+    return index;
+}
+
+/* The names are final, also those that PyTorch did not find: the file at that path on this machine
+ * may be another version. */
+static void name_place(struct vs_import_stacks *s, const struct vs_import_frame *frame,
+                       const char *name, const char *file, uint64_t line)
+{
+    struct vs_symbol symbol = {.function = name, .file = file, .module = "",
+                               .line = line < UINT32_MAX ? (uint32_t)line : 0, .known = true};
+    if (vs_symbol_set_find(&s->names, frame->module, frame->offset))
+        return;
+    enum vs_err err = vs_symbol_set_put(&s->names, frame->module, frame->offset, VS_LEVEL_LINES,
+                                        &symbol, !is_unknown(name));
+    if (!s->err && err != VS_ERR_LIMIT)
+        s->err = err;
+}
+
+static void read_native(struct vs_import_stacks *s, struct vs_import_frame *frame, const char *name,
+                        struct vs_pickle_text *name_text, const char *file, uint64_t line)
+{
+    bool object = strstr(file, ".so") != NULL; /* then the "line" is an address in it */
+    const char *path = object ? file : module_by_name(name, file);
+    frame->kind = FRAME_NATIVE;
+    frame->module = module_of(s, vs_composer_string(s->composer, path, strlen(path)), 0);
+    frame->offset = object ? line : vs_import_text(s->composer, name_text);
+    name_place(s, frame, name, object || is_unknown(file) ? NULL : file, object ? 0 : line);
+}
+
+/* The frame that *dict* describes: name, filename, line. */
+static struct vs_import_frame read_frame(struct vs_import_stacks *s,
+                                         const struct vs_pickle_value *dict)
+{
+    struct vs_import_frame frame = {.kind = FRAME_LEFT_OUT};
+    const struct vs_pickle_value *name = vs_pickle_get(dict, "name");
+    const struct vs_pickle_value *file = vs_pickle_get(dict, "filename");
+    const struct vs_pickle_value *line = vs_pickle_get(dict, "line");
+    if (!name || name->type != VS_PICKLE_TEXT || !file || file->type != VS_PICKLE_TEXT)
+        return frame;
+    const char *function = name->text->bytes, *path = file->text->bytes;
+    uint64_t number =
+        line && line->type == VS_PICKLE_INT && line->integer > 0 ? (uint64_t)line->integer : 0;
+    if (is_left_out(function, path))
+        return frame;
+    if (is_native(function, path)) {
+        read_native(s, &frame, function, name->text, path, number);
+        return frame;
+    }
+    frame.kind = FRAME_PYTHON;
+    frame.module = module_of(s, vs_import_text(s->composer, file->text),
+                             vs_import_text(s->composer, name->text));
+    frame.offset = number;
+    return frame;
+}
+
+/* The place of a frame in the table; the last place + 1 after a failure. */
+static size_t frame_of(struct vs_import_stacks *s, const struct vs_pickle_value *dict)
+{
+    if (dict->type != VS_PICKLE_DICT)
+        return s->frame_count;
+    if (dict->list->cache)
+        return (size_t)dict->list->cache - 1;
+    enum vs_err err =
+        vs_vec_grow(&s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
+    if (err) {
+        s->err = s->err ? s->err : err;
+        return s->frame_count;
+    }
+    s->frames[s->frame_count] = read_frame(s, dict);
+    dict->list->cache = s->frame_count + 1;
+    return s->frame_count++;
+}
+
+/* The frames that are kept, innermost first; of a deeper stack the Python frames only. */
+static size_t choose(struct vs_import_stacks *s, const struct vs_pickle_list *list, bool python_only,
+                     struct vs_import_frame chosen[DEPTH_MAX + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count && count <= DEPTH_MAX; i++) {
+        size_t place = frame_of(s, &list->items[i]);
+        if (place < s->frame_count && s->frames[place].kind != FRAME_LEFT_OUT &&
+            (!python_only || s->frames[place].kind == FRAME_PYTHON))
+            chosen[count++] = s->frames[place];
+    }
+    return count;
+}
+
+uint64_t vs_import_stack(struct vs_import_stacks *s, struct vs_pickle_list *frames)
+{
+    struct vs_import_frame chosen[DEPTH_MAX + 1];
+    if (!frames)
+        return 0;
+    if (frames->cache)
+        return frames->cache - 1;
+    size_t count = choose(s, frames, false, chosen);
+    if (count > DEPTH_MAX)
+        count = choose(s, frames, true, chosen);
+    uint64_t stack = 0;
+    if (count > DEPTH_MAX) { /* the outermost frames are missing */
+        stack = vs_composer_more(s->composer);
+        count = DEPTH_MAX;
+    }
+    while (count-- > 0)
+        stack = vs_composer_node(s->composer, stack, chosen[count].module, chosen[count].offset);
+    frames->cache = stack + 1;
+    return stack;
+}
+
+enum vs_err vs_import_stacks_close(struct vs_import_stacks *s)
+{
+    unsigned char *payload = malloc(VS_FRAME_RAW_MAX);
+    size_t next = 0, bytes;
+    enum vs_err err = s->err || payload ? s->err : VS_ERR_NOMEM;
+    while (!err && next < s->names.count) {
+        err = vs_symbol_set_encode(&s->names, &next, payload, VS_FRAME_RAW_MAX, &bytes);
+        if (!err)
+            vs_composer_add(s->composer, VS_FRAME_SYMBOLS, payload, bytes);
+    }
+    free(payload);
+    free(s->frames);
+    vs_map_free(&s->modules);
+    vs_symbol_set_free(&s->names);
+    return err;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/import/import_writer.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum vs_err vs_import_begin(struct vs_import_writer *w, FILE *out, const char *name,
+                            uint64_t realtime_ns, const uint64_t seed[2])
+{
+    struct vs_composer_start start = {.time_ns = VS_IMPORT_START_NS, .realtime_ns = realtime_ns};
+    *w = (struct vs_import_writer){.tid = VS_IMPORT_TID};
+    memcpy(start.uuid, seed, sizeof start.uuid);
+    enum vs_err err = vs_composer_open(out, &start, &w->composer);
+    if (err)
+        return err;
+    struct vs_event event = {.kind = VS_EVENT_process,
+                             .process = {.start_realtime_ns = realtime_ns,
+                                         .start_ns = VS_IMPORT_START_NS, .page_bytes = 4096,
+                                         .exe = vs_import_string(w, name)}};
+    vs_import_event(w, &event);
+    return VS_OK;
+}
+
+void vs_import_event(struct vs_import_writer *w, struct vs_event *event)
+{
+    event->time_ns = VS_IMPORT_START_NS + w->now_ns;
+    event->tid = w->tid;
+    vs_composer_event(w->composer, event);
+}
+
+void vs_import_device(struct vs_import_writer *w, unsigned device)
+{
+    if (w->devices >> device & 1)
+        return;
+    w->devices |= UINT64_C(1) << device;
+    struct vs_event event = {.kind = VS_EVENT_device, .device = {.device = device}};
+    vs_import_event(w, &event);
+    event = (struct vs_event){.kind = VS_EVENT_context,
+                              .context = {.context = 1 + device, .device = device, .primary = 1,
+                                          .alive = 1}};
+    vs_import_event(w, &event);
+}
+
+uint64_t vs_import_string(struct vs_import_writer *w, const char *text)
+{
+    return vs_composer_string(w->composer, text, strlen(text));
+}
+
+void vs_import_option(struct vs_import_writer *w, const char *name, uint64_t value)
+{
+    struct vs_event event = {.kind = VS_EVENT_option,
+                             .option = {.name = vs_import_string(w, name), .value = value}};
+    vs_import_event(w, &event);
+}
+
+void vs_import_note(struct vs_import_writer *w, bool warning, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    struct vs_event event = {.kind = VS_EVENT_note,
+                             .note = {.severity = warning ? 1 : 2,
+                                      .text = vs_import_string(w, text)}};
+    vs_import_event(w, &event);
+}
+
+void vs_import_end(struct vs_import_writer *w)
+{
+    struct vs_event event = {.kind = VS_EVENT_end, .end = {.reason = VS_END_IMPORTED}};
+    vs_import_event(w, &event);
+}

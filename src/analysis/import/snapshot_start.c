@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Blocks are followed forward, by the state of each address; segments and mappings
+ * backward, from the end of the history. */
+#include "analysis/import/snapshot_start.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/vec.h"
+#include "base/vs_map.h"
+
+#define WORK_MAX (UINT64_C(1) << 28)
+
+/* What the history so far tells of an address; absent: nothing. */
+enum { IN_USE = 1, FREE_REQUESTED, FREED };
+
+static enum vs_err add_block(struct vs_snapshot_start *s, const struct vs_snapshot_block *block)
+{
+    enum vs_err err = vs_vec_grow(&s->blocks, &s->block_capacity, s->block_count + 1, sizeof *block);
+    if (!err)
+        s->blocks[s->block_count++] = *block;
+    return err;
+}
+
+/* --- blocks --- */
+
+/* The first thing that happens to *entry*'s address is its free, whose stack is not that of the
+ * allocation. */
+static enum vs_err was_in_use(struct vs_snapshot_start *s, const struct vs_snapshot_entry *entry)
+{
+    struct vs_snapshot_block block = {.addr = entry->addr, .requested = entry->size,
+                                      .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
+    return add_block(s, &block);
+}
+
+static enum vs_err follow_block(struct vs_snapshot_start *s, struct vs_map *states,
+                                const struct vs_snapshot_entry *entry)
+{
+    uint64_t state = IN_USE;
+    if (entry->action == VS_SNAPSHOT_FREE_REQUESTED)
+        state = FREE_REQUESTED;
+    else if (entry->action == VS_SNAPSHOT_FREE_COMPLETED)
+        state = FREED;
+    else if (entry->action != VS_SNAPSHOT_ALLOC)
+        return VS_OK;
+    uint64_t *known = vs_map_get(states, entry->addr);
+    if (known) {
+        *known = state;
+        return VS_OK;
+    }
+    enum vs_err err = vs_map_put(states, entry->addr, state);
+    return err || state == IN_USE ? err : was_in_use(s, entry);
+}
+
+static enum vs_err find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
+{
+    struct vs_map states = {0};
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; i < d->count && !err; i++)
+        err = follow_block(s, &states, &d->entries[i]);
+    for (size_t i = 0; i < d->block_count && !err; i++) {
+        const struct vs_snapshot_block *block = &d->blocks[i];
+        if (vs_map_get(&states, block->addr))
+            continue;
+        /* blocks and segments have a stack only if the history was recorded then */
+        s->overwritten |= d->count && block->allocated && block->frames;
+        err = add_block(s, block);
+    }
+    vs_map_free(&states);
+    return err;
+}
+
+/* --- segments --- */
+
+static enum vs_err add_segment(struct vs_snapshot_start *s, struct vs_map *places,
+                               const struct vs_snapshot_segment *segment)
+{
+    enum vs_err err =
+        vs_vec_grow(&s->segments, &s->segment_capacity, s->segment_count + 1, sizeof *segment);
+    if (!err)
+        err = vs_map_put(places, segment->addr, s->segment_count);
+    if (!err)
+        s->segments[s->segment_count++] = *segment;
+    return err;
+}
+
+static enum vs_err undo_segment(struct vs_snapshot_start *s, struct vs_map *places,
+                                const struct vs_snapshot_entry *entry)
+{
+    uint64_t place;
+    if (entry->action == VS_SNAPSHOT_SEGMENT_ALLOC &&
+        vs_map_remove(places, entry->addr, &place))
+        s->segments[place].size = 0;
+    if (entry->action != VS_SNAPSHOT_SEGMENT_FREE || vs_map_get(places, entry->addr))
+        return VS_OK;
+    struct vs_snapshot_segment segment = {.addr = entry->addr, .size = entry->size,
+                                          .stream = entry->stream};
+    return add_segment(s, places, &segment);
+}
+
+static enum vs_err find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
+{
+    struct vs_map places = {0};
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; i < d->segment_count && !err; i++)
+        if (!d->segments[i].expandable)
+            err = add_segment(s, &places, &d->segments[i]);
+    for (size_t i = d->count; i-- > 0 && !err;)
+        err = undo_segment(s, &places, &d->entries[i]);
+    vs_map_free(&places);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->segment_count; i++)
+        if (s->segments[i].size) {
+            s->overwritten |= d->count && s->segments[i].frames;
+            s->segments[kept++] = s->segments[i];
+        }
+    s->segment_count = kept;
+    return err;
+}
+
+/* --- mappings --- */
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_mapping(const struct vs_snapshot_entry *entry)
+{
+    return entry->action == VS_SNAPSHOT_SEGMENT_MAP || entry->action == VS_SNAPSHOT_SEGMENT_UNMAP;
+}
+
+/* Makes the pieces from all ends of ranges, sorted. */
+static enum vs_err cut(struct vs_snapshot_start *s, uint64_t *ends, size_t count)
+{
+    if (count)
+        qsort(ends, count, sizeof *ends, by_value);
+    s->pieces = calloc(count + 1, sizeof *s->pieces);
+    if (!s->pieces)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (ends[i] < ends[i + 1])
+            s->pieces[s->piece_count++] =
+                (struct vs_snapshot_piece){.addr = ends[i], .end = ends[i + 1]};
+    return VS_OK;
+}
+
+enum vs_err vs_snapshot_pieces(struct vs_snapshot_start *s, uint64_t addr, uint64_t size,
+                               size_t *first, size_t *count)
+{
+    size_t low = 0, high = s->piece_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->pieces[middle].addr < addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *first = low;
+    while (low < s->piece_count && s->pieces[low].addr < addr + size)
+        low++;
+    *count = low - *first;
+    if (*count > s->work)
+        return VS_ERR_CORRUPT;
+    s->work -= *count;
+    return VS_OK;
+}
+
+static enum vs_err set_mapped(struct vs_snapshot_start *s, uint64_t addr, uint64_t size,
+                              uint64_t stream, bool mapped)
+{
+    size_t first, count;
+    enum vs_err err = vs_snapshot_pieces(s, addr, size, &first, &count);
+    for (size_t i = first; !err && i < first + count; i++) {
+        s->pieces[i].mapped = mapped;
+        s->pieces[i].stream = stream;
+    }
+    return err;
+}
+
+static enum vs_err find_mappings(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
+{
+    size_t ranges = 0, n = 0;
+    for (size_t i = 0; i < d->segment_count; i++)
+        ranges += d->segments[i].expandable;
+    for (size_t i = 0; i < d->count; i++)
+        ranges += is_mapping(&d->entries[i]);
+    uint64_t *ends = malloc((2 * ranges + 1) * sizeof *ends);
+    if (!ends)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < d->segment_count; i++)
+        if (d->segments[i].expandable) {
+            ends[n++] = d->segments[i].addr;
+            ends[n++] = d->segments[i].addr + d->segments[i].size;
+        }
+    for (size_t i = 0; i < d->count; i++)
+        if (is_mapping(&d->entries[i])) {
+            ends[n++] = d->entries[i].addr;
+            ends[n++] = d->entries[i].addr + d->entries[i].size;
+        }
+    enum vs_err err = cut(s, ends, n);
+    free(ends);
+    for (size_t i = 0; i < d->segment_count && !err; i++)
+        if (d->segments[i].expandable)
+            err = set_mapped(s, d->segments[i].addr, d->segments[i].size, d->segments[i].stream,
+                             true);
+    for (size_t i = d->count; i-- > 0 && !err;)
+        if (is_mapping(&d->entries[i]))
+            err = set_mapped(s, d->entries[i].addr, d->entries[i].size, d->entries[i].stream,
+                             d->entries[i].action == VS_SNAPSHOT_SEGMENT_UNMAP);
+    return err;
+}
+
+enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
+                                   struct vs_snapshot_start *start)
+{
+    start->work = WORK_MAX;
+    enum vs_err err = find_blocks(start, device);
+    if (!err)
+        err = find_segments(start, device);
+    if (!err)
+        err = find_mappings(start, device);
+    return err;
+}
+
+void vs_snapshot_start_free(struct vs_snapshot_start *start)
+{
+    free(start->segments);
+    free(start->blocks);
+    free(start->pieces);
+}

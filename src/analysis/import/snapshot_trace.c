@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The histories of all devices, merged by their times, as events of both levels: segments are memory
+ * of the device (cudaMalloc; of expandable segments cuMemCreate and cuMemMap), blocks are the
+ * framework's, as a recording of the same program would have them. A block ends when PyTorch is
+ * asked to free it; the memory under it may be in use by other streams until the free completes. */
+#include "analysis/import/snapshot_trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "analysis/import/block_tiles.h"
+#include "analysis/import/import_stacks.h"
+#include "analysis/import/import_writer.h"
+#include "analysis/import/snapshot_start.h"
+#include "base/vs_size.h"
+
+#define CUDA_ERROR_OUT_OF_MEMORY 2
+
+struct device_state {
+    const struct vs_snapshot_device *from;
+    struct vs_snapshot_start start;
+    struct vs_tiles tiles;
+    size_t next; /* entry */
+    uint64_t allocated, reserved;
+};
+
+struct snapshot_import {
+    const struct vs_snapshot *snapshot;
+    struct vs_import_result *result;
+    struct vs_import_writer writer;
+    struct vs_import_stacks stacks;
+    struct device_state devices[VS_DEVICES_MAX];
+    size_t next_annotation;
+    const struct vs_pickle_text *metadata; /* in force */
+    uint64_t memories, first_us;
+    uint64_t cuda_malloc, cuda_free, mem_create, mem_release; /* string ids */
+};
+
+/* --- memory of the device --- */
+
+static void device_alloc(struct snapshot_import *m, unsigned device, enum vs_family family,
+                         uint64_t addr, uint64_t size, uint64_t stack)
+{
+    struct vs_event event = {
+        .kind = VS_EVENT_alloc,
+        .alloc = {.addr = addr, .requested = size, .size = size, .family = family,
+                  .device = device, .context = 1 + device, .stack = stack,
+                  .api = family == VS_FAMILY_VMM ? m->mem_create : m->cuda_malloc}};
+    m->devices[device].reserved += size;
+    vs_import_event(&m->writer, &event);
+}
+
+static void device_free(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
+                        uint64_t api)
+{
+    struct vs_event event = {.kind = VS_EVENT_free,
+                             .free = {.addr = addr, .device = device, .api = api}};
+    m->devices[device].reserved -= size;
+    vs_import_event(&m->writer, &event);
+}
+
+static enum vs_err begin_segment(struct snapshot_import *m, unsigned device, uint64_t addr,
+                                 uint64_t size, struct vs_pickle_list *frames)
+{
+    struct vs_tiles *tiles = &m->devices[device].tiles;
+    uint64_t old = vs_tiles_drop_segment(tiles, addr);
+    if (old)
+        device_free(m, device, addr, old, m->cuda_free);
+    device_alloc(m, device, VS_FAMILY_DEVICE, addr, size, vs_import_stack(&m->stacks, frames));
+    return vs_tiles_segment(tiles, addr, size);
+}
+
+static void end_segment(struct snapshot_import *m, unsigned device, uint64_t addr)
+{
+    uint64_t size = vs_tiles_drop_segment(&m->devices[device].tiles, addr);
+    if (size)
+        device_free(m, device, addr, size, m->cuda_free);
+    else
+        m->result->unmatched++;
+}
+
+static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece,
+                      uint64_t stack)
+{
+    piece->number = ++m->memories;
+    device_alloc(m, device, VS_FAMILY_VMM, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
+                 stack);
+    struct vs_event event = {.kind = VS_EVENT_vmm_map,
+                             .vmm_map = {.addr = piece->addr, .size = piece->end - piece->addr,
+                                         .memory = piece->number, .device = device,
+                                         .stack = stack}};
+    vs_import_event(&m->writer, &event);
+}
+
+static void unmap_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece)
+{
+    struct vs_event event = {.kind = VS_EVENT_vmm_unmap,
+                             .vmm_unmap = {.addr = piece->addr, .size = piece->end - piece->addr,
+                                           .memory = piece->number, .device = device}};
+    vs_import_event(&m->writer, &event);
+    device_free(m, device, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
+                m->mem_release);
+    piece->number = 0;
+}
+
+static enum vs_err change_mapping(struct snapshot_import *m, unsigned device,
+                                  const struct vs_snapshot_entry *entry)
+{
+    struct vs_snapshot_start *start = &m->devices[device].start;
+    bool map = entry->action == VS_SNAPSHOT_SEGMENT_MAP;
+    uint64_t stack = vs_import_stack(&m->stacks, entry->frames);
+    size_t first, count;
+    enum vs_err err = vs_snapshot_pieces(start, entry->addr, entry->size, &first, &count);
+    for (size_t i = first; !err && i < first + count; i++) {
+        struct vs_snapshot_piece *piece = &start->pieces[i];
+        if (map && !piece->number)
+            map_piece(m, device, piece, stack);
+        else if (!map && piece->number)
+            unmap_piece(m, device, piece);
+    }
+    return err;
+}
+
+/* --- blocks --- */
+
+static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile *block)
+{
+    struct device_state *d = &m->devices[device];
+    d->allocated -= block->size;
+    block->allocated = false;
+    struct vs_event event = {
+        .kind = VS_EVENT_framework_free,
+        .framework_free = {.addr = block->addr, .size = block->size, .device = device,
+                           .total_allocated = d->allocated, .total_reserved = d->reserved}};
+    vs_import_event(&m->writer, &event);
+}
+
+static enum vs_err begin_block(struct snapshot_import *m, unsigned device, uint64_t addr,
+                               uint64_t size, uint64_t stream, struct vs_pickle_list *frames)
+{
+    struct device_state *d = &m->devices[device];
+    struct vs_tile *old = vs_tiles_find(&d->tiles, addr);
+    if (old && old->allocated)
+        end_block(m, device, old);
+    d->allocated += size;
+    struct vs_event event = {
+        .kind = VS_EVENT_framework_alloc,
+        .framework_alloc = {.addr = addr, .size = size, .device = device,
+                            .total_allocated = d->allocated, .total_reserved = d->reserved,
+                            .stack = vs_import_stack(&m->stacks, frames),
+                            .framework_stream = stream}};
+    vs_import_event(&m->writer, &event);
+    return vs_tiles_add(&d->tiles, addr, size, true);
+}
+
+static void free_block(struct snapshot_import *m, unsigned device,
+                       const struct vs_snapshot_entry *entry)
+{
+    struct vs_tiles *tiles = &m->devices[device].tiles;
+    struct vs_tile *block = vs_tiles_find(tiles, entry->addr);
+    bool completed = entry->action == VS_SNAPSHOT_FREE_COMPLETED;
+    if (!block) {
+        m->result->unmatched += !completed;
+        return;
+    }
+    if (block->allocated) {
+        m->result->frees++;
+        end_block(m, device, block);
+    }
+    if (completed)
+        vs_tiles_drop(tiles, block);
+}
+
+/* The driver refused what PyTorch asked of it, or a limit of PyTorch's own did. */
+static void out_of_memory(struct snapshot_import *m, unsigned device,
+                          const struct vs_snapshot_entry *entry)
+{
+    struct device_state *d = &m->devices[device];
+    uint64_t stack = vs_import_stack(&m->stacks, entry->frames);
+    struct vs_event event = {
+        .kind = VS_EVENT_alloc_failed,
+        .alloc_failed = {.requested = entry->size, .family = VS_FAMILY_DEVICE, .device = device,
+                         .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
+                         .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr}};
+    vs_import_event(&m->writer, &event);
+    event = (struct vs_event){
+        .kind = VS_EVENT_framework_oom,
+        .framework_oom = {.requested = entry->size, .device = device,
+                          .total_allocated = d->allocated, .total_reserved = d->reserved,
+                          .stack = stack, .framework_stream = entry->stream}};
+    vs_import_event(&m->writer, &event);
+    m->result->failures++;
+}
+
+/* --- ranges --- */
+
+static uint64_t text_id(struct snapshot_import *m, const struct vs_pickle_text *text)
+{
+    return vs_composer_string(m->writer.composer, text->bytes, text->length);
+}
+
+/* *domain*: a range ends with the last one of its domain, so ranges of different ones may overlap. */
+static void begin_range(struct snapshot_import *m, const struct vs_pickle_text *name, uint64_t domain)
+{
+    struct vs_event event = {.kind = VS_EVENT_range_push,
+                             .range_push = {.name = text_id(m, name), .domain = domain}};
+    vs_import_event(&m->writer, &event);
+}
+
+static void end_range(struct snapshot_import *m, uint64_t domain)
+{
+    struct vs_event event = {.kind = VS_EVENT_range_pop, .range_pop = {.domain = domain}};
+    vs_import_event(&m->writer, &event);
+}
+
+static bool same_text(const struct vs_pickle_text *a, const struct vs_pickle_text *b)
+{
+    return a == b || (a && b && a->length == b->length && !memcmp(a->bytes, b->bytes, a->length));
+}
+
+/* torch.cuda.memory._set_memory_metadata: in force until it changes, so a range. */
+static void change_metadata(struct snapshot_import *m, const struct vs_pickle_text *text)
+{
+    if (same_text(m->metadata, text))
+        return;
+    uint64_t domain = vs_import_string(&m->writer, "user_metadata");
+    if (m->metadata)
+        end_range(m, domain);
+    m->metadata = text;
+    if (text)
+        begin_range(m, text, domain);
+}
+
+/* Ranges of several threads may overlap: each name is a domain of its own. */
+static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotation *one)
+{
+    uint64_t domain = text_id(m, one->name);
+    if (one->start)
+        begin_range(m, one->name, domain);
+    else
+        end_range(m, domain);
+}
+
+/* --- the state at the start --- */
+
+static int blocks_by_address(const void *a, const void *b)
+{
+    const struct vs_snapshot_block *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int segments_by_address(const void *a, const void *b)
+{
+    const struct vs_snapshot_segment *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Sizes of blocks follow from those behind them, so all must be there before the first is used. */
+static enum vs_err place_all(struct device_state *d)
+{
+    struct vs_snapshot_start *start = &d->start;
+    enum vs_err err = VS_OK;
+    if (start->block_count)
+        qsort(start->blocks, start->block_count, sizeof *start->blocks, blocks_by_address);
+    if (start->segment_count)
+        qsort(start->segments, start->segment_count, sizeof *start->segments,
+              segments_by_address);
+    for (size_t i = 0; i < start->segment_count && !err; i++)
+        err = vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
+    for (size_t i = 0; i < start->block_count && !err; i++)
+        err = vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
+    for (size_t i = 0; i < start->block_count && !err; i++)
+        if (!start->blocks[i].size)
+            start->blocks[i].size =
+                vs_tiles_size(&d->tiles, start->blocks[i].addr, start->blocks[i].requested);
+    return err;
+}
+
+/* Writes the blocks from *next* on that begin before *end*. */
+static enum vs_err write_blocks(struct snapshot_import *m, unsigned device, uint64_t end, size_t *next)
+{
+    const struct vs_snapshot_start *start = &m->devices[device].start;
+    enum vs_err err = VS_OK;
+    for (; !err && *next < start->block_count && start->blocks[*next].addr < end; ++*next) {
+        const struct vs_snapshot_block *block = &start->blocks[*next];
+        if (!block->allocated)
+            continue;
+        m->result->start_blocks++;
+        m->result->start_bytes += block->size;
+        err = begin_block(m, device, block->addr, block->size, 0, block->frames);
+    }
+    return err;
+}
+
+/* Segments that hold blocks come first, each with its blocks behind it, as in a recording: a reader
+ * knows then from the first block on that such memory holds tensors. */
+static enum vs_err write_start(struct snapshot_import *m, unsigned device)
+{
+    struct vs_snapshot_start *start = &m->devices[device].start;
+    size_t next = 0, empty = 0;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; i < start->segment_count && !err; i++) {
+        const struct vs_snapshot_segment segment = start->segments[i];
+        err = write_blocks(m, device, segment.addr, &next);
+        if (next == start->block_count || start->blocks[next].addr >= segment.addr + segment.size) {
+            start->segments[empty++] = segment;
+            continue;
+        }
+        device_alloc(m, device, VS_FAMILY_DEVICE, segment.addr, segment.size,
+                     vs_import_stack(&m->stacks, segment.frames));
+        if (!err)
+            err = write_blocks(m, device, segment.addr + segment.size, &next);
+    }
+    for (size_t i = 0; i < empty; i++)
+        device_alloc(m, device, VS_FAMILY_DEVICE, start->segments[i].addr, start->segments[i].size,
+                     vs_import_stack(&m->stacks, start->segments[i].frames));
+    return err ? err : write_blocks(m, device, UINT64_MAX, &next);
+}
+
+static enum vs_err begin_device(struct snapshot_import *m, unsigned device)
+{
+    struct device_state *d = &m->devices[device];
+    vs_import_device(&m->writer, device);
+    enum vs_err err = place_all(d);
+    for (size_t i = 0; i < d->start.piece_count; i++)
+        if (d->start.pieces[i].mapped)
+            map_piece(m, device, &d->start.pieces[i], 0);
+    return err ? err : write_start(m, device);
+}
+
+/* --- the history --- */
+
+static enum vs_err apply(struct snapshot_import *m, unsigned device,
+                         const struct vs_snapshot_entry *entry)
+{
+    struct device_state *d = &m->devices[device];
+    change_metadata(m, entry->metadata);
+    switch (entry->action) {
+    case VS_SNAPSHOT_ALLOC:
+        m->result->allocs++;
+        return begin_block(m, device, entry->addr,
+                           vs_tiles_size(&d->tiles, entry->addr, entry->size), entry->stream,
+                           entry->frames);
+    case VS_SNAPSHOT_FREE_REQUESTED:
+    case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
+    case VS_SNAPSHOT_SEGMENT_ALLOC:
+        return begin_segment(m, device, entry->addr, entry->size, entry->frames);
+    case VS_SNAPSHOT_SEGMENT_FREE: end_segment(m, device, entry->addr); return VS_OK;
+    case VS_SNAPSHOT_SEGMENT_MAP:
+    case VS_SNAPSHOT_SEGMENT_UNMAP: return change_mapping(m, device, entry);
+    case VS_SNAPSHOT_OOM: out_of_memory(m, device, entry); return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+static void set_time(struct snapshot_import *m, uint64_t time_us)
+{
+    m->writer.now_ns = time_us > m->first_us ? (time_us - m->first_us) * 1000 : 0;
+}
+
+/* The device whose next entry is the earliest; device_count at the end. */
+static unsigned earliest(const struct snapshot_import *m)
+{
+    unsigned found = m->snapshot->device_count;
+    uint64_t time_us = UINT64_MAX;
+    for (unsigned i = 0; i < m->snapshot->device_count; i++) {
+        const struct device_state *d = &m->devices[i];
+        if (d->next < d->from->count && d->from->entries[d->next].time_us < time_us) {
+            time_us = d->from->entries[d->next].time_us;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Writes the annotations up to *time_us*. */
+static void annotate_until(struct snapshot_import *m, uint64_t time_us)
+{
+    const struct vs_snapshot *s = m->snapshot;
+    for (; s->timed && m->next_annotation < s->annotation_count &&
+           s->annotations[m->next_annotation].time_us <= time_us;
+         m->next_annotation++) {
+        set_time(m, s->annotations[m->next_annotation].time_us);
+        annotate(m, &s->annotations[m->next_annotation]);
+    }
+}
+
+static enum vs_err write_history(struct snapshot_import *m)
+{
+    const struct vs_snapshot *s = m->snapshot;
+    enum vs_err err = VS_OK;
+    uint64_t step = 0;
+    for (unsigned device; !err && (device = earliest(m)) < s->device_count;) {
+        struct device_state *d = &m->devices[device];
+        const struct vs_snapshot_entry *entry = &d->from->entries[d->next++];
+        annotate_until(m, entry->time_us);
+        if (s->timed)
+            set_time(m, entry->time_us);
+        else
+            m->writer.now_ns = ++step * 1000;
+        err = apply(m, device, entry);
+    }
+    annotate_until(m, UINT64_MAX);
+    change_metadata(m, NULL);
+    return err;
+}
+
+/* A hash of the file's contents, and the time of its first entry. */
+static void examine(struct snapshot_import *m, uint64_t seed[2])
+{
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    m->first_us = UINT64_MAX;
+    for (unsigned i = 0; i < m->snapshot->device_count; i++) {
+        const struct vs_snapshot_device *d = &m->snapshot->devices[i];
+        for (size_t k = 0; k < d->count; k++)
+            XXH3_128bits_update(&state, &d->entries[k],
+                                offsetof(struct vs_snapshot_entry, frames));
+        for (size_t k = 0; k < d->block_count; k++)
+            XXH3_128bits_update(&state, &d->blocks[k], offsetof(struct vs_snapshot_block, frames));
+        if (d->count && d->entries[0].time_us < m->first_us)
+            m->first_us = d->entries[0].time_us;
+        m->result->history |= d->count != 0;
+        m->result->devices += d->count || d->segment_count;
+    }
+    if (m->first_us == UINT64_MAX || !m->snapshot->timed)
+        m->first_us = 0;
+    XXH128_hash_t hash = XXH3_128bits_digest(&state);
+    seed[0] = hash.low64;
+    seed[1] = hash.high64;
+}
+
+static void write_notes(struct snapshot_import *m, const char *name)
+{
+    const struct vs_import_result *r = m->result;
+    char blocks[VS_SIZE_TEXT_MAX], bytes[VS_SIZE_TEXT_MAX];
+    vs_import_note(&m->writer, false, "imported from %.300s, a PyTorch memory snapshot", name);
+    if (r->history && r->overwritten)
+        vs_import_note(&m->writer, true,
+                       "the history has lost its beginning (its length is max_entries of "
+                       "torch.cuda.memory._record_memory_history): %s blocks (%s) were allocated "
+                       "before it",
+                       vs_count_format(blocks, r->start_blocks),
+                       vs_size_format(bytes, r->start_bytes));
+    if (r->history && !r->timed)
+        vs_import_note(&m->writer, true, "the history has no times: its entries follow each other "
+                       "by 1 us");
+}
+
+static enum vs_err begin_all(struct snapshot_import *m, const char *name)
+{
+    enum vs_err err = VS_OK;
+    m->cuda_malloc = vs_import_string(&m->writer, "cudaMalloc");
+    m->cuda_free = vs_import_string(&m->writer, "cudaFree");
+    m->mem_create = vs_import_string(&m->writer, "cuMemCreate");
+    m->mem_release = vs_import_string(&m->writer, "cuMemRelease");
+    if (m->snapshot->conf)
+        vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
+                         vs_import_text(m->writer.composer, m->snapshot->conf));
+    for (unsigned i = 0; i < m->snapshot->device_count && !err; i++) {
+        struct device_state *d = &m->devices[i];
+        d->from = &m->snapshot->devices[i];
+        d->tiles.config = &m->snapshot->config;
+        if (!d->from->count && !d->from->segment_count)
+            continue;
+        err = vs_snapshot_start_find(d->from, &d->start);
+        m->result->overwritten |= d->start.overwritten;
+        if (!err)
+            err = begin_device(m, i);
+    }
+    if (!err)
+        write_notes(m, name);
+    return err;
+}
+
+enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
+                              struct vs_import_result *result, char *why)
+{
+    struct snapshot_import *m = calloc(1, sizeof *m);
+    uint64_t seed[2];
+    if (!m)
+        return VS_ERR_NOMEM;
+    m->snapshot = snapshot;
+    m->result = result;
+    result->timed = snapshot->timed;
+    examine(m, seed);
+    enum vs_err err = vs_import_begin(&m->writer, out, name, m->first_us * 1000, seed), last;
+    vs_import_stacks_open(&m->stacks, m->writer.composer);
+    if (!err)
+        err = begin_all(m, name);
+    if (!err)
+        err = write_history(m);
+    if (err == VS_ERR_CORRUPT)
+        snprintf(why, VS_IMPORT_WHY_MAX,
+                 "its expandable segments map the same addresses too many times");
+    if (!err)
+        vs_import_end(&m->writer);
+    if (m->writer.composer) {
+        last = vs_import_stacks_close(&m->stacks);
+        err = err ? err : last;
+        result->events = vs_composer_events(m->writer.composer);
+    }
+    last = vs_composer_close(m->writer.composer);
+    int saved_errno = errno;
+    err = err ? err : last;
+    for (unsigned i = 0; i < VS_DEVICES_MAX; i++) {
+        vs_snapshot_start_free(&m->devices[i].start);
+        vs_tiles_free(&m->devices[i].tiles);
+    }
+    free(m);
+    errno = saved_errno;
+    return err;
+}

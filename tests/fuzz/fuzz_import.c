@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope import on any bytes. Input: a byte that selects the format, the rest is the file. What
+ * is accepted must be a complete trace, and what is refused has a reason. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analysis/import/import.h"
+#include "analysis/import/pickle.h"
+#include "trace/read/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+static void check_trace(int fd, const struct vs_import_result *result)
+{
+    struct vs_reader *reader;
+    struct vs_event event;
+    char path[64], why[VS_READER_WHY_MAX];
+    uint64_t events = 0;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    check(vs_reader_open(path, &reader, why) == VS_OK);
+    while (vs_reader_next(reader, &event) == VS_OK)
+        events++;
+    check(vs_reader_condition(reader, why) == VS_TRACE_COMPLETE && events == result->events);
+    vs_reader_close(reader);
+}
+
+static void check_memory(const uint8_t *file, size_t size)
+{
+    struct vs_pickle pickle;
+    char why[VS_PICKLE_WHY_MAX];
+    FILE *in = fmemopen((void *)(uintptr_t)file, size, "rb");
+    check(in != NULL);
+    check((vs_pickle_read(in, &pickle, why) == VS_OK) == !*why);
+    check(pickle.arena.bytes_mapped <= VS_PICKLE_EXPANSION * size + ((size_t)512 << 10));
+    vs_pickle_free(&pickle);
+    fclose(in);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct vs_import_result result;
+    char why[VS_IMPORT_WHY_MAX];
+    if (size < 2)
+        return 0;
+    FILE *in = fmemopen((void *)(uintptr_t)(data + 1), size - 1, "rb");
+    int fd = memfd_create("trace", 0);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    check(in && out);
+    enum vs_err err = vs_import(in, out, "file", (enum vs_import_format)(data[0] % 3), &result, why);
+    check(fflush(out) == 0);
+    if (err)
+        check(*why || err == VS_ERR_NOMEM);
+    else
+        check_trace(fd, &result);
+    fclose(in);
+    fclose(out);
+    check_memory(data + 1, size - 1);
+    return 0;
+}

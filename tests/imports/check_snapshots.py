@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope import` of PyTorch snapshots whose content is known (snapshot_maker.py): the sums of the
+report and the live blocks at the end are those of the model that made them.
+
+    check_snapshots.py COMMAND      exit 1 and a line per problem
+"""
+import os
+import pickle
+import sys
+import tempfile
+
+from imported import Imported, Problems
+from snapshot_maker import MIB, Device, snapshot, truth
+
+PROBLEMS = Problems()
+
+
+def load(command, folder, content, protocol=4):
+    source = os.path.join(folder, "snapshot.pickle")
+    with open(source, "wb") as f:
+        pickle.dump(content, f, protocol=protocol)
+    made = Imported(command, source, os.path.join(folder, "out.vst"))
+    PROBLEMS.equal("exit code", (made.code, made.err), (0, ""))
+    return made
+
+
+def compare(what, made, device, lost=0, unsure=0):
+    """*unsure*: how far sums may be too low, because a block's tail is not in the history."""
+    wanted = truth(device, lost)
+    report = next(d for d in made.report()["devices"] if d["device"] == device.index)
+    found, (tensors, memory) = report["framework"], made.live()
+    low = wanted["peak_allocated"] - found["peak_allocated_bytes"]
+    PROBLEMS.true(f"{what}: peak allocated, {low} too low", 0 <= low <= unsure)
+    PROBLEMS.equal(f"{what}: peak reserved", report["peak_reserved"]["bytes"], wanted["peak_reserved"])
+    PROBLEMS.equal(f"{what}: reserved at the end", report["reserved_at_end_bytes"], wanted["reserved_at_end"])
+    PROBLEMS.equal(f"{what}: allocated at the end", found["allocated_at_end_bytes"], wanted["allocated_at_end"])
+    PROBLEMS.equal(f"{what}: live blocks", tensors.get(device.index, {}), wanted["live"])
+    PROBLEMS.equal(f"{what}: device memory", sum(memory[device.index].values()), wanted["reserved_at_end"])
+    PROBLEMS.equal(f"{what}: frees", found["frees"], wanted["frees"])
+    PROBLEMS.equal(f"{what}: allocations", found["allocations"] - found["frees"] - len(wanted["live"]), 0)
+    PROBLEMS.equal(f"{what}: failures", found["failures"], wanted["failures"])
+    return report
+
+
+def whole_histories(command, folder):
+    """Every allocation is in the history; all protocols; rounding options."""
+    for protocol in (2, 3, 4, 5):
+        device = Device(0)
+        device.exercise(protocol, 600, streams=2)
+        compare(f"protocol {protocol}", load(command, folder, snapshot([device]), protocol), device)
+    device = Device(0, divisions=4)
+    device.exercise(9, 500)
+    divisions = {"roundup_power2_divisions": {str(1 << n): 4 for n in range(16)}}
+    compare("divisions", load(command, folder, snapshot([device], **divisions)), device)
+    device = Device(0, expandable=True)
+    device.exercise(10, 800)
+    compare("expandable", load(command, folder, snapshot([device])), device)
+
+
+def histories_without_their_beginning(command, folder):
+    for expandable, lost in ((True, 2), (True, 700), (False, 1), (False, 500), (False, 1100)):
+        device = Device(0, expandable=expandable)
+        device.alloc(2 * MIB)  # to the end
+        device.exercise(20 + lost, 900)
+        made = load(command, folder, snapshot([device], lost=lost))
+        starting = sum(e["action"] == "free_requested" for e in device.entries[lost:])
+        compare(f"lost {lost}", made, device, lost, 0 if expandable else starting * MIB)
+        PROBLEMS.true(f"lost {lost}: said by the command", "lost its beginning" in made.out)
+        notes = [n["text"] for n in made.report()["notes"]]
+        PROBLEMS.true(f"lost {lost}: said by the trace", any("lost its beginning" in n for n in notes))
+    device = Device(0)
+    device.exercise(30, 300)
+    whole = snapshot([device])
+    whole["device_traces"] = [[]]
+    made = load(command, folder, whole)
+    PROBLEMS.true("no history: said", "no history" in made.out)
+    PROBLEMS.equal("no history: live", made.live()[0][0], truth(device)["live"])
+    only_segments = load(command, folder, whole["segments"])
+    PROBLEMS.equal("segments only: live", only_segments.live()[0][0], truth(device)["live"])
+
+
+def several_devices(command, folder):
+    devices = [Device(0), Device(2)]
+    for n, device in enumerate(devices):
+        device.exercise(40 + n, 300 + 100 * n)
+    made = load(command, folder, snapshot(devices))
+    for device in devices:
+        compare(f"device {device.index}", made, device)
+    times = [event.time_ns for event in made.events()]
+    PROBLEMS.equal("times never go back", times, sorted(times))
+
+
+def times_and_ranges(command, folder):
+    device = Device(0)
+    for step in range(3):
+        before = len(device.entries)
+        kept = [device.alloc(5 * MIB, stack=step) for _ in range(4)]
+        for addr in kept:
+            device.free(addr)
+        for entry in device.entries[before:]:
+            entry["user_metadata"] = f"step {step}"
+    base = 1700000000000000
+    notes = [{"name": "Optimizer.step#AdamW.step", "stage": stage, "device": 0, "time_us": base + at}
+             for stage, at in (("START", 20), ("END", 60))]
+    made = load(command, folder, snapshot([device], annotations=notes))
+    report = compare("ranges", made, device)
+    PROBLEMS.equal("steps by metadata", made.report()["steps"]["done"], 3)
+    names = [event["name"] for event in made.events() if event.kind == "range_push"]
+    PROBLEMS.equal("annotation", names.count("Optimizer.step#AdamW.step"), 1)
+    PROBLEMS.equal("first time", report["peak_reserved"]["time_ns"], 0)
+    untimed = load(command, folder, snapshot([device], timed=False))
+    PROBLEMS.true("no times: said", "has no times" in untimed.out)
+    times = [event.time_ns for event in untimed.events() if event.kind.startswith("framework_")]
+    PROBLEMS.true("no times: a microsecond each", times == sorted(set(times)))
+
+
+def stacks(command, folder):
+    """The user's line names a call site; installed packages and the interpreter are folded."""
+    device = Device(0)
+    device.alloc(8 * MIB, stack=3)
+    made = load(command, folder, snapshot([device]))
+    site = made.report()["devices"][0]["sites_at_peak_allocated"]["sites"][0]
+    PROBLEMS.equal("call site", site["text"], "layer3 (train.py:103) < main:9 [torch: relu]")
+    functions = [frame["function"] for frame in site["frames"]]
+    PROBLEMS.equal("functions", functions, ["at::_ops::empty_like::call(at::Tensor const&)", "relu", "layer3",
+                                            "main"])
+    whole = made.verb("export", "-f", "collapsed", made.path)
+    PROBLEMS.true("native frames are kept", "at::_ops::empty_like::call(at::Tensor const&)" in whole)
+    PROBLEMS.true("the interpreter's are not", "_PyEval" not in whole and "unwind" not in whole)
+
+
+def failures(command, folder):
+    device = Device(0)
+    device.alloc(30 * MIB)
+    device.oom(64 * MIB, 3 * MIB)
+    made = load(command, folder, snapshot([device]))
+    compare("oom", made, device)
+    PROBLEMS.true("oom is said", "vramscope oom" in made.out)
+    text = made.verb("oom", made.path)
+    PROBLEMS.true(f"oom explains it: {text}", "64.0 MiB" in text)
+
+
+def other_verbs(command, folder):
+    device = Device(0)
+    device.exercise(50, 400)
+    made = load(command, folder, snapshot([device]))
+    made.verb("replay", made.path)
+    made.verb("view", made.path, "-o", os.path.join(folder, "page.html"))
+    made.verb("export", "-f", "chrome", made.path, "-o", os.path.join(folder, "t.json"))
+    first = open(made.path, "rb").read()
+    again = load(command, folder, snapshot([device]))
+    PROBLEMS.equal("the same file gives the same trace", open(again.path, "rb").read() == first, True)
+
+
+def main():
+    command = os.path.abspath(sys.argv[1])
+    for check in (whole_histories, histories_without_their_beginning, several_devices, times_and_ranges,
+                  stacks, failures, other_verbs):
+        before = PROBLEMS.count
+        with tempfile.TemporaryDirectory() as folder:
+            check(command, folder)
+        print(f"{check.__name__}: {'ok' if PROBLEMS.count == before else 'failed'}")
+    return 1 if PROBLEMS.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope import: a trace from another tool's record of GPU memory. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "analysis/import/import.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/whole_file.h"
+
+static const char usage[] =
+    "usage: vramscope import [OPTIONS] FILE\n"
+    "\n"
+    "Makes a trace of another tool's record of GPU memory, for report, view, oom, replay, diff\n"
+    "and export. FILE is a memory snapshot of PyTorch (torch.cuda.memory._dump_snapshot, after\n"
+    "_record_memory_history) or a CSV log of RMM (logging_resource_adaptor). Nothing in FILE is\n"
+    "executed: a pickle that names a class or a function is refused. \"-\": standard input.\n"
+    "\n"
+    "  -o, --output OUT.vst  default: FILE with .vst instead of its extension\n"
+    "      --format FORMAT   auto (default), torch-snapshot or rmm-csv\n"
+    "  -q, --quiet           print errors only\n"
+    "\n"
+    "Exit codes: 0 written; 2 FILE is unusable, OUT.vst cannot be written, or wrong usage (an\n"
+    "existing OUT.vst is unchanged then).\n";
+
+struct import_arguments {
+    const char *output;
+    enum vs_import_format format;
+    bool quiet;
+};
+
+static int parse(int argc, char **argv, struct import_arguments *args)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"format", required_argument, NULL, 'f'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'}, {0}};
+    static const char *const formats[] = {"auto", "torch-snapshot", "rmm-csv"};
+    int c, i;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":hqf:o:", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'q': args->quiet = true; break;
+        case 'f':
+            for (i = 0; i < 3 && strcmp(optarg, formats[i]) != 0; i++)
+                continue;
+            if (i == 3)
+                return vs_tool_usage(argv[0], "unknown format '%s'; available: auto "
+                                     "torch-snapshot rmm-csv", optarg);
+            args->format = (enum vs_import_format)i;
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "no file given" : "takes one file");
+    if (!args->output && strcmp(argv[optind], "-") == 0)
+        return vs_tool_usage(argv[0], "standard input has no name: give the trace's with -o");
+    return VS_EXIT_OK;
+}
+
+/* "dir/snapshot.pickle" becomes "dir/snapshot.vst". */
+static bool default_output(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot && dot > base ? (size_t)(dot - path) : strlen(path);
+    return snprintf(out, PATH_MAX, "%.*s.vst", (int)length, path) < PATH_MAX;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_result(const struct vs_import_result *r, const char *path, const char *output)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    vs_tool_print("%s: %s events from %s", output, vs_count_format(a, r->events), path);
+    if (r->history)
+        vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_format(a, r->allocs),
+                      plural(r->allocs), vs_count_format(b, r->frees), plural(r->frees),
+                      r->failures ? "" : ", no failure");
+    else
+        vs_tool_print("  no history, only the state when the snapshot was taken: call "
+                      "torch.cuda.memory._record_memory_history() early in the program");
+    if (r->failures)
+        vs_tool_print("  out of memory: %s×; vramscope oom %s explains %s",
+                      vs_count_format(a, r->failures), output, r->failures > 1 ? "the last" : "it");
+    if (r->history && r->start_blocks)
+        vs_tool_print("  in use before the history begins: %s in %s block%s",
+                      vs_size_format(a, r->start_bytes), vs_count_format(b, r->start_blocks),
+                      plural(r->start_blocks));
+    if (r->history && r->overwritten)
+        vs_tool_print("  the history has lost its beginning: its length is max_entries of "
+                      "torch.cuda.memory._record_memory_history");
+    if (r->history && !r->timed)
+        vs_tool_print("  the history has no times: its entries follow each other by 1 us");
+    if (r->unmatched)
+        vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
+                      vs_count_format(c, r->unmatched), plural(r->unmatched));
+    if (r->skipped)
+        vs_tool_print("  left out: %s line%s not of the format, the first is line %llu",
+                      vs_count_format(c, r->skipped), plural(r->skipped),
+                      (unsigned long long)r->skipped_first);
+    vs_tool_print("next: vramscope view %s --open", output);
+}
+
+static int report_failure(const char *who, const char *path, const char *output, enum vs_err err,
+                          const char *why)
+{
+    int saved_errno = errno;
+    if (err == VS_ERR_IO && !*why)
+        return vs_tool_fail(who, "cannot write %s: %s", output, strerror(saved_errno));
+    if (err == VS_ERR_IO)
+        return vs_tool_fail(who, "cannot read %s: %s", path, why);
+    return vs_tool_fail(who, "%s: %s", path, *why ? why : vs_err_text(err));
+}
+
+static int convert(const char *who, FILE *in, const char *path, const char *output,
+                   const struct import_arguments *args)
+{
+    char why[VS_IMPORT_WHY_MAX];
+    struct vs_import_result result;
+    struct vs_whole_file out;
+    if (!vs_whole_file_open(who, output, true, &out))
+        return VS_EXIT_UNUSABLE;
+    enum vs_err err = vs_import(in, out.stream, path, args->format, &result, why);
+    int code = err ? report_failure(who, path, output, err, why) : VS_EXIT_OK;
+    code = vs_whole_file_end(who, &out, code);
+    if (code == VS_EXIT_OK && !args->quiet)
+        print_result(&result, path, output);
+    return vs_tool_finish(who, stdout, code);
+}
+
+static int import_main(int argc, char **argv)
+{
+    struct import_arguments args = {.format = VS_IMPORT_AUTO};
+    char made[PATH_MAX];
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind], *output = args.output;
+    if (!output) {
+        if (!default_output(path, made))
+            return vs_tool_usage(argv[0], "the path is too long; name the trace with -o");
+        output = made;
+    }
+    const char *name = output;
+    if (!vs_tool_output(argv[0], path, &output))
+        return VS_EXIT_UNUSABLE;
+    if (!output)
+        return vs_tool_fail(argv[0], "%s is the file itself; give another file with -o", name);
+    bool standard = strcmp(path, "-") == 0;
+    FILE *in = standard ? stdin : fopen(path, "rb");
+    if (!in)
+        return vs_tool_fail(argv[0], "cannot open %s: %s", path, strerror(errno));
+    code = convert(argv[0], in, standard ? "standard input" : path, output, &args);
+    if (!standard)
+        fclose(in);
+    return code;
+}
+
+const struct vs_command vs_cmd_import = {
+    "import", "make a trace of a PyTorch snapshot or an RMM log", usage, import_main};
