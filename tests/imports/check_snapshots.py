@@ -138,7 +138,9 @@ def failures(command, folder):
     compare("oom", made, device)
     PROBLEMS.true("oom is said", "vramscope oom" in made.out)
     text = made.verb("oom", made.path)
-    PROBLEMS.true(f"oom explains it: {text}", "64.0 MiB" in text)
+    PROBLEMS.true(f"oom explains it: {text}", "needs 64.0 MiB, 3.0 MiB available: short by 61.0 MiB" in text)
+    notes = [note["text"] for note in made.report()["notes"]]
+    PROBLEMS.true("the size is not the device's", any("33.0 MiB were free or held by PyTorch" in n for n in notes))
 
 
 def other_verbs(command, folder):

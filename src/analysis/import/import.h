@@ -2,7 +2,7 @@
  *
  * Makes a trace of another tool's record of GPU memory: a PyTorch memory snapshot, or the CSV log of
  * RMM. The file is read once, from front to back; any bytes give a trace or an error. Memory: of a
- * snapshot about 4 times its size (pickle.h has the bound), of a log its live allocations. */
+ * snapshot about 5 times its size (pickle.h has the bound), of a log its live allocations. */
 #ifndef VS_IMPORT_H
 #define VS_IMPORT_H
 

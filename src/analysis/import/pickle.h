@@ -3,7 +3,7 @@
  * Reads a Python pickle (protocols 2 to 5) that contains data only: None, bool, int, float, str,
  * bytes, list, tuple and dict. Opcodes that name a class or call a function are refused, so reading
  * a file never executes anything. Any bytes are safe: nothing recurses, a length is never trusted
- * before its bytes arrive, and memory is at most VS_PICKLE_EXPANSION times the bytes read (about 4
+ * before its bytes arrive, and memory is at most VS_PICKLE_EXPANSION times the bytes read (about 5
  * times in PyTorch's snapshots). Values may be shared and may contain themselves: a caller that
  * walks them bounds its own work. Not thread-safe. */
 #ifndef VS_PICKLE_H

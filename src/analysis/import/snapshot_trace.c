@@ -26,6 +26,7 @@ struct device_state {
     struct vs_tiles tiles;
     size_t next; /* entry */
     uint64_t allocated, reserved;
+    uint64_t bytes; /* free or held by PyTorch at a failure; 0: unknown */
 };
 
 struct snapshot_import {
@@ -175,6 +176,23 @@ static void free_block(struct snapshot_import *m, unsigned device,
         vs_tiles_drop(tiles, block);
 }
 
+/* A snapshot does not tell how large the device is, but a failure tells how much was free: with what
+ * PyTorch held, that is what PyTorch could have had. */
+static uint64_t size_for_pytorch(struct snapshot_import *m, unsigned device, uint64_t free_bytes)
+{
+    struct device_state *d = &m->devices[device];
+    char text[VS_SIZE_TEXT_MAX];
+    uint64_t bytes = d->reserved + free_bytes;
+    if (!d->bytes)
+        vs_import_note(&m->writer, false,
+                       "the size of device %u is not in the snapshot: %s were free or held by PyTorch "
+                       "when it ran out of memory; the CUDA context and other processes have the rest",
+                       device, vs_size_format(text, bytes));
+    if (bytes > d->bytes)
+        d->bytes = bytes;
+    return d->bytes;
+}
+
 /* The driver refused what PyTorch asked of it, or a limit of PyTorch's own did. */
 static void out_of_memory(struct snapshot_import *m, unsigned device,
                           const struct vs_snapshot_entry *entry)
@@ -185,7 +203,8 @@ static void out_of_memory(struct snapshot_import *m, unsigned device,
         .kind = VS_EVENT_alloc_failed,
         .alloc_failed = {.requested = entry->size, .family = VS_FAMILY_DEVICE, .device = device,
                          .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
-                         .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr}};
+                         .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr,
+                         .device_total_bytes = size_for_pytorch(m, device, entry->addr)}};
     vs_import_event(&m->writer, &event);
     event = (struct vs_event){
         .kind = VS_EVENT_framework_oom,
