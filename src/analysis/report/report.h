@@ -35,6 +35,8 @@ struct vs_report_site {
     enum vs_level level; /* VS_LEVEL_FRAMEWORK: of tensors; VS_LEVEL_DEVICE */
     const char *line;    /* the user's line on whose behalf a thread without Python frames allocated:
                           * "loss.backward() (train.py:40)"; NULL: the frames name the site */
+    const char *line_file; /* of *line*: the path of its file; NULL without it */
+    unsigned line_number;
     const char *through; /* the library's function that the user's called: "torch: Linear.forward";
                           * NULL: none, or several */
     bool folds;          /* frames of libraries are not shown */

@@ -213,6 +213,23 @@ static const char *line_of(const struct vs_summary *summary, uint64_t stack, uin
                         false);
 }
 
+/* Splits the mark "at FILE:LINE". False when out of memory. */
+static bool fill_marked_file(const struct vs_summary *summary, uint64_t mark,
+                             struct vs_report_site *site)
+{
+    const char *at = vs_reader_string(summary->replay->reader, mark);
+    const char *colon = strrchr(at, ':');
+    if (strncmp(at, "at ", 3) != 0 || !colon)
+        return true;
+    size_t length = (size_t)(colon - at) - 3;
+    char *file = vs_arena_alloc(summary->memory, length + 1);
+    if (file)
+        memcpy(file, at + 3, length);
+    site->line_file = file;
+    site->line_number = (unsigned)strtoul(colon + 1, NULL, 10);
+    return file != NULL;
+}
+
 enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                               struct vs_report_site *site)
 {
@@ -222,7 +239,8 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
     bool failed = false;
     site->folds = false;
     site->frames = NULL;
-    site->line = site->through = NULL;
+    site->line = site->line_file = site->through = NULL;
+    site->line_number = 0;
     if (stack)
         count = named_chain(summary, stack, chain, &site->folds, &lead);
     if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
@@ -230,6 +248,8 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
         if (!site->line)
             return VS_ERR_NOMEM;
         site->line = *site->line ? site->line : NULL;
+        if (site->line && !fill_marked_file(summary, mark, site))
+            return VS_ERR_NOMEM;
     }
     if (!site->line && !site->folds && *vs_naming_torch(chain, count, through)) {
         site->line = vs_summary_copy(summary->memory, vs_text_clean(through));
