@@ -18,6 +18,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
+#include "intercept/cupti/copy_calls.h"
 #include "intercept/cupti/cupti_library.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -265,6 +266,7 @@ static CUptiResult switch_on(void)
 static void switch_off(void)
 {
     vs_thread.inside++;
+    vs_copy_calls_stop(cupti);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         cupti->disable(kinds[i]);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -286,7 +288,10 @@ static void start_locked(bool subscribed)
         say(line);
         return;
     }
-    CUptiResult r = subscribed ? CUPTI_SUCCESS : query_subscriber(other);
+    bool stacks = vs_process_options()->number[VS_OPT_copy_stacks] != 0;
+    CUptiResult r = subscribed ? CUPTI_SUCCESS
+                    : stacks   ? vs_copy_calls_start(cupti, other)
+                               : query_subscriber(other);
     align_clocks();
     if (r == CUPTI_SUCCESS)
         r = switch_on();

@@ -108,6 +108,8 @@ VS_EVENT(33, memcpy, P(ACTIVITY),
 VS_EVENT(34, memset, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(value, U)
          F(correlation, U))
+/* the call that makes the memcpy with this correlation, which follows later (option copy_stacks) */
+VS_EVENT(37, copy_call, P(NONE), F(correlation, U) F(api, STR) F(stack, STK))
 VS_EVENT(35, sync, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
 
