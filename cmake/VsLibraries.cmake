@@ -24,6 +24,18 @@ if(VRAMSCOPE_SQLITE AND NOT SQLITE3_FOUND)
   message(STATUS "SQLite was not found: `vramscope export -f sqlite` will not be available; "
     "install libsqlite3-dev (Debian) or sqlite-devel (Fedora) for it")
 endif()
+# toml++ has headers only for us, and needs C++17
+pkg_check_modules(TOMLPLUSPLUS tomlplusplus)
+include(CheckLanguage)
+check_language(CXX)
+set(VS_HAVE_TOML FALSE)
+if(TOMLPLUSPLUS_FOUND AND CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  set(VS_HAVE_TOML TRUE)
+else()
+  message(STATUS "toml++ or a C++ compiler was not found: `vramscope check` will read no budget files; "
+    "install libtomlplusplus-dev and g++ (Debian) or tomlplusplus-devel and gcc-c++ (Fedora) for them")
+endif()
 pkg_check_modules(NCURSESW IMPORTED_TARGET ncursesw) # optional
 if(NOT NCURSESW_FOUND)
   message(STATUS "ncursesw was not found: vramscope top has --once only. For its live view install "

@@ -48,15 +48,15 @@ vs_missing() {
     for module in libzstd:libzstd-dev libxxhash:libxxhash-dev libunwind:libunwind-dev \
         libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev zlib:zlib1g-dev \
         sqlite3:libsqlite3-dev libmicrohttpd:libmicrohttpd-dev cmocka:libcmocka-dev \
-        ncursesw:libncurses-dev; do
+        ncursesw:libncurses-dev tomlplusplus:libtomlplusplus-dev; do
         pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
     done
     command -v tmux >/dev/null || echo tmux # the tests of vramscope top
     # libiberty has no pkg-config file, and no shared library
     if ! printf 'int rust_demangle(); int main() { return rust_demangle(); }' |
         "$cc" -o /dev/null -x c - -liberty 2>/dev/null; then echo libiberty-dev; fi
-    # nvcc compiles host code as C++
-    if command -v nvcc >/dev/null && ! command -v "${CXX:-c++}" >/dev/null; then echo g++; fi
+    # toml++ and nvcc compile C++
+    if ! command -v "${CXX:-c++}" >/dev/null; then echo g++; fi
     if ! vs_have_cuda_headers && ! vs_have_fetched_headers; then
         python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
         [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates

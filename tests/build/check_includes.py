@@ -72,9 +72,13 @@ ROOMS = {
                          "allocation_log.h stack_names.h stack_sums.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
-                        "balance_build.h budget.h did_without.h failure_firsts.h growth_fill.h report.h "
+                        "balance_build.h did_without.h failure_firsts.h growth_fill.h report.h "
                         "site_text.h summary.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
+    "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
+                        "analysis/report",
+                        "baseline.h budget_key.h budget_verdict.h culprits.h phase_moments.h quantities.h "
+                        "quantity_sites.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
@@ -91,9 +95,11 @@ ROOMS = {
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
-                      "budget_text.h estimate_text.h fit_text.h oom_brief.h oom_family_text.h oom_text.h process_tree_text.h recording_text.h "
+                      "estimate_text.h fit_text.h oom_brief.h oom_family_text.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
                       "report_text.h"),
+    "viewer/check": ("base analysis/naming analysis/state analysis/report analysis/budget viewer/common viewer/report",
+                     "check_output.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
@@ -139,10 +145,12 @@ ROOMS = {
                      "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
                      "simulated.h symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h"),
+    "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
+                    "tools/common", "check_command.h"),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
                    "viewer/report tools/common", "view_write.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "
-                  "analysis/report analysis/oom viewer/common viewer/report tools/common tools/view", "reach.h"),
+                  "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),

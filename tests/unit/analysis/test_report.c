@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/report/budget.h"
 #include "analysis/naming/naming.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
@@ -508,60 +507,6 @@ static void nonsense_in_a_trace_is_counted_not_fatal(void **state)
     done(&b, r);
 }
 
-static void budgets_hold_at_the_limit_and_not_above(void **state)
-{
-    (void)state;
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test GPU", GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB - 1, 10 * MIB);
-    struct vs_report *r = report_of(&b);
-    struct vs_budget_line lines[VS_BUDGET_LINES_MAX];
-    struct vs_budget budget = {.has_peak = true, .peak_max = 10 * MIB, .has_live = true,
-                               .live_max = 10 * MIB - 1};
-    assert_int_equal(vs_budget_check(r, &budget, lines), 2);
-    assert_false(lines[0].exceeded);
-    assert_true(lines[1].exceeded);
-    budget = (struct vs_budget){.has_peak = true, .peak_max = 10 * MIB - 1};
-    assert_int_equal(vs_budget_check(r, &budget, lines), 1);
-    assert_true(lines[0].exceeded);
-    budget.metric = VS_METRIC_REQUESTED;
-    assert_int_equal(vs_budget_check(r, &budget, lines), 1);
-    assert_false(lines[0].exceeded);
-    budget.one_device = true;
-    budget.device = 5;
-    assert_int_equal(vs_budget_check(r, &budget, lines), 0);
-    done(&b, r);
-}
-
-/* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
-static void budgets_of_pytorch_are_those_of_its_tensors(void **state)
-{
-    (void)state;
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test GPU", GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
-    for (int i = 0; i < 3; i++)
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_framework_alloc,
-            .framework_alloc = {.addr = A(i), .size = MIB}});
-    struct vs_report *r = report_of(&b);
-    struct vs_budget_line lines[VS_BUDGET_LINES_MAX];
-    struct vs_budget budget = {.has_peak = true, .has_live = true};
-    assert_int_equal(vs_budget_check(r, &budget, lines), 2);
-    assert_true(lines[0].tensors && lines[1].tensors);
-    assert_int_equal(lines[0].value, 3 * MIB);
-    assert_int_equal(lines[0].sites->total_bytes, 3 * MIB);
-    assert_int_equal(lines[1].value, 3 * MIB);
-    budget = (struct vs_budget){.has_peak = true, .metric = VS_METRIC_RESERVED};
-    assert_int_equal(vs_budget_check(r, &budget, lines), 1);
-    assert_false(lines[0].tensors);
-    assert_int_equal(lines[0].value, 20 * MIB);
-    assert_int_equal(lines[0].sites->total_bytes, 20 * MIB);
-    done(&b, r);
-}
-
 static void plumbing_is_distinguished_from_user_code(void **state)
 {
     (void)state;
@@ -633,8 +578,6 @@ int main(void)
         cmocka_unit_test(kernels_and_copies_are_summed_by_name_and_kind),
         cmocka_unit_test(kernels_of_cpp_programs_are_named_as_people_write_them),
         cmocka_unit_test(nonsense_in_a_trace_is_counted_not_fatal),
-        cmocka_unit_test(budgets_hold_at_the_limit_and_not_above),
-        cmocka_unit_test(budgets_of_pytorch_are_those_of_its_tensors),
         cmocka_unit_test(plumbing_is_distinguished_from_user_code),
         cmocka_unit_test(a_million_events_take_about_a_second_a_pass),
     };

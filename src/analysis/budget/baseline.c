@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads baselines; see the header. A file may have been edited by hand: a member of the wrong type
+ * counts as absent. */
+#include "analysis/budget/baseline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/baseline_internal.h"
+
+#define FILE_BYTES_MAX (16 << 20)
+
+struct vs_baseline *vs_baseline_new(void)
+{
+    struct vs_baseline *baseline = calloc(1, sizeof *baseline);
+    if (baseline)
+        baseline->root = json_object_new_object();
+    if (baseline && !baseline->root) {
+        free(baseline);
+        return NULL;
+    }
+    return baseline;
+}
+
+void vs_baseline_free(struct vs_baseline *baseline)
+{
+    if (!baseline)
+        return;
+    json_object_put(baseline->root);
+    free(baseline);
+}
+
+/* The member *key* of type *type*, or NULL. */
+static struct json_object *member(struct json_object *object, const char *key, enum json_type type)
+{
+    struct json_object *value;
+    if (!object || !json_object_object_get_ex(object, key, &value) ||
+        !json_object_is_type(value, type))
+        return NULL;
+    return value;
+}
+
+/* "vramscope.baseline/1" is read; a later number is a later version's. */
+static enum vs_err check_schema(struct json_object *root, const char *path, char *why)
+{
+    struct json_object *schema = member(root, "schema", json_type_string);
+    const char *text = schema ? json_object_get_string(schema) : "";
+    const char *stem = "vramscope.baseline/";
+    if (strcmp(text, VS_BASELINE_SCHEMA) == 0)
+        return VS_OK;
+    if (strncmp(text, stem, strlen(stem)) == 0)
+        snprintf(why, VS_BUDGET_WHY_MAX,
+                 "%.300s: has schema \"%.60s\", this version reads \"" VS_BASELINE_SCHEMA
+                 "\"; use a newer vramscope, or another file", path, text);
+    else
+        snprintf(why, VS_BUDGET_WHY_MAX,
+                 "%.300s: not a baseline: it has no \"schema\": \"" VS_BASELINE_SCHEMA
+                 "\"; write one with vramscope check --baseline FILE --update-baseline", path);
+    return VS_ERR_ARG;
+}
+
+static enum vs_err no_json(const char *path, const char *problem, char *why)
+{
+    snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: not a baseline: %.100s; restore it, or remove it and run with "
+             "--update-baseline", path, problem);
+    return VS_ERR_ARG;
+}
+
+static enum vs_err load(const char *path, char **out, size_t *length, char *why)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        int code = errno;
+        snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the baseline: %s; write one with "
+                 "--update-baseline", path, strerror(code));
+        return code == ENOENT ? VS_ERR_NOT_FOUND : VS_ERR_ARG;
+    }
+    char *text = malloc(FILE_BYTES_MAX);
+    *length = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
+    bool bad = ferror(file) || *length == FILE_BYTES_MAX;
+    fclose(file);
+    if (!text)
+        return VS_ERR_NOMEM;
+    if (bad) {
+        free(text);
+        return no_json(path, "it cannot be read, or is larger than 16 MiB", why);
+    }
+    *out = text;
+    return VS_OK;
+}
+
+enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why)
+{
+    char *text;
+    size_t length;
+    enum vs_err err = load(path, &text, &length, why);
+    if (err)
+        return err;
+    struct vs_baseline *baseline = calloc(1, sizeof *baseline);
+    struct json_tokener *parser = baseline ? json_tokener_new() : NULL;
+    if (!parser) {
+        free(text);
+        free(baseline);
+        return VS_ERR_NOMEM;
+    }
+    json_tokener_set_flags(parser, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
+    baseline->root = json_tokener_parse_ex(parser, text, (int)length);
+    enum json_tokener_error problem = json_tokener_get_error(parser);
+    if (problem == json_tokener_continue)
+        err = no_json(path, "the JSON text ends too early", why);
+    else if (!baseline->root)
+        err = no_json(path, json_tokener_error_desc(problem), why);
+    else if (!json_object_is_type(baseline->root, json_type_object))
+        err = no_json(path, "it is no JSON object", why);
+    else
+        err = check_schema(baseline->root, path, why);
+    json_tokener_free(parser);
+    free(text);
+    if (err)
+        vs_baseline_free(baseline);
+    else
+        *out = baseline;
+    return err;
+}
+
+struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process)
+{
+    return member(member(baseline->root, "processes", json_type_object), process, json_type_object);
+}
+
+bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
+{
+    return vs_baseline_process(baseline, process) != NULL;
+}
+
+static bool number(struct json_object *value, uint64_t *out)
+{
+    if (!value || json_object_get_int64(value) < 0)
+        return false;
+    *out = (uint64_t)json_object_get_int64(value);
+    return true;
+}
+
+uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process)
+{
+    uint64_t steps = 0;
+    number(member(vs_baseline_process(baseline, process), "steps", json_type_int), &steps);
+    return steps;
+}
+
+char *vs_baseline_key(const struct vs_quantity *quantity, char *out)
+{
+    const char *way = vs_copy_way_name(quantity->way);
+    snprintf(out, 64, "%s%s%s%s", vs_metric_name(quantity->metric), *way ? " " : "", way,
+             quantity->per_step && quantity->metric != VS_METRIC_GROWTH ? " per step" : "");
+    return out;
+}
+
+/* Copies per step follow from the others and the steps. */
+bool vs_baseline_kept(const struct vs_quantity *quantity)
+{
+    if (quantity->unknown || quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE)
+        return false;
+    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+    return !copies || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
+}
+
+/* The object with a device's quantities, of the whole program or of a phase. */
+static struct json_object *values_of(const struct vs_baseline *baseline, const char *process,
+                                     const struct vs_quantity *quantity)
+{
+    char device[VS_DEVICE_KEY_MAX];
+    struct json_object *from = vs_baseline_process(baseline, process);
+    from = member(from, quantity->phase ? "phases" : "devices", json_type_object);
+    if (quantity->phase)
+        from = member(from, quantity->phase, json_type_object);
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    return member(from, device, json_type_object);
+}
+
+bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, uint64_t *value)
+{
+    char key[64];
+    return number(member(values_of(baseline, process, quantity), vs_baseline_key(quantity, key),
+                         json_type_int), value);
+}
+
+/* "main (a.cu) #2" is the second site of its name. */
+static const char *without_number(const char *key, struct vs_arena *memory, unsigned long *nth)
+{
+    const char *mark = strstr(key, " #");
+    for (const char *later = mark; later; later = strstr(later + 1, " #"))
+        mark = later;
+    char *end = NULL;
+    *nth = mark ? strtoul(mark + 2, &end, 10) : 1;
+    if (!mark || !end || *end || *nth < 2) {
+        *nth = 1;
+        return key;
+    }
+    size_t length = (size_t)(mark - key);
+    char *name = vs_arena_alloc(memory, length + 1);
+    return name ? memcpy(name, key, length) : key;
+}
+
+struct ordered_site {
+    struct vs_named_site site;
+    unsigned long nth;
+};
+
+static int by_name_and_number(const void *a, const void *b)
+{
+    const struct ordered_site *x = a, *y = b;
+    int order = strcmp(x->site.name, y->site.name);
+    return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
+}
+
+bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, struct vs_arena *memory,
+                       struct vs_named_sites *out)
+{
+    char device[VS_DEVICE_KEY_MAX], key[64];
+    struct vs_quantity whole = *quantity;
+    if (whole.metric == VS_METRIC_TRANSFERRED || whole.metric == VS_METRIC_COPIES) {
+        whole.metric = VS_METRIC_COPIES;
+        whole.way = VS_COPIES_ALL;
+    }
+    if (whole.metric == VS_METRIC_REQUESTED) /* its sites are those of allocated, nearly */
+        whole.metric = VS_METRIC_ALLOCATED;
+    whole.per_step = false;
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    struct json_object *from = member(vs_baseline_process(baseline, process), "sites", json_type_object);
+    from = member(member(from, device, json_type_object), vs_baseline_key(&whole, key),
+                  json_type_object);
+    if (!from || quantity->phase)
+        return false;
+    size_t most = (size_t)json_object_object_length(from), count = 0;
+    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
+    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
+    if (!rows || !items)
+        return false;
+    json_object_object_foreach(from, name, value) {
+        struct ordered_site *row = &rows[count];
+        if (!json_object_is_type(value, json_type_object))
+            continue;
+        number(member(value, "bytes", json_type_int), &row->site.bytes);
+        number(member(value, "count", json_type_int), &row->site.count);
+        row->site.name = without_number(name, memory, &row->nth);
+        count++;
+    }
+    qsort(rows, count, sizeof *rows, by_name_and_number);
+    for (size_t i = 0; i < count; i++)
+        items[i] = rows[i].site;
+    *out = (struct vs_named_sites){items, count};
+    return true;
+}
+
+const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                               const struct vs_measured *run, size_t index)
+{
+    struct json_object *phases =
+        member(vs_baseline_process(baseline, process), "phases", json_type_object);
+    if (!phases)
+        return NULL;
+    json_object_object_foreach(phases, name, value) {
+        bool found = false;
+        (void)value;
+        for (size_t i = 0; i < run->count && !found; i++)
+            found = run->items[i].phase && strcmp(run->items[i].phase, name) == 0;
+        if (!found && index-- == 0)
+            return name;
+    }
+    return NULL;
+}

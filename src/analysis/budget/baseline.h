@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Baselines: the quantities of an accepted run and the call sites that made them up, as a small JSON
+ * file (docs/budgets.md) that is kept under version control. An update replaces what this version
+ * measures and keeps every other member of the file. Keys are sorted, so that the file of equal runs
+ * is equal and a change of it is easy to review. Not thread-safe. */
+#ifndef VS_BASELINE_H
+#define VS_BASELINE_H
+
+#include <stdio.h>
+
+#include "analysis/budget/culprits.h"
+#include "analysis/budget/quantities.h"
+
+#define VS_BASELINE_SCHEMA "vramscope.baseline/1"
+/* Call sites below this part of their quantity are not stored. */
+#define VS_BASELINE_SITE_PART 1000
+
+struct vs_baseline;
+
+/* vs_baseline_new: an empty one; NULL: out of memory. */
+struct vs_baseline *vs_baseline_new(void);
+
+/* vs_baseline_read: VS_ERR_ARG, with what is wrong with the file and what to do in *why*
+ * (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOT_FOUND, likewise, when there is no such file; VS_ERR_NOMEM. */
+enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why) VS_MUST_CHECK;
+
+/* vs_baseline_has: whether it has a process of that name. */
+bool vs_baseline_has(const struct vs_baseline *baseline, const char *process);
+
+/* vs_baseline_steps: steps of the process's run; 0 when unknown. */
+uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process);
+
+/* vs_baseline_kept: whether quantities like this one are stored: those that two runs of a program
+ * have alike. */
+bool vs_baseline_kept(const struct vs_quantity *quantity);
+
+/* vs_baseline_value: the stored value of *quantity* of *process*; false when there is none. */
+bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, uint64_t *value);
+
+/* vs_baseline_sites: the call sites of the quantity; false when there are none. Names are those of
+ * the baseline, the list is in *memory*. */
+bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, struct vs_arena *memory,
+                       struct vs_named_sites *out);
+
+/* vs_baseline_absent: the *index*-th phase of *process* that is in the baseline and not in *run*;
+ * NULL when there are no more. */
+const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                               const struct vs_measured *run, size_t index);
+
+/* vs_baseline_update: stores the quantities of *run*, with their sites, under *process*.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
+                               struct vs_measured *run) VS_MUST_CHECK;
+
+/* vs_baseline_write: the JSON text. VS_ERR_NOMEM; write errors show in ferror(out). */
+enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out) VS_MUST_CHECK;
+
+void vs_baseline_free(struct vs_baseline *baseline); /* NULL does nothing */
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Updates and writes baselines; see baseline.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/baseline_internal.h"
+#include "analysis/budget/quantity_sites.h"
+
+/* The object below *object* with that key, made where there is none; NULL: out of memory. */
+static struct json_object *object_at(struct json_object *object, const char *key)
+{
+    struct json_object *value;
+    if (!object)
+        return NULL;
+    if (json_object_object_get_ex(object, key, &value) && json_object_is_type(value, json_type_object))
+        return value;
+    value = json_object_new_object();
+    if (value && json_object_object_add(object, key, value)) {
+        json_object_put(value);
+        return NULL;
+    }
+    return value;
+}
+
+static bool put_number(struct json_object *object, const char *key, uint64_t number)
+{
+    struct json_object *value = object ? json_object_new_int64((int64_t)number) : NULL;
+    if (value && json_object_object_add(object, key, value) == 0)
+        return true;
+    json_object_put(value);
+    return false;
+}
+
+static bool put_quantity(struct json_object *process, const struct vs_quantity *quantity)
+{
+    char device[VS_DEVICE_KEY_MAX], key[64];
+    struct json_object *at = object_at(process, quantity->phase ? "phases" : "devices");
+    if (quantity->phase)
+        at = object_at(at, quantity->phase);
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    return put_number(object_at(at, device), vs_baseline_key(quantity, key), quantity->value);
+}
+
+/* Sites are replaced as a whole: one that is gone must not stay. */
+static bool put_sites(struct json_object *device, const char *key, const struct vs_named_sites *sites)
+{
+    struct json_object *list = json_object_new_object();
+    uint64_t total = 0;
+    unsigned nth = 0;
+    bool ok = list != NULL;
+    for (size_t i = 0; i < sites->count; i++)
+        total += sites->items[i].bytes;
+    for (size_t i = 0; ok && i < sites->count; i++) {
+        const struct vs_named_site *site = &sites->items[i];
+        char name[VS_SITE_NAME_MAX + 16];
+        nth = i && strcmp(site->name, sites->items[i - 1].name) == 0 ? nth + 1 : 1;
+        if (site->bytes < total / VS_BASELINE_SITE_PART)
+            continue;
+        snprintf(name, sizeof name, nth > 1 ? "%s #%u" : "%s", site->name, nth);
+        struct json_object *row = object_at(list, name);
+        ok = put_number(row, "bytes", site->bytes) && put_number(row, "count", site->count);
+    }
+    if (ok && device && json_object_object_add(device, key, list) == 0)
+        return true;
+    json_object_put(list);
+    return false;
+}
+
+/* Whether the call sites of the quantity are stored. */
+static bool keeps_sites(const struct vs_quantity *quantity)
+{
+    bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL &&
+                  !quantity->per_step;
+    return !quantity->phase && !quantity->unknown &&
+           (copies || quantity->metric == VS_METRIC_ALLOCATED ||
+            quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_LIVE_AT_END ||
+            quantity->metric == VS_METRIC_GROWTH);
+}
+
+static enum vs_err put_sites_of(struct json_object *process, struct vs_measured *run,
+                                const struct vs_quantity *quantity)
+{
+    char device[VS_DEVICE_KEY_MAX], key[64];
+    struct vs_report_sites sites;
+    struct vs_named_sites named;
+    enum vs_err err = vs_quantity_sites(run, quantity, &sites);
+    if (!err)
+        err = vs_named_sites_of(&run->memory, &sites, quantity->metric, &named);
+    if (err)
+        return err;
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    struct json_object *at = object_at(object_at(process, "sites"), device);
+    return put_sites(at, vs_baseline_key(quantity, key), &named) ? VS_OK : VS_ERR_NOMEM;
+}
+
+enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
+                               struct vs_measured *run)
+{
+    struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
+    if (!schema || json_object_object_add(baseline->root, "schema", schema))
+        return VS_ERR_NOMEM;
+    struct json_object *at = object_at(object_at(baseline->root, "processes"), process);
+    enum vs_err err = put_number(at, "steps", run->steps) ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < run->count; i++) {
+        const struct vs_quantity *quantity = &run->items[i];
+        if (vs_baseline_kept(quantity) && !put_quantity(at, quantity))
+            err = VS_ERR_NOMEM;
+        if (!err && keeps_sites(quantity))
+            err = put_sites_of(at, run, quantity);
+    }
+    return err;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct json_object *sorted(struct json_object *from);
+
+static struct json_object *sorted_array(struct json_object *from)
+{
+    struct json_object *out = json_object_new_array();
+    for (size_t i = 0; out && i < json_object_array_length(from); i++)
+        json_object_array_add(out, sorted(json_object_array_get_idx(from, i)));
+    return out;
+}
+
+/* A copy with sorted keys; json-c writes members in the order in which they were added. NULL for
+ * null, and when out of memory. */
+static struct json_object *sorted(struct json_object *from)
+{
+    if (json_object_is_type(from, json_type_array))
+        return sorted_array(from);
+    if (!json_object_is_type(from, json_type_object))
+        return json_object_get(from);
+    size_t count = 0, members = (size_t)json_object_object_length(from);
+    const char **keys = malloc((members + 1) * sizeof *keys);
+    struct json_object *out = keys ? json_object_new_object() : NULL;
+    json_object_object_foreach(from, key, value) {
+        (void)value;
+        if (out)
+            keys[count++] = key;
+    }
+    if (out)
+        qsort(keys, count, sizeof *keys, by_text);
+    for (size_t i = 0; out && i < count; i++)
+        json_object_object_add(out, keys[i], sorted(json_object_object_get(from, keys[i])));
+    free(keys);
+    return out;
+}
+
+enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out)
+{
+    struct json_object *copy = sorted(baseline->root);
+    const char *text = copy ? json_object_to_json_string_ext(copy, JSON_C_TO_STRING_PRETTY |
+                                                                       JSON_C_TO_STRING_SPACED |
+                                                                       JSON_C_TO_STRING_NOSLASHESCAPE)
+                            : NULL;
+    if (text)
+        fprintf(out, "%s\n", text);
+    json_object_put(copy);
+    return text ? VS_OK : VS_ERR_NOMEM;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/budget/budget_verdict.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/quantity_sites.h"
+#include "analysis/state/vec.h"
+
+#define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
+
+static const char *keep(struct vs_budget_verdict *out, const char *format, ...) VS_PRINTF(2, 3);
+static const char *keep(struct vs_budget_verdict *out, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(&out->memory, bytes);
+    return copy ? memcpy(copy, text, bytes) : "";
+}
+
+static void note(struct vs_budget_verdict *out, const char *text)
+{
+    if (out->note_count < sizeof out->notes / sizeof *out->notes)
+        out->notes[out->note_count++] = text;
+}
+
+/* *pattern* with * and ?; other characters, as the brackets of a test's parameters, are themselves. */
+static bool glob(const char *pattern, const char *text)
+{
+    char plain[1024];
+    size_t n = 0;
+    if (strcmp(pattern, text) == 0)
+        return true;
+    for (; *pattern && n < sizeof plain - 2; pattern++) {
+        if (strchr("[]\\", *pattern))
+            plain[n++] = '\\';
+        plain[n++] = *pattern;
+    }
+    plain[n] = 0;
+    return fnmatch(plain, text, 0) == 0;
+}
+
+/* The path matches, or the name of its last range. */
+static bool phase_matches(const struct vs_budget_scope *scope, const char *phase)
+{
+    if (!scope->phase || !phase)
+        return !scope->phase && !phase;
+    if (scope->test) {
+        const char *test = vs_test_name(phase);
+        return test && !strstr(test, " / ") && glob(scope->phase, test);
+    }
+    const char *last = phase, *next = strstr(phase, " / ");
+    for (; next; next = strstr(last, " / "))
+        last = next + 3;
+    return glob(scope->phase, phase) || glob(scope->phase, last);
+}
+
+bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
+{
+    char name[256];
+    if (!scope->process || glob(scope->process, process))
+        return true;
+    snprintf(name, sizeof name, "%s", process); /* "train.py" means "train.py #2" too */
+    char *mark = strstr(name, " #");
+    if (mark)
+        *mark = 0;
+    return mark && glob(scope->process, name);
+}
+
+static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
+{
+    return a->metric == b->metric && a->device == b->device && a->way == b->way &&
+           a->per_step == b->per_step && !a->phase == !b->phase &&
+           (!a->phase || strcmp(a->phase, b->phase) == 0);
+}
+
+static const struct vs_quantity *find(const struct vs_measured *run, const struct vs_quantity *like)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (same_quantity(&run->items[i], like))
+            return &run->items[i];
+    return NULL;
+}
+
+struct sample {
+    const struct vs_quantity *quantity;
+    struct vs_measured *run;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    return x->quantity->value < y->quantity->value ? -1 : x->quantity->value > y->quantity->value;
+}
+
+/* Fills the row with the value of all runs: that of the middle run (of two middle ones the higher),
+ * or of the worst. */
+static void take(struct vs_budget_row *row, const struct vs_budget_verdict *out,
+                 const struct vs_quantity *like, enum vs_take how)
+{
+    struct sample samples[64];
+    size_t count = 0;
+    for (size_t i = 0; i < out->run_count && count < 64; i++) {
+        const struct vs_quantity *one = find(out->runs[i], like);
+        if (one && !one->unknown)
+            samples[count++] = (struct sample){one, out->runs[i]};
+    }
+    if (!count)
+        samples[count++] = (struct sample){like, out->runs[0]};
+    qsort(samples, count, sizeof *samples, by_value);
+    bool low = like->metric == VS_METRIC_FREE;
+    size_t chosen = how == VS_TAKE_MEDIAN ? low ? (count - 1) / 2 : count / 2 : low ? 0 : count - 1;
+    row->quantity = *samples[chosen].quantity;
+    row->run = samples[chosen].run;
+    row->runs = count;
+    row->lowest = samples[0].quantity->value;
+    row->highest = samples[count - 1].quantity->value;
+}
+
+static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, bool bytes)
+{
+    uint64_t more = (uint64_t)((double)value * (double)budget->tolerance_millionths / 1e6);
+    if (bytes && budget->tolerance_bytes > more)
+        more = budget->tolerance_bytes;
+    return value + more;
+}
+
+/* Finds the culprits of an exceeded row. */
+static enum vs_err accuse(struct vs_budget_verdict *out, struct vs_budget_row *row,
+                          const struct vs_baseline *baseline)
+{
+    struct vs_named_sites now, before;
+    struct vs_measured *run = row->run;
+    enum vs_err err = vs_quantity_sites(run, &row->quantity, &row->sites);
+    if (!err)
+        err = vs_named_sites_of(&run->memory, &row->sites, row->quantity.metric, &now);
+    if (err)
+        return err;
+    bool known = baseline && row->has_baseline && row->quantity.value > row->baseline &&
+                 vs_baseline_sites(baseline, out->process, &row->quantity, &run->memory, &before);
+    bool per_step = row->quantity.per_step && row->quantity.metric != VS_METRIC_GROWTH;
+    for (size_t i = 0; known && per_step && i < before.count; i++) {
+        uint64_t steps = vs_baseline_steps(baseline, out->process);
+        before.items[i].bytes /= steps ? steps : 1;
+        before.items[i].count /= steps ? steps : 1;
+    }
+    if (known)
+        row->culprit_count = vs_culprits(&now, &before, row->quantity.metric,
+                                         row->baseline / VS_BASELINE_SITE_PART, row->culprits,
+                                         VS_CULPRITS_MAX);
+    row->compared = row->culprit_count > 0;
+    if (!row->compared)
+        row->culprit_count = vs_culprits(&now, NULL, row->quantity.metric, 0, row->culprits,
+                                         VS_CULPRITS_MAX);
+    return VS_OK;
+}
+
+static enum vs_err add_row(struct vs_budget_verdict *out, const struct vs_budget_row *row)
+{
+    enum vs_err err = vs_vec_grow(&out->rows, &out->capacity, out->count + 1, sizeof *out->rows);
+    if (!err) {
+        out->rows[out->count++] = *row;
+        out->exceeded += row->exceeded;
+    }
+    return err;
+}
+
+static bool is_bytes(enum vs_metric metric)
+{
+    return metric != VS_METRIC_COPIES;
+}
+
+/* A row for *like* with the limit of *limit*, or of the baseline when that is NULL. */
+static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_quantity *like,
+                           const struct vs_budget_limit *limit, const struct vs_budget *budget,
+                           const struct vs_baseline *baseline)
+{
+    struct vs_budget_row row = {.kind = VS_ROW_QUANTITY, .of_baseline = !limit};
+    take(&row, out, like, budget->take);
+    row.has_baseline = baseline && vs_baseline_value(baseline, out->process, like, &row.baseline);
+    if (!limit && !row.has_baseline)
+        return VS_OK;
+    row.from = limit ? limit->from : budget->baseline;
+    row.limit = limit ? limit->amount
+                      : with_tolerance(row.baseline, budget, is_bytes(like->metric));
+    row.exceeded = like->metric == VS_METRIC_FREE ? row.quantity.value < row.limit
+                                                  : row.quantity.value > row.limit;
+    uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
+    row.wide = budget->tolerance && row.highest > allowed;
+    enum vs_err err = row.exceeded ? accuse(out, &row, baseline) : VS_OK;
+    return err ? err : add_row(out, &row);
+}
+
+static bool on_device(const struct vs_budget *budget, const struct vs_budget_scope *scope,
+                      uint64_t device)
+{
+    return (!budget->only.one_device || budget->only.device == device) &&
+           (!scope->one_device || scope->device == device);
+}
+
+static bool limits(const struct vs_budget *budget, const struct vs_budget_limit *limit,
+                   const struct vs_quantity *quantity)
+{
+    return limit->metric == quantity->metric && limit->way == quantity->way &&
+           (limit->metric == VS_METRIC_GROWTH || limit->per_step == quantity->per_step) &&
+           phase_matches(&limit->scope, quantity->phase) &&
+           on_device(budget, &limit->scope, quantity->device);
+}
+
+const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget, char *why)
+{
+    const struct vs_budget_limit *limit = NULL;
+    for (size_t i = 0; i < budget->count && !limit; i++)
+        limit = budget->limits[i].matched ? NULL : &budget->limits[i];
+    if (!limit)
+        return NULL;
+    const struct vs_budget_scope *scope = &limit->scope;
+    if (limit->unmeasured && (limit->metric == VS_METRIC_GROWTH || limit->per_step))
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: the run has no steps, so nothing is known per step; mark "
+                 "them with ranges named \"step N\"", limit->from);
+    else if (limit->unmeasured)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: the device's free memory was never read during the run; "
+                 "limit max-reserved instead", limit->from);
+    else if (scope->phase)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: no %s '%.200s' occurred; check the name (`vramscope report "
+                 "TRACE` lists the phases)", limit->from, scope->test ? "test" : "phase", scope->phase);
+    else if (scope->process)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: no trace is of a process '%.200s'; check the name", limit->from,
+                 scope->process);
+    else if (scope->one_device)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: the program did not use device %" PRIu64, limit->from,
+                 scope->device);
+    else
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: the program used no device", limit->from);
+    return limit;
+}
+
+static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
+                               struct vs_budget_limit *limit, const struct vs_baseline *baseline)
+{
+    const struct vs_measured *run = out->runs[0];
+    enum vs_err err = VS_OK;
+    if (!vs_budget_applies(&limit->scope, out->process))
+        return VS_OK;
+    for (size_t i = 0; !err && i < run->count; i++) {
+        const struct vs_quantity *quantity = &run->items[i];
+        if (!limits(budget, limit, quantity))
+            continue;
+        limit->unmeasured |= quantity->unknown;
+        limit->matched |= !quantity->unknown;
+        if (!quantity->unknown)
+            err = compare(out, quantity, limit, budget, baseline);
+    }
+    return err;
+}
+
+static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
+                                  const struct vs_baseline *baseline)
+{
+    static const struct vs_budget_scope any;
+    const struct vs_measured *run = out->runs[0];
+    enum vs_err err = VS_OK;
+    if (!vs_baseline_has(baseline, out->process)) {
+        note(out, keep(out, "%s has no process '%s' yet; add it with --update-baseline",
+                       budget->baseline, out->process));
+        return VS_OK;
+    }
+    uint64_t steps = vs_baseline_steps(baseline, out->process);
+    if (steps != run->steps)
+        note(out, keep(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
+                       ": totals of the whole run differ for that reason", steps, run->steps));
+    for (size_t i = 0; !err && i < run->count; i++)
+        if (vs_baseline_kept(&run->items[i]) && on_device(budget, &any, run->items[i].device))
+            err = compare(out, &run->items[i], NULL, budget, baseline);
+    const char *phase;
+    for (size_t i = 0; i < 3 && (phase = vs_baseline_absent(baseline, out->process, run, i)); i++)
+        note(out, keep(out, "phase '%s' of the baseline did not occur", phase));
+    return err;
+}
+
+bool vs_exit_status(const struct vs_report *report, uint64_t *status)
+{
+    if (report->has_end && report->end_reason == VS_END_EXIT)
+        *status = report->end_status;
+    else if (report->has_end && (report->end_reason == VS_END_SIGNAL ||
+                                 report->end_reason == VS_END_KILLED))
+        *status = 128 + report->end_status;
+    else if (!report->has_end && report->outcome.kind == VS_OUTCOME_EXITED)
+        *status = report->outcome.status;
+    else if (!report->has_end && report->outcome.kind == VS_OUTCOME_KILLED)
+        *status = 128 + report->outcome.status;
+    else
+        return false;
+    return true;
+}
+
+static bool exit_allowed(const struct vs_budget *budget, uint64_t status)
+{
+    bool allowed = budget->allow_any_exit || status == 0;
+    for (size_t i = 0; i < budget->allow_exit_count; i++)
+        allowed |= budget->allow_exit[i] == status;
+    return allowed;
+}
+
+/* The last out of memory that the program did not recover from. */
+static const struct vs_report_failure *last_oom(const struct vs_report *report)
+{
+    const struct vs_report_failure *found = NULL;
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        bool memory = failure->framework || failure->error == ERROR_OUT_OF_MEMORY;
+        if (memory && !failure->recovered && !failure->workspace)
+            found = failure;
+    }
+    return found;
+}
+
+/* How the run ended, as rows of their own where that is bad. */
+static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *run,
+                             const struct vs_budget *budget)
+{
+    uint64_t status = 0;
+    bool known = vs_exit_status(run->report, &status);
+    /* a program that ends well has dealt with its failures */
+    const struct vs_report_failure *oom =
+        budget->allow_oom || (known && !status) ? NULL : last_oom(run->report);
+    enum vs_err err = VS_OK;
+    if (oom) {
+        struct vs_budget_row row = {
+            .kind = VS_ROW_OOM, .from = "--allow-oom", .exceeded = true, .failure = oom, .run = run,
+            .runs = 1, .quantity = {.device = oom->device, .event = oom->event,
+                                    .time_ns = oom->time_ns, .value = oom->requested,
+                                    .place = oom->place ? oom->place : ""}};
+        struct vs_report_sites one = {.items = &oom->site, .count = 1};
+        struct vs_named_sites named;
+        err = vs_named_sites_of(&run->memory, &one, VS_METRIC_ALLOCATED, &named);
+        if (!err)
+            row.culprit_count = vs_culprits(&named, NULL, VS_METRIC_ALLOCATED, 0, row.culprits, 1);
+        if (!err)
+            err = add_row(out, &row);
+    }
+    if (err || !known || exit_allowed(budget, status) || (oom && status < 128))
+        return err;
+    struct vs_budget_row row = {.kind = VS_ROW_EXIT, .from = "--allow-exit", .exceeded = true,
+                                 .status = status, .run = run, .runs = 1,
+                                 .quantity = {.time_ns = run->report->duration_ns, .place = "",
+                                              .value = status}};
+    return add_row(out, &row);
+}
+
+static void note_spread(struct vs_budget_verdict *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (out->rows[i].wide) {
+            note(out, "the runs differ by more than the tolerance: a limit may hold or fail by chance; "
+                      "raise --tolerance, or make the program deterministic");
+            return;
+        }
+}
+
+enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
+                             const char *process, struct vs_budget *budget,
+                             const struct vs_baseline *baseline)
+{
+    enum vs_err err = VS_OK;
+    out->runs = runs;
+    out->run_count = count;
+    out->process = process;
+    for (size_t i = 0; !err && i < count; i++)
+        err = check_end(out, runs[i], budget);
+    for (size_t i = 0; !err && i < budget->count; i++)
+        err = check_limit(out, budget, &budget->limits[i], baseline);
+    if (!err && baseline)
+        err = check_baseline(out, budget, baseline);
+    note_spread(out);
+    return err;
+}
+
+void vs_budget_verdict_free(struct vs_budget_verdict *verdict)
+{
+    free(verdict->rows);
+    vs_arena_free_all(&verdict->memory);
+    *verdict = (struct vs_budget_verdict){0};
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compares one run, or several runs of one program, with a budget and a baseline: which limits hold,
+ * by how much others are exceeded, at which moment, and which call sites make up the difference. A
+ * limit holds when the value is at most the limit. */
+#ifndef VS_BUDGET_VERDICT_H
+#define VS_BUDGET_VERDICT_H
+
+#include "analysis/budget/baseline.h"
+
+#define VS_CULPRITS_MAX 5
+
+enum vs_row_kind { VS_ROW_QUANTITY, VS_ROW_EXIT, VS_ROW_OOM };
+
+struct vs_budget_row {
+    enum vs_row_kind kind;
+    struct vs_quantity quantity; /* of the run whose value is taken; of EXIT and OOM only device, time */
+    const char *from;     /* "--max-peak", "vramscope.toml:7", the baseline's name */
+    uint64_t limit;       /* of EXIT: 0 */
+    bool of_baseline;     /* the limit is the baseline's value with the tolerance */
+    bool exceeded;
+    bool has_baseline;    /* there is a value in the baseline */
+    uint64_t baseline;
+    uint64_t runs, lowest, highest; /* over all runs */
+    bool wide;            /* they differ by more than the tolerance */
+    struct vs_measured *run; /* whose value is taken */
+    struct vs_report_sites sites; /* only where exceeded */
+    struct vs_culprit culprits[VS_CULPRITS_MAX];
+    size_t culprit_count;
+    bool compared;        /* the culprits are the difference to the baseline */
+    const struct vs_report_failure *failure; /* of OOM */
+    uint64_t status;      /* of EXIT */
+};
+
+struct vs_budget_verdict {
+    const char *process;   /* with its number where several have the same name: "train.py #2" */
+    struct vs_measured **runs;
+    size_t run_count;
+    struct vs_budget_row *rows;
+    size_t count, capacity, exceeded;
+    const char *notes[16]; /* sentences that do not change the result */
+    size_t note_count;
+    struct vs_arena memory;
+};
+
+/* vs_budget_verdict_build: *runs* of one program (one, without --take) against *budget* and *baseline*
+ * (NULL: none). *process* is the name in the baseline. *out* is zero-initialised; *runs* and
+ * *process* must outlive it. Marks the limits that were compared. VS_ERR_NOMEM. */
+enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
+                             const char *process, struct vs_budget *budget,
+                             const struct vs_baseline *baseline) VS_MUST_CHECK;
+
+/* vs_budget_unmatched: after all runs: a limit that nothing was compared with, because it names a
+ * phase, test, process or device that does not occur, or what was not measured; the sentence in *why*
+ * (VS_BUDGET_WHY_MAX bytes). NULL: there is none. A budget must not hold because a name in it is
+ * misspelt. */
+const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget, char *why);
+
+/* vs_exit_status: the status with which the program ended, as a shell has it (128 + signal);
+ * false when the trace does not have it. */
+bool vs_exit_status(const struct vs_report *report, uint64_t *status);
+
+/* vs_budget_applies: whether limits of *scope* may apply to process *process*. */
+bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process);
+
+void vs_budget_verdict_free(struct vs_budget_verdict *verdict);
+
+#endif

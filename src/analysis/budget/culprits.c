@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Sites of one name are aligned as two texts are by an edit distance: in the order of
+ * their lines, where a change costs the bytes that differ, so that an inserted line is the one that is
+ * new and the lines after it keep their partners. */
+#include "analysis/budget/culprits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/site_text.h"
+
+#define ALIGN_MAX 64 /* sites of one name that are aligned; more are matched in order */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *vs_change_name(enum vs_site_change change)
+{
+    static const char *const names[] = {"holds", "new", "grown"};
+    return names[change];
+}
+
+/* The function's name without what the compiler adds to copies of it. */
+static int function_length(const char *function)
+{
+    static const char *const added[] = {".part.", ".constprop.", ".isra.", ".cold"};
+    size_t length = strlen(function);
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        const char *at = strstr(function, added[i]);
+        if (at && (size_t)(at - function) < length)
+            length = (size_t)(at - function);
+    }
+    return (int)length;
+}
+
+/* The next frame of the user's from *i* on; frame_count when there is none. */
+static size_t user_frame(const struct vs_report_site *site, size_t i)
+{
+    while (i < site->frame_count && site->folds && site->frames[i].library)
+        i++;
+    return i;
+}
+
+char *vs_site_stable_name(char *out, const struct vs_report_site *site)
+{
+    const char *file = "";
+    size_t n = 0, shown = 0;
+    if (site->line) { /* "loss.backward() (train.py:40)" */
+        const char *colon = strrchr(site->line, ':');
+        snprintf(out, VS_SITE_NAME_MAX, "%.*s%s", colon ? (int)(colon - site->line) : 400, site->line,
+                 colon && strchr(colon, ')') ? ")" : "");
+        return vs_text_clean(out);
+    }
+    snprintf(out, VS_SITE_NAME_MAX, "%s", *site->api ? site->api : "unknown");
+    for (size_t i = user_frame(site, site->wrappers);
+         i < site->frame_count && shown < VS_SITE_NAME_FRAMES && n < VS_SITE_NAME_MAX;
+         i = user_frame(site, i + 1), shown++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        const char *name = frame->file ? base_name(frame->file) : frame->module;
+        bool same = strcmp(name ? name : "", file) == 0;
+        int wrote = snprintf(out + n, VS_SITE_NAME_MAX - n, "%s%.*s%s%s%s", shown ? " < " : "",
+                             function_length(frame->function), frame->function, same ? "" : " (",
+                             same ? "" : name, same ? "" : ")");
+        n += wrote > 0 ? (size_t)wrote : 0;
+        file = name ? name : "";
+    }
+    return vs_text_clean(out);
+}
+
+static int compare_lines(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    size_t i = user_frame(a, a->wrappers), j = user_frame(b, b->wrappers);
+    for (; i < a->frame_count && j < b->frame_count;
+         i = user_frame(a, i + 1), j = user_frame(b, j + 1))
+        if (a->frames[i].line != b->frames[j].line)
+            return a->frames[i].line < b->frames[j].line ? -1 : 1;
+    const char *x = a->line ? a->line : "", *y = b->line ? b->line : "";
+    return strcmp(x, y);
+}
+
+static int by_name_and_line(const void *a, const void *b)
+{
+    const struct vs_named_site *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : compare_lines(x->site, y->site);
+}
+
+enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
+                              enum vs_metric metric, struct vs_named_sites *out)
+{
+    struct vs_named_site *items = vs_arena_alloc(memory, (sites->count + 1) * sizeof *items);
+    if (!items)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        char text[VS_SITE_NAME_MAX];
+        size_t bytes = strlen(vs_site_stable_name(text, site)) + 1;
+        char *name = vs_arena_alloc(memory, bytes);
+        if (!name)
+            return VS_ERR_NOMEM;
+        items[i] = (struct vs_named_site){
+            .name = memcpy(name, text, bytes), .count = site->count, .site = site,
+            .bytes = metric == VS_METRIC_GROWTH ? site->growth_per_step : site->bytes};
+    }
+    qsort(items, sites->count, sizeof *items, by_name_and_line);
+    size_t count = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        if (count && by_name_and_line(&items[count - 1], &items[i]) == 0) {
+            items[count - 1].bytes += items[i].bytes;
+            items[count - 1].count += items[i].count;
+        } else {
+            items[count++] = items[i];
+        }
+    }
+    *out = (struct vs_named_sites){items, count};
+    return VS_OK;
+}
+
+static uint64_t amount(const struct vs_named_site *site, enum vs_metric metric)
+{
+    return metric == VS_METRIC_COPIES ? site->count : site->bytes;
+}
+
+static bool same_line(const struct vs_report_site *a, size_t i, const struct vs_report_site *b,
+                      size_t j)
+{
+    const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[j];
+    return x->line == y->line && strcmp(x->function, y->function) == 0;
+}
+
+/* The frame that tells *site* from the others: an allocation function of the program, which several
+ * call on one line, is passed over. */
+static size_t telling_frame(const struct vs_named_sites *all, const struct vs_report_site *site)
+{
+    size_t frame = user_frame(site, site->wrappers);
+    for (;;) {
+        size_t next = user_frame(site, frame + 1);
+        bool shared = false;
+        for (size_t k = 0; k < all->count && !shared; k++) {
+            const struct vs_report_site *other = all->items[k].site;
+            size_t i = user_frame(site, site->wrappers), j = user_frame(other, other->wrappers);
+            bool same = other != site && !other->line;
+            while (same && i <= frame && j < other->frame_count) {
+                same = same_line(site, i, other, j);
+                i = user_frame(site, i + 1);
+                j = user_frame(other, j + 1);
+            }
+            shared = same && i > frame;
+        }
+        if (!shared || next >= site->frame_count || !site->frames[next].line)
+            return frame;
+        frame = next;
+    }
+}
+
+static struct vs_culprit culprit_of(const struct vs_named_sites *all,
+                                    const struct vs_named_site *named)
+{
+    const struct vs_report_site *site = named->site;
+    struct vs_culprit out = {.bytes = named->bytes, .count = named->count, .site = site};
+    if (site->line) {
+        out.function = site->line;
+        out.file = site->line_file;
+        out.line = site->line_number;
+        return out;
+    }
+    if (!site->frame_count)
+        return out;
+    size_t frame = telling_frame(all, site);
+    if (frame >= site->frame_count)
+        frame = 0;
+    out.function = site->frames[frame].function;
+    out.file = site->frames[frame].file;
+    out.line = site->frames[frame].line;
+    return out;
+}
+
+/* Insert into the *count* largest so far. */
+static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs_culprit one)
+{
+    size_t at = count < max ? count : max;
+    while (at > 0 && out[at - 1].delta < one.delta) {
+        if (at < max)
+            out[at] = out[at - 1];
+        at--;
+    }
+    if (at < max)
+        out[at] = one;
+    return count < max ? count + 1 : max;
+}
+
+/* Of two alignments with as many bytes, the one with fewer changed sites. */
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    uint64_t bytes = a > b ? a - b : b - a;
+    return bytes * 1024 + (bytes != 0);
+}
+
+/* Matches now[0 … n) with before[0 … m), both of one name and at most ALIGN_MAX: partner[i] is the
+ * index in *before* + 1, or 0. */
+static void align(const struct vs_named_site *now, size_t n, const struct vs_named_site *before,
+                  size_t m, enum vs_metric metric, size_t *partner)
+{
+    uint64_t cost[ALIGN_MAX + 1][ALIGN_MAX + 1];
+    for (size_t i = 0; i <= n; i++) {
+        for (size_t j = 0; j <= m; j++) {
+            uint64_t best = i || j ? UINT64_MAX : 0;
+            if (i && j)
+                best = cost[i - 1][j - 1] +
+                       apart(amount(&now[i - 1], metric), amount(&before[j - 1], metric));
+            uint64_t skip = i ? cost[i - 1][j] + apart(amount(&now[i - 1], metric), 0) : UINT64_MAX;
+            uint64_t gone = j ? cost[i][j - 1] + apart(amount(&before[j - 1], metric), 0) : UINT64_MAX;
+            best = skip < best ? skip : best;
+            cost[i][j] = gone < best ? gone : best;
+        }
+    }
+    for (size_t i = n, j = m; i > 0;) {
+        uint64_t pair = j ? cost[i - 1][j - 1] + apart(amount(&now[i - 1], metric),
+                                                        amount(&before[j - 1], metric))
+                          : UINT64_MAX;
+        if (pair == cost[i][j])
+            partner[--i] = j--;
+        else if (cost[i - 1][j] + apart(amount(&now[i - 1], metric), 0) == cost[i][j])
+            partner[--i] = 0;
+        else
+            j--;
+    }
+}
+
+static size_t run_of(const struct vs_named_sites *sites, size_t from)
+{
+    size_t n = from;
+    while (n < sites->count && strcmp(sites->items[n].name, sites->items[from].name) == 0)
+        n++;
+    return n - from;
+}
+
+static size_t changes_of_name(const struct vs_named_sites *all, size_t from, size_t n,
+                              const struct vs_named_site *before, size_t m, enum vs_metric metric,
+                              uint64_t new_min, struct vs_culprit *out, size_t count, size_t max)
+{
+    size_t partner[ALIGN_MAX];
+    const struct vs_named_site *now = &all->items[from];
+    if (n <= ALIGN_MAX && m <= ALIGN_MAX)
+        align(now, n, before, m, metric, partner);
+    for (size_t i = 0; i < n; i++) {
+        size_t other = n <= ALIGN_MAX && m <= ALIGN_MAX ? partner[i] : i < m ? i + 1 : 0;
+        uint64_t value = amount(&now[i], metric);
+        uint64_t was = other ? amount(&before[other - 1], metric) : 0;
+        if (value <= was || (!other && value < new_min))
+            continue;
+        struct vs_culprit one = culprit_of(all, &now[i]);
+        one.change = other ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
+        one.delta = (int64_t)(value - was);
+        count = insert(out, count, max, one);
+    }
+    return count;
+}
+
+size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                   enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max)
+{
+    size_t count = 0, old = 0;
+    for (size_t i = 0; !before && i < now->count; i++) {
+        struct vs_culprit one = culprit_of(now, &now->items[i]);
+        one.delta = (int64_t)amount(&now->items[i], metric);
+        count = insert(out, count, max, one);
+    }
+    for (size_t i = 0; before && i < now->count;) {
+        size_t n = run_of(now, i);
+        while (old < before->count && strcmp(before->items[old].name, now->items[i].name) < 0)
+            old++;
+        size_t m = old < before->count && strcmp(before->items[old].name, now->items[i].name) == 0
+                       ? run_of(before, old) : 0;
+        count = changes_of_name(now, i, n, m ? &before->items[old] : NULL, m, metric, new_min, out,
+                                count, max);
+        i += n;
+    }
+    return count;
+}

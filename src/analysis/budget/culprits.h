@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The call sites that make up a quantity, or its difference to a baseline. A call site has a name that
+ * survives edits of the source: functions and base names of files, without lines. Several sites of one
+ * name are told apart by their order in the source, and matched with the baseline's so that as few
+ * bytes as possible differ. */
+#ifndef VS_CULPRITS_H
+#define VS_CULPRITS_H
+
+#include "analysis/budget/budget_key.h"
+#include "analysis/report/report.h"
+
+#define VS_SITE_NAME_MAX 512
+#define VS_SITE_NAME_FRAMES 3
+
+enum vs_site_change { VS_CHANGE_HOLDS, VS_CHANGE_NEW, VS_CHANGE_GROWN };
+
+struct vs_culprit {
+    enum vs_site_change change;
+    int64_t delta;          /* in the metric's unit; of HOLDS its whole share */
+    uint64_t bytes, count;
+    const char *function, *file; /* of the user's line; NULL: unknown */
+    unsigned line;               /* 0: unknown */
+    const struct vs_report_site *site; /* its heaviest */
+};
+
+/* A call site by its stable name. */
+struct vs_named_site {
+    const char *name;  /* "forward (net.py) < train (train.py)" */
+    uint64_t bytes, count;
+    const struct vs_report_site *site; /* NULL: of a baseline */
+};
+
+struct vs_named_sites {
+    struct vs_named_site *items; /* by name, equal names in the order of their lines */
+    size_t count;
+};
+
+/* vs_site_stable_name: in *out* (VS_SITE_NAME_MAX bytes). Returns out. */
+char *vs_site_stable_name(char *out, const struct vs_report_site *site);
+
+/* vs_named_sites_of: names *sites*; those with the same name and lines are one. Of growth *bytes* is
+ * the growth per step. *memory* owns the result; VS_ERR_NOMEM. */
+enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
+                              enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
+
+/* vs_culprits: at most *max* sites of *now*, most first: with *before* (NULL: there is no baseline)
+ * those that are new or have grown since, otherwise those that hold most. *new_min*: sites below it
+ * are not in a baseline, so they are not new. Returns how many. */
+size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                   enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
+
+/* vs_change_name: "holds", "new", "grown". */
+const char *vs_change_name(enum vs_site_change change);
+
+#endif

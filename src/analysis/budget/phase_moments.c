@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A change of a device's bytes counts for the phase of the thread that made it and
+ * for the phases around that, as the replay counts peaks. Phases are never removed, so that their
+ * index in the replay is their index here. */
+#include "analysis/budget/phase_moments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/naming/name_text.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+/* An open range of a thread: what was allocated when it was opened. */
+struct phase_range_open {
+    uint32_t tid, phase;
+    unsigned depth;
+    uint64_t allocated[VS_DEVICES_MAX];
+};
+
+/* As in struct vs_phase, which is freed before the moments are read. */
+struct phase_name {
+    const char *name, *prefix;
+    bool is_step, unnumbered; /* unnumbered: the program's name has no number */
+    uint32_t parent;
+};
+
+struct vs_phase_moments {
+    struct vs_phase_row *rows;
+    struct phase_name *names;
+    size_t count, capacity, name_capacity;
+    struct phase_range_open *open;
+    size_t open_count, open_capacity;
+    struct vs_arena memory;
+    bool failed;
+};
+
+struct vs_phase_moments *vs_phase_moments_open(void)
+{
+    return calloc(1, sizeof(struct vs_phase_moments));
+}
+
+static const char *keep(struct vs_phase_moments *moments, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(&moments->memory, bytes);
+    moments->failed |= !copy;
+    return copy ? memcpy(copy, text, bytes) : "";
+}
+
+static void add_phases(struct vs_phase_moments *moments, const struct vs_replay *replay)
+{
+    char text[VS_PLACE_TEXT_MAX];
+    size_t count = replay->phases.count;
+    if (vs_vec_grow(&moments->rows, &moments->capacity, count, sizeof *moments->rows) ||
+        vs_vec_grow(&moments->names, &moments->name_capacity, count, sizeof *moments->names)) {
+        moments->failed = true;
+        return;
+    }
+    for (; moments->count < count; moments->count++) {
+        struct vs_place place = {.phase = (uint32_t)moments->count};
+        const struct vs_phase *phase = &replay->phases.items[moments->count];
+        moments->rows[moments->count] = (struct vs_phase_row){
+            .path = keep(moments, vs_phases_text(&replay->phases, place, text))};
+        moments->names[moments->count] = (struct phase_name){
+            .name = keep(moments, phase->name ? phase->name : ""), .is_step = phase->is_step,
+            .prefix = keep(moments, phase->prefix ? phase->prefix : ""),
+            .unnumbered = phase->prefix == phase->name, .parent = phase->parent};
+    }
+}
+
+static struct vs_phase_device *device_of(struct vs_phase_moments *moments, uint32_t phase,
+                                         unsigned account)
+{
+    struct vs_phase_row *row = &moments->rows[phase];
+    if (vs_vec_grow(&row->devices, &row->capacity, account + 1, sizeof *row->devices)) {
+        moments->failed = true;
+        return NULL;
+    }
+    if (row->count <= account)
+        row->count = account + 1;
+    return &row->devices[account];
+}
+
+static void raise(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t phase,
+                  struct vs_place place, unsigned account)
+{
+    struct vs_phase_device *device = device_of(moments, phase, account);
+    const struct vs_account *sums = replay->accounts[account];
+    if (!device || !sums)
+        return;
+    uint64_t start = vs_replay_start_ns(replay);
+    uint64_t now[3] = {vs_user_sums(replay, account).allocated, sums->sums.now.requested,
+                       sums->sums.now.reserved};
+    for (int m = 0; m < 3; m++)
+        if (now[m] > device->peak[m].bytes)
+            device->peak[m] = (struct vs_phase_moment){
+                .bytes = now[m], .event = replay->events, .place = place,
+                .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
+}
+
+static void raise_all(struct vs_phase_moments *moments, const struct vs_replay *replay,
+                      struct vs_place place, unsigned account)
+{
+    for (uint32_t phase = place.phase; phase && phase < moments->count;
+         phase = moments->names[phase].parent)
+        raise(moments, replay, phase, place, account);
+}
+
+static void opened(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+                   struct vs_place place, unsigned depth)
+{
+    if (vs_vec_grow(&moments->open, &moments->open_capacity, moments->open_count + 1,
+                    sizeof *moments->open)) {
+        moments->failed = true;
+        return;
+    }
+    struct phase_range_open *range = &moments->open[moments->open_count++];
+    *range = (struct phase_range_open){.tid = tid, .phase = place.phase, .depth = depth};
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        range->allocated[a] = vs_user_sums(replay, a).allocated;
+        raise_all(moments, replay, place, a);
+    }
+}
+
+/* Ranges of *tid* deeper than *depth* were closed. */
+static void closed(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+                   unsigned depth)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    for (size_t i = moments->open_count; i-- > 0;) {
+        struct phase_range_open *range = &moments->open[i];
+        if (range->tid != tid || range->depth <= depth)
+            continue;
+        for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+            struct vs_phase_device *device = device_of(moments, range->phase, a);
+            uint64_t now = vs_user_sums(replay, a).allocated;
+            uint64_t kept = now > range->allocated[a] ? now - range->allocated[a] : 0;
+            if (!device || kept <= device->kept)
+                continue;
+            device->kept = kept;
+            device->kept_event = replay->events;
+            device->kept_ns = replay->now_ns > start ? replay->now_ns - start : 0;
+        }
+        moments->open[i] = moments->open[--moments->open_count];
+    }
+}
+
+static unsigned depth_of(const struct vs_replay *replay, uint32_t tid)
+{
+    for (size_t i = 0; i < replay->phases.thread_count; i++)
+        if (replay->phases.threads[i].tid == tid)
+            return replay->phases.threads[i].depth;
+    return 0;
+}
+
+void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
+                              const struct vs_event *event)
+{
+    struct vs_phase_moments *moments = context;
+    if (moments->failed || replay->phases.count < 2)
+        return;
+    if (moments->count < replay->phases.count)
+        add_phases(moments, replay);
+    if (moments->failed)
+        return;
+    if (event->kind == VS_EVENT_range_push)
+        opened(moments, replay, event->tid, vs_phases_place(&replay->phases, event->tid),
+               depth_of(replay, event->tid));
+    else if (event->kind == VS_EVENT_range_pop)
+        closed(moments, replay, event->tid, depth_of(replay, event->tid));
+    else if (replay->changed < replay->account_count)
+        raise_all(moments, replay, vs_phases_place(&replay->phases, event->tid), replay->changed);
+}
+
+const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,
+                                                 size_t *count)
+{
+    *count = moments->count;
+    return moments->failed ? NULL : moments->rows;
+}
+
+char *vs_phase_moments_place(const struct vs_phase_moments *moments,
+                             const struct vs_phase_moment *moment, char *out)
+{
+    uint32_t chain[VS_RANGE_DEPTH_MAX];
+    const struct vs_place place = moment->place;
+    size_t count = 0, used = 0;
+    *out = 0;
+    if (!place.phase && place.step_known)
+        snprintf(out, VS_PLACE_TEXT_MAX, "step %llu", (unsigned long long)place.step);
+    for (uint32_t p = place.phase; p && p < moments->count && count < VS_RANGE_DEPTH_MAX;
+         p = moments->names[p].parent)
+        chain[count++] = p;
+    while (count-- > 0 && used < VS_PLACE_TEXT_MAX) {
+        const struct phase_name *name = &moments->names[chain[count]];
+        char number[32] = "";
+        bool step = name->is_step && place.step_known;
+        if (step)
+            snprintf(number, sizeof number, "%s%llu", name->unnumbered ? " " : "",
+                     (unsigned long long)place.step);
+        int n = snprintf(out + used, VS_PLACE_TEXT_MAX - used, "%s%s%s", used ? " / " : "",
+                         step ? name->prefix : name->name, number);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return vs_text_clean(out);
+}
+
+void vs_phase_moments_close(struct vs_phase_moments *moments)
+{
+    if (!moments)
+        return;
+    for (size_t i = 0; i < moments->count; i++)
+        free(moments->rows[i].devices);
+    free(moments->rows);
+    free(moments->names);
+    free(moments->open);
+    vs_arena_free_all(&moments->memory);
+    free(moments);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For every phase and device: the highest allocated, requested and reserved bytes while the phase was
+ * open, with the moment of each, and by how much the allocated bytes changed over it. Observes the
+ * replay while a report is built. */
+#ifndef VS_PHASE_MOMENTS_H
+#define VS_PHASE_MOMENTS_H
+
+#include <stddef.h>
+
+#include "analysis/budget/budget_key.h"
+#include "analysis/report/report.h"
+#include "analysis/state/replay.h"
+
+struct vs_phase_moment {
+    uint64_t bytes, event, time_ns; /* time since the start */
+    struct vs_place place;
+};
+
+struct vs_phase_device {
+    struct vs_phase_moment peak[3]; /* by enum vs_metric */
+    uint64_t kept;      /* the largest increase over one of its ranges */
+    uint64_t kept_event, kept_ns; /* when that range was closed */
+};
+
+struct vs_phase_row {
+    const char *path;   /* "step / forward" */
+    struct vs_phase_device *devices; /* by index of the replay */
+    size_t count, capacity;
+};
+
+struct vs_phase_moments; /* zero cost until the first range is opened */
+
+struct vs_phase_moments *vs_phase_moments_open(void); /* NULL: out of memory */
+
+/* vs_phase_moments_observe: a vs_report_observe for vs_report_options. */
+void vs_phase_moments_observe(void *moments, const struct vs_replay *replay,
+                              const struct vs_event *event);
+
+/* vs_phase_moments_rows: all phases; *count* receives how many. NULL when memory ran out. */
+const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,
+                                                 size_t *count);
+
+/* vs_phase_moments_place: the text of the moment's place; *out* has VS_PLACE_TEXT_MAX bytes. */
+char *vs_phase_moments_place(const struct vs_phase_moments *moments,
+                             const struct vs_phase_moment *moment, char *out);
+
+void vs_phase_moments_close(struct vs_phase_moments *moments); /* NULL does nothing */
+
+#endif

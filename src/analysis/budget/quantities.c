@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The figures are those of the report; only the moments of phases come from
+ * phase_moments.h. */
+#include "analysis/budget/quantities.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/copy_lines.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/state/vec.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_python(const char *program)
+{
+    return strncmp(program, "python", 6) == 0 || strncmp(program, "pypy", 4) == 0;
+}
+
+/* Options of the interpreter that take the next word as their value. */
+static bool takes_word(const char *option)
+{
+    return strcmp(option, "-W") == 0 || strcmp(option, "-X") == 0;
+}
+
+char *vs_process_name(const struct vs_report *report, char *out, size_t size)
+{
+    snprintf(out, size, "%s", report->program);
+    char *line = is_python(report->program) ? strdup(report->cmdline) : NULL;
+    char *rest = line, *word = line ? strtok_r(line, " ", &rest) : NULL; /* the interpreter */
+    while (word && (word = strtok_r(NULL, " ", &rest)) != NULL) {
+        bool module = strcmp(word, "-m") == 0;
+        if (module || takes_word(word))
+            word = strtok_r(NULL, " ", &rest);
+        if (word && (module || *word != '-')) {
+            snprintf(out, size, "%s", base_name(word));
+            if (module || *word != '-')
+                break;
+        } else if (word && strcmp(word, "-c") == 0) {
+            break;
+        }
+    }
+    free(line);
+    return out;
+}
+
+const char *vs_test_name(const char *phase)
+{
+    size_t prefix = strlen(VS_TEST_PREFIX);
+    if (!phase || strncmp(phase, VS_TEST_PREFIX, prefix) != 0)
+        return NULL;
+    return phase + prefix;
+}
+
+static struct vs_quantity *add(struct vs_measured *out, const struct vs_quantity *quantity,
+                               enum vs_err *err)
+{
+    if (!*err)
+        *err = vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+    if (*err)
+        return NULL;
+    struct vs_quantity *item = &out->items[out->count++];
+    *item = *quantity;
+    if (!item->place)
+        item->place = "";
+    return item;
+}
+
+static void add_peak(struct vs_measured *out, const struct vs_report_device *device,
+                     enum vs_metric metric, const struct vs_report_peak *peak, bool tensors,
+                     enum vs_err *err)
+{
+    struct vs_quantity quantity = {.metric = metric, .device = device->device, .tensors = tensors,
+                                   .value = peak->bytes, .event = peak->event,
+                                   .time_ns = peak->time_ns, .place = peak->place};
+    add(out, &quantity, err);
+}
+
+/* The readings of the device: their times depend on the machine. */
+static void add_readings(struct vs_measured *out, const struct vs_report_device *device,
+                         enum vs_err *err)
+{
+    const struct vs_balance *most = &device->balance_peak;
+    struct vs_quantity quantity = {.device = device->device, .unknown = !most->known};
+    if (most->known) {
+        quantity.event = most->event;
+        quantity.time_ns = most->time_ns;
+        quantity.place = most->place;
+    }
+    quantity.metric = VS_METRIC_DEVICE;
+    quantity.value = most->known ? most->used : 0;
+    add(out, &quantity, err);
+    quantity.metric = VS_METRIC_FREE;
+    quantity.value = most->known ? most->free : 0;
+    add(out, &quantity, err);
+}
+
+static uint64_t growth_of(const struct vs_report_device *device)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < device->growing.count; i++)
+        sum += device->growing.items[i].growth_per_step;
+    return sum;
+}
+
+/* Of the whole run, and that by its steps, rounded up: when a copy runs depends on the device, how
+ * many there are does not. */
+static void add_copies(struct vs_measured *out, const struct vs_report_device *device,
+                       enum vs_err *err)
+{
+    for (int way = VS_COPIES_ALL; way <= VS_COPIES_ON_DEVICE; way++) {
+        uint64_t bytes = 0, count = 0;
+        for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++) {
+            if (vs_copy_goes((enum vs_copy_way)way, (uint64_t)kind)) {
+                bytes += device->copies[kind].bytes;
+                count += device->copies[kind].count;
+            }
+        }
+        for (int step = 0; step < 2; step++) {
+            struct vs_quantity quantity = {.device = device->device, .per_step = step,
+                                           .way = (enum vs_copy_way)way,
+                                           .unknown = step && !out->steps};
+            uint64_t steps = step && out->steps ? out->steps : 1;
+            quantity.metric = VS_METRIC_TRANSFERRED;
+            quantity.value = quantity.unknown ? 0 : (bytes + steps - 1) / steps;
+            add(out, &quantity, err);
+            quantity.metric = VS_METRIC_COPIES;
+            quantity.value = quantity.unknown ? 0 : (count + steps - 1) / steps;
+            add(out, &quantity, err);
+        }
+    }
+}
+
+static void add_device(struct vs_measured *out, const struct vs_report_device *device,
+                       enum vs_err *err)
+{
+    bool tensors = device->level == VS_LEVEL_FRAMEWORK;
+    add_peak(out, device, VS_METRIC_ALLOCATED, &device->peak_user, tensors, err);
+    add_peak(out, device, VS_METRIC_REQUESTED, &device->peak_requested, false, err);
+    add_peak(out, device, VS_METRIC_RESERVED, &device->peak_reserved, false, err);
+    struct vs_quantity quantity = {
+        .metric = VS_METRIC_LIVE_AT_END, .device = device->device, .tensors = tensors,
+        .value = tensors ? device->user_allocated : device->allocated + device->lost_bytes,
+        .time_ns = out->report->duration_ns};
+    add(out, &quantity, err);
+    add_readings(out, device, err);
+    quantity = (struct vs_quantity){
+        .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,
+        .per_step = true, .value = growth_of(device), .unknown = !out->steps,
+        .time_ns = out->report->duration_ns};
+    add(out, &quantity, err);
+    add_copies(out, device, err);
+}
+
+static const char *copy_text(struct vs_measured *out, const char *text, enum vs_err *err)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(&out->memory, bytes);
+    if (!copy)
+        *err = VS_ERR_NOMEM;
+    return copy ? memcpy(copy, text, bytes) : "";
+}
+
+static void add_phase(struct vs_measured *out, const struct vs_phase_moments *moments,
+                      const struct vs_phase_row *row, size_t index, enum vs_err *err)
+{
+    const struct vs_report_device *device = &out->report->devices[index];
+    const struct vs_phase_device *from = &row->devices[index];
+    bool tensors = device->level == VS_LEVEL_FRAMEWORK;
+    char place[VS_PLACE_TEXT_MAX];
+    for (int m = VS_METRIC_ALLOCATED; m <= VS_METRIC_RESERVED; m++) {
+        struct vs_quantity quantity = {
+            .metric = (enum vs_metric)m, .device = device->device,
+            .phase = copy_text(out, row->path, err),
+            .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
+            .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
+            .place = copy_text(out, vs_phase_moments_place(moments, &from->peak[m], place), err)};
+        add(out, &quantity, err);
+    }
+    struct vs_quantity kept = {
+        .metric = VS_METRIC_LIVE_AT_END, .device = device->device,
+        .phase = copy_text(out, row->path, err), .tensors = tensors, .value = from->kept,
+        .event = from->kept_event, .time_ns = from->kept_ns, .place = copy_text(out, row->path, err)};
+    add(out, &kept, err);
+}
+
+/* The report has its devices in the order of the replay's accounts. */
+enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
+{
+    char name[256];
+    enum vs_err err = VS_OK;
+    size_t phases;
+    const struct vs_phase_row *rows = vs_phase_moments_rows(moments, &phases);
+    out->steps = out->report->steps.done;
+    out->process = copy_text(out, vs_process_name(out->report, name, sizeof name), &err);
+    for (size_t i = 0; i < out->report->device_count; i++)
+        add_device(out, &out->report->devices[i], &err);
+    if (!rows && phases)
+        err = VS_ERR_NOMEM;
+    for (size_t p = 1; !err && p < phases; p++)
+        for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
+            add_phase(out, moments, &rows[p], i, &err);
+    return err ? err : vs_copy_lines_read(out);
+}
+
+void vs_measured_free(struct vs_measured *run)
+{
+    free(run->items);
+    vs_report_free(run->report);
+    vs_reader_close(run->reader);
+    vs_arena_free_all(&run->memory);
+    *run = (struct vs_measured){0};
+}

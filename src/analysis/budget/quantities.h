@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The quantities of one run that a budget or a baseline may limit: bytes and counts, never times, so
+ * that two runs of one program have the same. Each has the moment that `vramscope report` names for
+ * it. Not thread-safe. */
+#ifndef VS_QUANTITIES_H
+#define VS_QUANTITIES_H
+
+#include "analysis/budget/budget_key.h"
+#include "analysis/report/report.h"
+
+#define VS_TEST_PREFIX "test:" /* of the name of a range that is a test */
+
+struct vs_quantity {
+    enum vs_metric metric;
+    uint64_t device;     /* the driver's ordinal */
+    const char *phase;   /* path of ranges; NULL: the whole program */
+    bool per_step;
+    enum vs_copy_way way;
+    bool tensors;        /* PyTorch's tensors instead of the memory that holds them */
+    bool unknown;        /* not measured in this run; *value* is 0 */
+    uint64_t value;
+    uint64_t event;      /* 1-based number in the trace at which it was reached; 0: none */
+    uint64_t time_ns;    /* since the start */
+    const char *place;   /* "step 3 / backward"; "" outside any range; never NULL */
+};
+
+/* A call that copied, by the line that made it. */
+struct vs_copy_line {
+    enum vs_copy_way way;
+    uint64_t device, bytes, count;
+    struct vs_report_site site;
+};
+
+/* One trace, read. */
+struct vs_measured {
+    struct vs_reader *reader;  /* owned */
+    struct vs_report *report;  /* owned */
+    const char *process;       /* the program's name, or of Python its script's */
+    struct vs_quantity *items; /* in a fixed order: by device, the whole program first */
+    size_t count, capacity;
+    uint64_t steps;
+    const struct vs_copy_line *copies; /* most bytes first */
+    size_t copy_count;
+    bool copy_lines_known;
+    struct vs_arena memory;
+};
+
+/* vs_process_name: "train.py" for "python3 -u train.py --lr 1", "pytest" for "python -m pytest",
+ * otherwise the name of the executable; in *out* (*size* bytes). Returns out. */
+char *vs_process_name(const struct vs_report *report, char *out, size_t size);
+
+/* vs_test_name: the test's name if *phase* is the range of a test or lies in it, or NULL. */
+const char *vs_test_name(const char *phase);
+
+struct vs_phase_moments;
+
+/* vs_measure: fills *out*, of which reader and report are set, with the quantities; *moments* were
+ * observed while the report was built. VS_ERR_NOMEM. */
+enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
+    VS_MUST_CHECK;
+
+void vs_measured_free(struct vs_measured *run);
+
+#endif

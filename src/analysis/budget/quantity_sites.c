@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The report has the sites at the peak of allocated, at the end, and those that grow;
+ * for other moments the trace is read again. Segments of the caching allocator are followed by their
+ * own events, because the replay does not keep the stacks that made them. */
+#include "analysis/budget/quantity_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/report/summary.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+#include "base/vs_map.h"
+
+static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
+{
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].device == number)
+            return &report->devices[i];
+    return NULL;
+}
+
+/* A segment, or mapped memory, and the stack of the request that made it. */
+struct held_segment {
+    uint64_t addr, bytes, stack;
+};
+
+struct segments_held {
+    struct held_segment *items;
+    size_t count, capacity;
+    uint64_t device;
+};
+
+/* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
+static void release(struct segments_held *held, uint64_t addr, uint64_t bytes)
+{
+    for (size_t i = held->count; i-- > 0;) {
+        struct held_segment *segment = &held->items[i];
+        uint64_t from = segment->addr > addr ? segment->addr : addr;
+        uint64_t end = segment->addr + segment->bytes, to = end < addr + bytes ? end : addr + bytes;
+        if (from >= to)
+            continue;
+        segment->bytes -= to - from; /* which part does not matter: only the sum is shown */
+        segment->addr = from == segment->addr ? to : segment->addr;
+        if (!segment->bytes)
+            *segment = held->items[--held->count];
+    }
+}
+
+static enum vs_err hold(struct segments_held *held, uint64_t addr, uint64_t bytes, uint64_t stack)
+{
+    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
+    if (!err)
+        held->items[held->count++] = (struct held_segment){addr, bytes, stack};
+    return err;
+}
+
+static enum vs_err follow_segments(struct segments_held *held, const struct vs_event *event)
+{
+    switch (event->kind) {
+    case VS_EVENT_segment_alloc:
+        return event->segment_alloc.device == held->device
+                   ? hold(held, event->segment_alloc.addr, event->segment_alloc.size,
+                          event->segment_alloc.stack) : VS_OK;
+    case VS_EVENT_segment_map:
+        return event->segment_map.device == held->device && event->segment_map.reserved
+                   ? hold(held, event->segment_map.addr, event->segment_map.reserved,
+                          event->segment_map.stack) : VS_OK;
+    case VS_EVENT_segment_free:
+        if (event->segment_free.device == held->device)
+            release(held, event->segment_free.addr, event->segment_free.size);
+        return VS_OK;
+    case VS_EVENT_segment_unmap:
+        if (event->segment_unmap.device == held->device)
+            release(held, event->segment_unmap.addr, event->segment_unmap.size);
+        return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+/* Reads the trace up to event *number*, with the segments held then. */
+static enum vs_err state_at(struct vs_measured *run, uint64_t number, struct segments_held *held,
+                            struct vs_trace_state **out)
+{
+    struct vs_event event;
+    enum vs_err err = vs_trace_state_open(run->reader, out);
+    if (!err)
+        err = vs_reader_rewind(run->reader);
+    while (!err && (*out)->replay->events < number &&
+           (err = vs_reader_next(run->reader, &event)) == VS_OK) {
+        err = follow_segments(held, &event);
+        if (!err)
+            err = vs_trace_state_event(*out, &event);
+    }
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static int heavier_site(const void *a, const void *b)
+{
+    const struct vs_report_site *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+}
+
+/* The segments as a list of sites, those that read the same together. */
+static enum vs_err name_segments(const struct vs_summary *summary, const struct segments_held *held,
+                                 struct vs_report_sites *out)
+{
+    struct vs_report_site *sites = vs_arena_alloc(summary->memory, (held->count + 1) * sizeof *sites);
+    enum vs_err err = sites ? VS_OK : VS_ERR_NOMEM;
+    size_t count = 0;
+    for (size_t i = 0; !err && i < held->count; i++) {
+        struct vs_report_site site = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1,
+                                      .bytes = held->items[i].bytes, .count = 1};
+        err = vs_summary_frames(summary, held->items[i].stack, 0, &site);
+        size_t same = 0;
+        while (!err && same < count && !vs_summary_same_text(&sites[same], &site))
+            same++;
+        if (err)
+            break;
+        if (same == count)
+            sites[count++] = site;
+        else
+            sites[same].bytes += site.bytes, sites[same].count++;
+        out->total_bytes += site.bytes;
+        out->total_count++;
+    }
+    if (err)
+        return err;
+    qsort(sites, count, sizeof *sites, heavier_site);
+    out->items = sites;
+    out->count = count;
+    return VS_OK;
+}
+
+static enum vs_err sites_at(struct vs_measured *run, const struct vs_quantity *quantity,
+                            struct vs_report_sites *out)
+{
+    struct vs_trace_state *state = NULL;
+    struct vs_symbols *symbols = NULL;
+    struct segments_held held = {.device = quantity->device};
+    struct vs_wrappers wrappers;
+    enum vs_err err = state_at(run, quantity->event, &held, &state);
+    unsigned account = err ? VS_ACCOUNT_NONE : vs_replay_account(state->replay, quantity->device);
+    if (!err && account != VS_ACCOUNT_NONE)
+        err = vs_symbols_open(run->reader, &symbols);
+    if (!err && symbols) {
+        struct vs_summary summary = {.memory = &run->memory, .replay = state->replay,
+                                     .symbols = symbols, .sites_max = VS_QUANTITY_SITES_MAX,
+                                     .wrappers = &wrappers};
+        bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
+        err = vs_summary_wrappers(&summary, &wrappers);
+        if (!err && quantity->metric == VS_METRIC_RESERVED && held.count)
+            err = name_segments(&summary, &held, out);
+        else if (!err && tensors && !quantity->tensors)
+            err = vs_summary_device_sites(&summary, account, VS_SITES_LIVE, out);
+        else if (!err)
+            err = vs_summary_sites(&summary, account, VS_SITES_LIVE, out);
+    }
+    vs_symbols_close(symbols);
+    vs_trace_state_close(state);
+    free(held.items);
+    return err;
+}
+
+static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
+                              struct vs_report_sites *out)
+{
+    struct vs_report_site *sites = vs_arena_alloc(&run->memory, (run->copy_count + 1) * sizeof *sites);
+    if (!sites)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < run->copy_count; i++) {
+        const struct vs_copy_line *line = &run->copies[i];
+        if (line->device != quantity->device ||
+            (quantity->way != VS_COPIES_ALL && quantity->way != line->way))
+            continue;
+        struct vs_report_site *site = &sites[out->count++];
+        uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
+        *site = line->site;
+        site->bytes = (line->bytes + steps - 1) / steps;
+        site->count = (line->count + steps - 1) / steps;
+        out->total_bytes += site->bytes;
+        out->total_count += site->count;
+    }
+    out->items = sites;
+    return VS_OK;
+}
+
+enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
+                              struct vs_report_sites *out)
+{
+    const struct vs_report_device *device = device_of(run->report, quantity->device);
+    *out = (struct vs_report_sites){0};
+    if (!device)
+        return VS_OK;
+    bool whole = !quantity->phase;
+    switch (quantity->metric) {
+    case VS_METRIC_ALLOCATED:
+        if (whole) {
+            *out = device->at_peak;
+            return VS_OK;
+        }
+        break;
+    case VS_METRIC_LIVE_AT_END:
+        if (whole) {
+            *out = device->at_end;
+            return VS_OK;
+        }
+        break;
+    case VS_METRIC_GROWTH: *out = device->growing; return VS_OK;
+    case VS_METRIC_TRANSFERRED:
+    case VS_METRIC_COPIES: return copy_sites(run, quantity, out);
+    default: break;
+    }
+    return quantity->event ? sites_at(run, quantity, out) : VS_OK;
+}

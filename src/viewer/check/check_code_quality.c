@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * GitLab's code quality report: an array with one issue per exceeded limit. GitLab compares issues of
+ * two branches by their fingerprints, so that those depend on neither lines nor bytes. */
+#include <string.h>
+
+#include "viewer/check/check_words.h"
+#include "viewer/common/json_writer.h"
+
+static void put_location(struct vs_json *json, const char *path, unsigned line)
+{
+    vs_json_begin_object(json, "location");
+    vs_json_string(json, "path", path);
+    vs_json_begin_object(json, "lines");
+    vs_json_uint(json, "begin", line ? line : 1);
+    vs_json_end_object(json);
+    vs_json_end_object(json);
+}
+
+static void put_issue(struct vs_json *json, const struct vs_check_result *result,
+                      const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX], line[VS_CHECK_LINE_MAX], whole[2 * VS_CHECK_LINE_MAX + 8], print[17];
+    const struct vs_culprit *place = vs_check_place(result, row);
+    vs_check_sentence(text, row);
+    *line = 0;
+    if (row->culprit_count)
+        vs_check_culprit(line, result, row, &row->culprits[0]);
+    snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "description", whole);
+    vs_json_string(json, "check_name", vs_check_rule(text, row));
+    vs_json_string(json, "fingerprint", vs_check_fingerprint(print, verdict, row));
+    vs_json_string(json, "severity", row->kind == VS_ROW_QUANTITY ? "major" : "critical");
+    put_location(json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
+                 place ? place->line : 1);
+    vs_json_end_object(json);
+}
+
+void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_array(&json, NULL);
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t k = 0; k < result->items[i].count; k++)
+            if (result->items[i].rows[k].exceeded)
+                put_issue(&json, result, &result->items[i], &result->items[i].rows[k]);
+    for (size_t i = 0; i < result->problem_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "description", result->problems[i].text);
+        vs_json_string(&json, "check_name", "gpu-memory/unusable-trace");
+        vs_json_string(&json, "fingerprint", result->problems[i].trace);
+        vs_json_string(&json, "severity", "critical");
+        put_location(&json, result->problems[i].trace, 1);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Workflow commands of GitHub Actions. A command ends at a newline; '%', CR and LF are escaped in its
+ * message, ':' and ',' in its properties as well. */
+#include <string.h>
+
+#include "viewer/check/check_words.h"
+
+static void escaped(FILE *out, const char *text, const char *special)
+{
+    while (*text) {
+        size_t plain = strcspn(text, special);
+        vs_text_put_part(out, text, plain);
+        text += plain;
+        if (*text)
+            fprintf(out, "%%%02X", (unsigned char)*text++);
+    }
+}
+
+static void message(FILE *out, const char *text)
+{
+    escaped(out, text, "%\r\n");
+}
+
+static void property(FILE *out, const char *text)
+{
+    escaped(out, text, "%\r\n:,");
+}
+
+static void one_row(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const struct vs_culprit *place = row->exceeded ? vs_check_place(result, row) : NULL;
+    fprintf(out, "::%s title=GPU memory budget", row->exceeded ? "error" : "notice");
+    if (place) {
+        fputs(",file=", out);
+        property(out, vs_check_path(result, place->file));
+        fprintf(out, ",line=%u", place->line);
+    }
+    fputs("::", out);
+    message(out, vs_check_trace(row));
+    fputs(": ", out);
+    message(out, vs_check_sentence(text, row));
+    if (row->exceeded && *vs_check_moment(text, row)) {
+        fputs(", ", out);
+        message(out, text);
+    }
+    for (size_t i = 0; row->exceeded && i < row->culprit_count; i++) {
+        fputs(i ? "%0A" : row->compared ? "%0Amore than in the baseline:%0A" : "%0Aheaviest:%0A", out);
+        message(out, vs_check_culprit(text, result, row, &row->culprits[i]));
+    }
+    fputc('\n', out);
+}
+
+void vs_check_github(const struct vs_check_result *result, FILE *out)
+{
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t k = 0; k < result->items[i].count; k++)
+            if (!result->items[i].rows[k].of_baseline || result->items[i].rows[k].exceeded)
+                one_row(result, &result->items[i].rows[k], out);
+    for (size_t i = 0; i < result->problem_count; i++) {
+        fputs("::error title=GPU memory budget::", out);
+        message(out, result->problems[i].text);
+        fputc('\n', out);
+    }
+}

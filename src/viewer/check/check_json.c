@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result as JSON, schema "vramscope.check/3" (docs/schema/check.schema.json). */
+#include <string.h>
+
+#include "viewer/check/check_words.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/report/report_json.h"
+
+static void put_culprits(struct vs_json *json, const struct vs_check_result *result,
+                         const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    vs_json_begin_array(json, "culprits");
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        const struct vs_culprit *culprit = &row->culprits[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "change", vs_change_name(culprit->change));
+        vs_json_int(json, "delta", culprit->delta);
+        vs_json_uint(json, "bytes", culprit->bytes);
+        vs_json_uint(json, "count", culprit->count);
+        vs_json_string(json, "function", culprit->function);
+        vs_json_string(json, "file", vs_check_path(result, culprit->file));
+        vs_json_uint(json, "line", culprit->line);
+        vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
+        vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void put_spread(struct vs_json *json, const struct vs_budget_row *row)
+{
+    vs_json_begin_object(json, "spread");
+    vs_json_uint(json, "runs", row->runs);
+    vs_json_uint(json, "min", row->lowest);
+    vs_json_uint(json, "max", row->highest);
+    vs_json_bool(json, "above_tolerance", row->wide);
+    vs_json_end_object(json);
+}
+
+static const char *metric_of(const struct vs_budget_row *row)
+{
+    return row->kind == VS_ROW_OOM    ? "out of memory"
+           : row->kind == VS_ROW_EXIT ? "exit status" : vs_metric_name(row->quantity.metric);
+}
+
+static void put_more(struct vs_json *json, const struct vs_budget_row *row)
+{
+    char options[VS_CHECK_LINE_MAX], text[2 * VS_CHECK_LINE_MAX];
+    const char *verb;
+    vs_check_more(options, row, &verb);
+    snprintf(text, sizeof text, "%s %.2000s%s%s", verb, vs_check_trace(row), *options ? " " : "", options);
+    vs_json_string(json, "more", text);
+}
+
+static void put_quantity(struct vs_json *json, const struct vs_quantity *quantity)
+{
+    const char *test = vs_test_name(quantity->phase);
+    vs_json_string(json, "level", quantity->tensors ? "tensors" : "device");
+    vs_json_string(json, "phase", quantity->phase);
+    vs_json_string(json, "test", test);
+    vs_json_string(json, "unit", quantity->metric == VS_METRIC_COPIES ? "copies" : "bytes");
+    vs_json_bool(json, "per_step", quantity->per_step);
+    vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
+}
+
+static void put_row(struct vs_json *json, const struct vs_check_result *result,
+                    const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const struct vs_quantity *quantity = &row->quantity;
+    bool low = row->kind == VS_ROW_QUANTITY && quantity->metric == VS_METRIC_FREE;
+    vs_json_begin_object(json, NULL);
+    vs_json_uint(json, "device", quantity->device);
+    vs_json_string(json, "metric", metric_of(row));
+    put_quantity(json, quantity);
+    vs_json_uint(json, "bytes", quantity->value);
+    vs_json_uint(json, "limit_bytes", row->limit);
+    vs_json_bool(json, "held", !row->exceeded);
+    vs_json_uint(json, "excess_bytes", !row->exceeded ? 0
+                                       : low          ? row->limit - quantity->value
+                                                      : quantity->value - row->limit);
+    vs_json_string(json, "from", row->from);
+    vs_json_bool(json, "of_baseline", row->of_baseline);
+    vs_json_member(json, "baseline_bytes");
+    if (row->has_baseline)
+        fprintf(json->out, "%llu", (unsigned long long)row->baseline);
+    else
+        fputs("null", json->out);
+    vs_json_uint(json, "event", quantity->event);
+    vs_json_uint(json, "time_ns", quantity->time_ns);
+    vs_json_string(json, "place", quantity->place);
+    vs_json_string(json, "trace", vs_check_trace(row));
+    vs_json_string(json, "sentence", vs_check_sentence(text, row));
+    put_spread(json, row);
+    if (row->exceeded) {
+        put_more(json, row);
+        put_culprits(json, result, row);
+    }
+    if (row->exceeded && row->kind == VS_ROW_QUANTITY)
+        vs_report_json_sites(json, "sites", &row->sites);
+    vs_json_end_object(json);
+}
+
+static void put_program(struct vs_json *json, const struct vs_check_result *result,
+                        const struct vs_budget_verdict *verdict)
+{
+    uint64_t status;
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "trace", verdict->runs[0]->report->path);
+    vs_json_string(json, "process", verdict->process);
+    vs_json_begin_array(json, "runs");
+    for (size_t i = 0; i < verdict->run_count; i++)
+        vs_json_string(json, NULL, verdict->runs[i]->report->path);
+    vs_json_end_array(json);
+    vs_json_member(json, "exit_status");
+    if (vs_exit_status(verdict->runs[0]->report, &status))
+        fprintf(json->out, "%llu", (unsigned long long)status);
+    else
+        fputs("null", json->out);
+    vs_json_uint(json, "steps", verdict->runs[0]->steps);
+    vs_json_bool(json, "held", verdict->exceeded == 0);
+    vs_json_begin_array(json, "notes");
+    for (size_t i = 0; i < verdict->note_count; i++)
+        vs_json_string(json, NULL, verdict->notes[i]);
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "limits");
+    for (size_t i = 0; i < verdict->count; i++)
+        put_row(json, result, &verdict->rows[i]);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+void vs_check_json(const struct vs_check_result *result, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.check/3");
+    vs_json_begin_array(&json, "traces");
+    for (size_t i = 0; i < result->count; i++)
+        put_program(&json, result, &result->items[i]);
+    vs_json_end_array(&json);
+    vs_json_begin_array(&json, "unusable");
+    for (size_t i = 0; i < result->problem_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "trace", result->problems[i].trace);
+        vs_json_string(&json, "why", result->problems[i].text);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
+    vs_json_end_object(&json);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * GitHub's Markdown: the verdict, a table of the limits with the exceeded ones first, and for those
+ * the lines. Text from the trace is escaped, so that a name cannot add markup. */
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/check/check_words.h"
+
+static void plain(FILE *out, const char *text)
+{
+    for (const char *p = text; *p;) {
+        char c = vs_text_next(&p);
+        if (c == '<' || c == '>' || c == '&')
+            fputs(c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;", out);
+        else if (c == '@')
+            fputs("&#64;", out); /* would notify a person */
+        else if (strchr("\\`*_{}[]|#~!", c))
+            fprintf(out, "\\%c", c);
+        else
+            fputc(c, out);
+    }
+}
+
+static void table_row(const struct vs_budget_row *row, FILE *out)
+{
+    char text[VS_CHECK_LINE_MAX];
+    fprintf(out, "| %s | ", row->exceeded ? "**exceeded**" : "ok");
+    plain(out, vs_check_subject(text, row));
+    if (row->kind != VS_ROW_QUANTITY) {
+        fputs(" | ", out);
+        plain(out, vs_check_sentence(text, row));
+        fputs(" | | |\n", out);
+        return;
+    }
+    fprintf(out, " | %s | ", vs_check_amount(text, row, row->quantity.value));
+    fprintf(out, "%s%s | ", row->quantity.metric == VS_METRIC_FREE ? "at least " : "",
+            vs_check_amount(text, row, row->limit));
+    plain(out, row->from);
+    if (*vs_check_spread(text, row)) {
+        fputs("; ", out);
+        plain(out, text);
+    }
+    fputs(" |\n", out);
+}
+
+static void details(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const char *verb, *options;
+    fputs("\n**", out);
+    plain(out, vs_check_sentence(text, row));
+    fputs("**", out);
+    if (*vs_check_moment(text, row)) {
+        fputs("  \n", out);
+        plain(out, text);
+    }
+    fputs("\n\n", out);
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        fputs("- ", out);
+        plain(out, vs_check_culprit(text, result, row, &row->culprits[i]));
+        fputc('\n', out);
+    }
+    options = vs_check_more(text, row, &verb);
+    fprintf(out, "%sMore: `%s ", row->culprit_count ? "\n" : "", verb);
+    for (const char *p = vs_check_trace(row); *p;) {
+        char c = vs_text_next(&p);
+        fputc(c == '`' ? '\'' : c, out);
+    }
+    fprintf(out, "%s%s`\n", *options ? " " : "", options);
+}
+
+static void one_program(const struct vs_check_result *result, const struct vs_budget_verdict *verdict, FILE *out)
+{
+    fputs("\n### ", out);
+    plain(out, verdict->process);
+    fputs("\n\n| | quantity | measured | allowed | from |\n| --- | --- | ---: | ---: | --- |\n", out);
+    for (int bad = 1; bad >= 0; bad--)
+        for (size_t i = 0; i < verdict->count; i++)
+            if (verdict->rows[i].exceeded == (bad != 0))
+                table_row(&verdict->rows[i], out);
+    for (size_t i = 0; i < verdict->count; i++)
+        if (verdict->rows[i].exceeded)
+            details(result, &verdict->rows[i], out);
+    for (size_t i = 0; i < verdict->note_count; i++) {
+        fputs("\nNote: ", out);
+        plain(out, verdict->notes[i]);
+        fputc('\n', out);
+    }
+}
+
+void vs_check_markdown(const struct vs_check_result *result, FILE *out)
+{
+    size_t limits = 0, exceeded = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        limits += result->items[i].count;
+        exceeded += result->items[i].exceeded;
+    }
+    fprintf(out, "## GPU memory: ");
+    if (result->problem_count)
+        fprintf(out, "could not be checked\n");
+    else if (exceeded)
+        fprintf(out, "%zu of %zu limits exceeded\n", exceeded, limits);
+    else
+        fprintf(out, "all %zu limits held\n", limits);
+    for (size_t i = 0; i < result->problem_count; i++) {
+        fputs("\n- ", out);
+        plain(out, result->problems[i].text);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < result->count; i++)
+        one_program(result, &result->items[i], out);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text format of OpenMetrics 1.0: what was measured, what was allowed and whether it held, as
+ * gauges with one set of labels, so that a monitoring system can draw one below the other. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "viewer/check/check_words.h"
+
+static void label(FILE *out, const char *name, const char *text, const char *before)
+{
+    fprintf(out, "%s%s=\"", before, name);
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fputc('\\', out);
+        if (*p == '\n')
+            fputs("\\n", out);
+        else
+            fputc((unsigned char)*p < ' ' ? '?' : *p, out);
+    }
+    fputc('"', out);
+}
+
+static void labels(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
+{
+    char device[24], rule[64];
+    const struct vs_quantity *quantity = &row->quantity;
+    const char *test = vs_test_name(quantity->phase);
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    vs_check_rule(rule, row);
+    label(out, "process", verdict->process, "{");
+    label(out, "device", device, ",");
+    label(out, "quantity", strchr(rule, '/') + 1, ",");
+    if (quantity->way)
+        label(out, "direction", vs_copy_way_name(quantity->way), ",");
+    if (quantity->per_step)
+        label(out, "per", "step", ",");
+    if (quantity->phase)
+        label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
+    label(out, "from", row->from, ",");
+    fputc('}', out);
+}
+
+enum figure { MEASURED, ALLOWED, HELD };
+
+/* Bytes and copies are different metrics: a metric has one unit. */
+static bool belongs(const struct vs_budget_row *row, enum figure figure, bool bytes)
+{
+    if (figure == HELD)
+        return true;
+    return row->kind == VS_ROW_QUANTITY && (row->quantity.metric != VS_METRIC_COPIES) == bytes;
+}
+
+static void family(const struct vs_check_result *result, FILE *out, const char *name,
+                   const char *help, enum figure figure, bool bytes)
+{
+    fprintf(out, "# TYPE %s gauge\n", name);
+    if (figure != HELD && bytes)
+        fprintf(out, "# UNIT %s bytes\n", name);
+    fprintf(out, "# HELP %s %s\n", name, help);
+    for (size_t i = 0; i < result->count; i++) {
+        const struct vs_budget_verdict *verdict = &result->items[i];
+        for (size_t k = 0; k < verdict->count; k++) {
+            const struct vs_budget_row *row = &verdict->rows[k];
+            if (!belongs(row, figure, bytes))
+                continue;
+            fputs(name, out);
+            labels(out, verdict, row);
+            fprintf(out, " %" PRIu64 "\n", figure == MEASURED  ? row->quantity.value
+                                           : figure == ALLOWED ? row->limit : !row->exceeded);
+        }
+    }
+}
+
+void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
+{
+    family(result, out, "vramscope_check_measured_bytes", "GPU memory, or bytes copied.", MEASURED, true);
+    family(result, out, "vramscope_check_allowed_bytes", "The limit of it.", ALLOWED, true);
+    family(result, out, "vramscope_check_measured_copies", "Number of copies.", MEASURED, false);
+    family(result, out, "vramscope_check_allowed_copies", "The limit of it.", ALLOWED, false);
+    family(result, out, "vramscope_check_held", "1: the limit held; 0: it was exceeded.", HELD, false);
+    fprintf(out, "# TYPE vramscope_check_exit_code gauge\n"
+            "# HELP vramscope_check_exit_code 0: all limits held; 1: one was exceeded; 2: unusable.\n"
+            "vramscope_check_exit_code %d\n# EOF\n", result->exit_code);
+}

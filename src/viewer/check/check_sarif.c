@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SARIF 2.1.0 (OASIS): one result per exceeded limit, at the line of its first culprit; the other
+ * lines are related locations. Unusable traces are notifications of a failed invocation. */
+#include <string.h>
+
+#include "viewer/check/check_words.h"
+#include "viewer/common/json_writer.h"
+
+#define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+#define URI_MAX 4096
+
+static const struct {
+    const char *id, *text;
+} rules[] = {
+    {"gpu-memory/peak-allocated", "The peak of allocated GPU memory is above its limit."},
+    {"gpu-memory/peak-requested", "The peak of requested GPU memory is above its limit."},
+    {"gpu-memory/peak-reserved", "The peak of reserved GPU memory is above its limit."},
+    {"gpu-memory/live-at-end", "More GPU memory than allowed was not freed."},
+    {"gpu-memory/device-memory", "More of the device's memory than allowed was in use."},
+    {"gpu-memory/free-memory", "Less of the device's memory than required was free."},
+    {"gpu-memory/growth-per-step", "GPU memory grows from step to step by more than allowed."},
+    {"gpu-memory/transferred", "More bytes than allowed were copied."},
+    {"gpu-memory/copies", "There were more copies than allowed."},
+    {"gpu-memory/exit-status", "The program failed."},
+    {"gpu-memory/out-of-memory", "The program ran out of GPU memory."},
+};
+
+/* *path* as a URI reference. A relative path must not begin like a scheme. */
+static const char *uri_of(const char *path, char *out)
+{
+    size_t n = 0;
+    if (*path == '/')
+        n = (size_t)snprintf(out, URI_MAX, "file://");
+    for (const unsigned char *p = (const unsigned char *)path; *p && n < URI_MAX - 4; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                     (*p >= '0' && *p <= '9') || strchr("/-._~", *p);
+        if (plain)
+            out[n++] = (char)*p;
+        else
+            n += (size_t)snprintf(out + n, URI_MAX - n, "%%%02X", *p);
+    }
+    out[n] = 0;
+    return out;
+}
+
+static void put_message(struct vs_json *json, const char *key, const char *text)
+{
+    vs_json_begin_object(json, key);
+    vs_json_string(json, "text", text);
+    vs_json_end_object(json);
+}
+
+static void put_physical(struct vs_json *json, const char *path, unsigned line)
+{
+    char uri[URI_MAX];
+    vs_json_begin_object(json, "physicalLocation");
+    vs_json_begin_object(json, "artifactLocation");
+    vs_json_string(json, "uri", uri_of(path, uri));
+    if (*path != '/')
+        vs_json_string(json, "uriBaseId", "SRCROOT");
+    vs_json_end_object(json);
+    if (line) {
+        vs_json_begin_object(json, "region");
+        vs_json_uint(json, "startLine", line);
+        vs_json_end_object(json);
+    }
+    vs_json_end_object(json);
+}
+
+static void put_related(struct vs_json *json, const struct vs_check_result *result,
+                        const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    unsigned id = 0;
+    vs_json_begin_array(json, "relatedLocations");
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        const struct vs_culprit *culprit = &row->culprits[i];
+        if (!culprit->file || !culprit->line)
+            continue;
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "id", ++id);
+        put_physical(json, vs_check_path(result, culprit->file), culprit->line);
+        put_message(json, "message", vs_check_culprit(text, result, row, culprit));
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void put_result(struct vs_json *json, const struct vs_check_result *result,
+                       const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX], more[VS_CHECK_LINE_MAX], whole[2 * VS_CHECK_LINE_MAX + 8], print[17];
+    const struct vs_culprit *place = vs_check_place(result, row);
+    vs_check_sentence(text, row);
+    *more = 0;
+    if (row->culprit_count)
+        vs_check_culprit(more, result, row, &row->culprits[0]);
+    snprintf(whole, sizeof whole, "%s%s%s", text, *more ? "; " : "", more);
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "ruleId", vs_check_rule(text, row));
+    vs_json_string(json, "level", "error");
+    put_message(json, "message", whole);
+    vs_json_begin_array(json, "locations");
+    vs_json_begin_object(json, NULL);
+    put_physical(json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
+                 place ? place->line : 0);
+    vs_json_end_object(json);
+    vs_json_end_array(json);
+    put_related(json, result, row);
+    vs_json_begin_object(json, "partialFingerprints");
+    vs_json_string(json, "vramscopeLimit/v1", vs_check_fingerprint(print, verdict, row));
+    vs_json_end_object(json);
+    vs_json_end_object(json);
+}
+
+static void put_tool(struct vs_json *json, const struct vs_check_result *result)
+{
+    vs_json_begin_object(json, "tool");
+    vs_json_begin_object(json, "driver");
+    vs_json_string(json, "name", "vramscope check");
+    vs_json_string(json, "version", result->version);
+    vs_json_begin_array(json, "rules");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "id", rules[i].id);
+        put_message(json, "shortDescription", rules[i].text);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+    vs_json_end_object(json);
+}
+
+static void put_invocation(struct vs_json *json, const struct vs_check_result *result)
+{
+    vs_json_begin_array(json, "invocations");
+    vs_json_begin_object(json, NULL);
+    vs_json_bool(json, "executionSuccessful", result->problem_count == 0);
+    vs_json_begin_array(json, "toolExecutionNotifications");
+    for (size_t i = 0; i < result->problem_count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "level", "error");
+        put_message(json, "message", result->problems[i].text);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+    vs_json_end_array(json);
+}
+
+void vs_check_sarif(const struct vs_check_result *result, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "$schema", SCHEMA);
+    vs_json_string(&json, "version", "2.1.0");
+    vs_json_begin_array(&json, "runs");
+    vs_json_begin_object(&json, NULL);
+    put_tool(&json, result);
+    put_invocation(&json, result);
+    vs_json_begin_array(&json, "results");
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t k = 0; k < result->items[i].count; k++)
+            if (result->items[i].rows[k].exceeded)
+                put_result(&json, result, &result->items[i], &result->items[i].rows[k]);
+    vs_json_end_array(&json);
+    vs_json_string(&json, "columnKind", "utf16CodeUnits");
+    vs_json_end_object(&json);
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result as text for a terminal or a log. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/check/check_words.h"
+
+/* "ok    FILE: SENTENCE", with the sentence on lines of its own if both do not fit on one. */
+static void verdict_line(const struct vs_style *style, bool bad, const char *path, const char *text)
+{
+    fprintf(style->out, "%s%-4s%s  ", vs_paint(style, bad ? VS_BAD : VS_GOOD), bad ? "FAIL" : "ok",
+            vs_unpaint(style));
+    vs_text_put(style->out, path);
+    if (6 + vs_text_width(path) + 2 + vs_text_width(text) <= style->width) {
+        fprintf(style->out, ": %s\n", text);
+    } else {
+        fputs(":\n", style->out);
+        vs_text_wrapped(style, "      ", text);
+    }
+}
+
+static const char *heading(const struct vs_budget_row *row)
+{
+    if (row->compared)
+        return "more than in the baseline:";
+    if (row->kind == VS_ROW_OOM)
+        return "requested by:";
+    switch (row->quantity.metric) {
+    case VS_METRIC_LIVE_AT_END: return "still allocated:";
+    case VS_METRIC_GROWTH: return "grows:";
+    case VS_METRIC_RESERVED: return "reserved for requests of:";
+    case VS_METRIC_TRANSFERRED:
+    case VS_METRIC_COPIES: return "most copies:";
+    default: return "most memory at that moment:";
+    }
+}
+
+/* "+128.0 MiB  new    train.py:41   forward < main", cut at the right edge. */
+static void culprit_line(const struct vs_check_result *result, const struct vs_style *style,
+                         const struct vs_budget_row *row, const struct vs_culprit *culprit)
+{
+    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX];
+    char line[VS_CHAIN_TEXT_MAX + 1024], cut[4 * 400 + 4], place[600] = "";
+    const char *path = vs_check_path(result, culprit->file);
+    if (path && *path == '/')
+        path = strrchr(path, '/') + 1;
+    if (path && culprit->line)
+        snprintf(place, sizeof place, "%.500s:%u", path, culprit->line);
+    snprintf(amount, sizeof amount, "%s%s", culprit->change == VS_CHANGE_HOLDS ? "" : "+",
+             vs_check_amount(size, row, (uint64_t)culprit->delta));
+    vs_text_site(chain, culprit->site, 3);
+    bool repeats = strstr(chain, place) != NULL && *place; /* "main (a.cu:41)" has it */
+    snprintf(line, sizeof line, "%s%s%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
+                                            : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
+             repeats ? "" : place, repeats || !*place ? "" : "  ", chain);
+    unsigned columns = style->width > 40 ? style->width - 20 : 20;
+    fprintf(style->out, "  %16s  %s\n", amount, vs_text_clip(cut, line, columns < 400 ? columns : 400));
+}
+
+static void failed(const struct vs_check_result *result, const struct vs_style *style,
+                   const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const char *verb, *options;
+    if (row->kind == VS_ROW_QUANTITY && row->of_baseline)
+        vs_text_lines(style, "      ", "the limit is %s%s%s", row->from,
+                      result->tolerance ? " + " : "", result->tolerance ? result->tolerance : "");
+    else if (row->kind == VS_ROW_QUANTITY && strncmp(row->from, "--", 2) != 0)
+        vs_text_lines(style, "      ", "the limit is at %s", row->from);
+    if (*vs_check_moment(text, row))
+        vs_text_wrapped(style, "      ", text);
+    if (row->culprit_count)
+        vs_text_wrapped(style, "      ", heading(row));
+    for (size_t i = 0; i < row->culprit_count; i++)
+        culprit_line(result, style, row, &row->culprits[i]);
+    if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
+                                row->quantity.metric == VS_METRIC_TRANSFERRED) &&
+        row->kind == VS_ROW_QUANTITY && !row->run->copy_lines_known)
+        vs_text_wrapped(style, "      ", "the lines that copy were not recorded: record with "
+                        "vramscope run --copy-stacks");
+    options = vs_check_more(text, row, &verb);
+    vs_text_command(style, "      more: ", verb, vs_check_trace(row), options);
+}
+
+static void spread(const struct vs_style *style, const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    if (*vs_check_spread(text, row))
+        vs_text_wrapped(style, "      ", text);
+}
+
+static void one_program(const struct vs_check_result *result, const struct vs_style *style,
+                        const struct vs_budget_verdict *verdict)
+{
+    char text[VS_CHECK_LINE_MAX];
+    size_t held = 0, wide = 0;
+    const char *path = verdict->runs[0]->report->path;
+    for (size_t i = 0; i < verdict->count; i++) {
+        const struct vs_budget_row *row = &verdict->rows[i];
+        bool quiet = row->of_baseline && !row->exceeded;
+        held += quiet;
+        wide += quiet && row->wide;
+        if (quiet)
+            continue;
+        verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));
+        spread(style, row);
+        if (row->exceeded)
+            failed(result, style, row);
+    }
+    if (held) {
+        snprintf(text, sizeof text, "%zu %s of the baseline %.1500s %s%s%s", held,
+                 held == 1 ? "quantity" : "quantities", result->baseline ? result->baseline : "",
+                 held == 1 ? "holds" : "hold", result->tolerance ? " with a tolerance of " : "",
+                 result->tolerance ? result->tolerance : "");
+        verdict_line(style, false, path, text);
+    }
+    for (size_t i = 0; i < verdict->note_count; i++)
+        vs_text_lines(style, "note  ", "%s: %s", path, verdict->notes[i]);
+}
+
+void vs_check_text(const struct vs_check_result *result, const struct vs_style *style)
+{
+    for (size_t i = 0; i < result->count; i++)
+        one_program(result, style, &result->items[i]);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/check/check_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_posix_name.h"
+#include "base/vs_size.h"
+
+static const char *of_copies(const struct vs_quantity *quantity)
+{
+    static const char *const where[] = {"", " to the device", " to the host", " on the device"};
+    return where[quantity->way];
+}
+
+/* "peak allocated", as the report calls it. */
+static const char *label(char *out, size_t size, const struct vs_quantity *quantity)
+{
+    static const char *const labels[VS_METRIC_COUNT] = {
+        "peak allocated", "peak requested", "peak reserved", "live at the end",
+        "memory in use on the device", "lowest free memory", "growth per step", "copied", "copies"};
+    const char *text = labels[quantity->metric];
+    if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
+        text = "peak of tensors";
+    else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = quantity->tensors ? "tensors kept" : "memory kept";
+    else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = "tensors live at the end";
+    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+    snprintf(out, size, "%s%s%s", text, copies ? of_copies(quantity) : "",
+             copies && quantity->per_step ? " per step" : "");
+    return out;
+}
+
+char *vs_check_subject(char *out, const struct vs_budget_row *row)
+{
+    char text[128];
+    const struct vs_quantity *quantity = &row->quantity;
+    const char *test = vs_test_name(quantity->phase);
+    if (row->kind != VS_ROW_QUANTITY) {
+        snprintf(out, VS_CHECK_LINE_MAX, "%s", row->kind == VS_ROW_OOM ? "out of memory" : "exit status");
+        return out;
+    }
+    snprintf(out, VS_CHECK_LINE_MAX, "device %" PRIu64 ": %s%.1000s%s%s", quantity->device,
+             test ? "test " : quantity->phase ? "phase '" : "",
+             test ? test : quantity->phase ? quantity->phase : "",
+             test ? ": " : quantity->phase ? "': " : "", label(text, sizeof text, quantity));
+    return out;
+}
+
+const char *vs_check_trace(const struct vs_budget_row *row)
+{
+    return row->run->report->path;
+}
+
+char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value)
+{
+    if (row->quantity.metric == VS_METRIC_COPIES)
+        return vs_count_format(out, value);
+    return vs_size_format(out, value);
+}
+
+static struct vs_size_pair amounts(const struct vs_budget_row *row, uint64_t a, uint64_t b)
+{
+    struct vs_size_pair pair;
+    if (row->quantity.metric != VS_METRIC_COPIES)
+        return vs_sizes_apart(a, b);
+    vs_count_format(pair.a, a);
+    vs_count_format(pair.b, b);
+    return pair;
+}
+
+static char *end_sentence(char *out, const struct vs_budget_row *row)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    uint64_t status = row->status;
+    const char *signal = status > 128 ? vs_signal_name(status - 128) : NULL;
+    if (row->kind == VS_ROW_OOM)
+        snprintf(out, VS_CHECK_LINE_MAX, "the program ran out of memory on device %" PRIu64 ": %s requested",
+                 row->quantity.device, vs_size_format(size, row->failure->requested));
+    else if (status > 128)
+        snprintf(out, VS_CHECK_LINE_MAX, "the program was killed by signal %" PRIu64 "%s%s%s", status - 128,
+                 signal ? " (SIG" : "", signal ? signal : "", signal ? ")" : "");
+    else
+        snprintf(out, VS_CHECK_LINE_MAX, "the program exited with status %" PRIu64
+                 "; allow it with --allow-exit %" PRIu64, status, status);
+    return out;
+}
+
+char *vs_check_sentence(char *out, const struct vs_budget_row *row)
+{
+    char subject[VS_CHECK_LINE_MAX], rest[VS_SIZE_TEXT_MAX], share[16];
+    if (row->kind != VS_ROW_QUANTITY)
+        return end_sentence(out, row);
+    bool low = row->quantity.metric == VS_METRIC_FREE;
+    uint64_t value = row->quantity.value, limit = row->of_baseline ? row->baseline : row->limit;
+    uint64_t apart = value > limit ? value - limit : limit - value;
+    struct vs_size_pair sizes = amounts(row, value, limit);
+    const char *whose = row->of_baseline ? "the baseline " : "";
+    vs_check_subject(subject, row);
+    vs_check_amount(rest, row, apart);
+    if (!row->exceeded) {
+        bool spare = strcmp(rest, sizes.b) != 0 && !row->of_baseline && apart;
+        snprintf(out, VS_CHECK_LINE_MAX, "%.1500s %s is %s %s%s%s%s%s", subject, sizes.a,
+                 low ? "at least" : "within", whose, sizes.b, spare ? " (" : "", spare ? rest : "",
+                 spare ? " to spare)" : "");
+        return out;
+    }
+    int n = snprintf(out, VS_CHECK_LINE_MAX, "%.1500s %s %s %s%s by %s", subject, sizes.a,
+                     low ? "is below" : "exceeds", whose, sizes.b, rest);
+    if (limit > apart / 10 && n > 0 && n < VS_CHECK_LINE_MAX)
+        snprintf(out + n, VS_CHECK_LINE_MAX - (size_t)n, " (%s)", vs_text_percent(share, apart, limit));
+    return out;
+}
+
+char *vs_check_moment(char *out, const struct vs_budget_row *row)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    const struct vs_quantity *quantity = &row->quantity;
+    *out = 0;
+    if (!quantity->event)
+        return out;
+    snprintf(out, VS_CHECK_LINE_MAX, "at %s%s%.1500s", vs_time_format(time, quantity->time_ns),
+             *quantity->place ? ", " : "", quantity->place);
+    return out;
+}
+
+char *vs_check_spread(char *out, const struct vs_budget_row *row)
+{
+    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
+    *out = 0;
+    if (row->runs > 1 && row->lowest == row->highest)
+        snprintf(out, VS_CHECK_LINE_MAX, "the same in %" PRIu64 " runs", row->runs);
+    else if (row->runs > 1) {
+        struct vs_size_pair pair = amounts(row, row->lowest, row->highest);
+        snprintf(low, sizeof low, "%s", pair.a);
+        snprintf(high, sizeof high, "%s", pair.b);
+        snprintf(out, VS_CHECK_LINE_MAX, "%s to %s in %" PRIu64 " runs%s", low, high, row->runs,
+                 row->wide ? ", more apart than the tolerance" : "");
+    }
+    return out;
+}
+
+const char *vs_check_path(const struct vs_check_result *result, const char *file)
+{
+    size_t length = result->root ? strlen(result->root) : 0;
+    if (file && length && strncmp(file, result->root, length) == 0 && file[length] == '/')
+        return file + length + 1;
+    while (file && strncmp(file, "./", 2) == 0)
+        file += 2;
+    return file;
+}
+
+const struct vs_culprit *vs_check_place(const struct vs_check_result *result,
+                                        const struct vs_budget_row *row)
+{
+    const struct vs_culprit *any = NULL;
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        const struct vs_culprit *culprit = &row->culprits[i];
+        if (!culprit->file || !culprit->line)
+            continue;
+        if (*vs_check_path(result, culprit->file) != '/')
+            return culprit;
+        any = any ? any : culprit;
+    }
+    return any;
+}
+
+char *vs_check_culprit(char *out, const struct vs_check_result *result,
+                       const struct vs_budget_row *row, const struct vs_culprit *culprit)
+{
+    static const char *const verbs[] = {"", "new at ", "grown at "};
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], where[600];
+    bool copies = row->quantity.metric == VS_METRIC_COPIES ||
+                  row->quantity.metric == VS_METRIC_TRANSFERRED;
+    const char *path = vs_check_path(result, culprit->file);
+    if (path && culprit->line)
+        snprintf(where, sizeof where, "%.500s:%u", path, culprit->line);
+    else
+        *where = 0;
+    vs_check_amount(size, row, (uint64_t)culprit->delta);
+    vs_count_format(count, culprit->count);
+    vs_text_site(chain, culprit->site, 3);
+    snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s%s%s%s%s: %.1000s", *where ? verbs[culprit->change] : "",
+             where, *where ? ": " : "",
+             culprit->change == VS_CHANGE_HOLDS ? "" : "+", size,
+             row->quantity.metric == VS_METRIC_GROWTH ? " per step" : "",
+             row->quantity.metric == VS_METRIC_COPIES ? "" : " in ",
+             row->quantity.metric == VS_METRIC_COPIES ? " copies" : count,
+             row->quantity.metric == VS_METRIC_COPIES ? ""
+             : copies ? (culprit->count == 1 ? " copy" : " copies")
+                      : (culprit->count == 1 ? " block" : " blocks"), chain);
+    return out;
+}
+
+const char *vs_check_more(char *out, const struct vs_budget_row *row, const char **verb)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    char device[40] = "";
+    *verb = "vramscope report";
+    *out = 0;
+    if (row->kind == VS_ROW_OOM)
+        *verb = "vramscope oom";
+    if (row->kind != VS_ROW_QUANTITY)
+        return out;
+    if (row->run->report->device_count > 1)
+        snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
+    bool whole = !quantity->phase;
+    if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
+        snprintf(out, VS_CHECK_LINE_MAX, "--by site --at end%s", device);
+    else if (quantity->metric == VS_METRIC_ALLOCATED && whole)
+        snprintf(out, VS_CHECK_LINE_MAX, "--by site%s", device);
+    else if (quantity->event)
+        snprintf(out, VS_CHECK_LINE_MAX, "--by site --at @%" PRIu64 "%s", quantity->event, device);
+    else
+        snprintf(out, VS_CHECK_LINE_MAX, "--full%s", device);
+    return out;
+}
+
+char *vs_check_rule(char *out, const struct vs_budget_row *row)
+{
+    static const char *const names[VS_METRIC_COUNT] = {
+        "peak-allocated", "peak-requested", "peak-reserved", "live-at-end", "device-memory",
+        "free-memory", "growth-per-step", "transferred", "copies"};
+    snprintf(out, 64, "gpu-memory/%s", row->kind == VS_ROW_OOM    ? "out-of-memory"
+                                       : row->kind == VS_ROW_EXIT ? "exit-status"
+                                                                  : names[row->quantity.metric]);
+    return out;
+}
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text; text++) /* FNV-1a */
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict,
+                           const struct vs_budget_row *row)
+{
+    char text[VS_SITE_NAME_MAX], subject[VS_CHECK_LINE_MAX];
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), verdict->process);
+    hash = mix(hash, vs_check_subject(subject, row));
+    hash = mix(hash, row->of_baseline ? "baseline" : "limit");
+    if (row->culprit_count)
+        hash = mix(hash, vs_site_stable_name(text, row->culprits[0].site));
+    snprintf(out, 17, "%016" PRIx64, hash);
+    return out;
+}

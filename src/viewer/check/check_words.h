@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sentences that all formats of `vramscope check` share. Private to this folder. */
+#ifndef VS_CHECK_WORDS_H
+#define VS_CHECK_WORDS_H
+
+#include "viewer/check/check_output.h"
+
+#define VS_CHECK_LINE_MAX 2048
+
+/* vs_check_sentence: "device 0: peak allocated 412.3 MiB exceeds 400.0 MiB by 12.3 MiB (3.1 %)". */
+char *vs_check_sentence(char *out, const struct vs_budget_row *row);
+
+/* vs_check_subject: "device 0: phase 'forward': peak allocated". */
+char *vs_check_subject(char *out, const struct vs_budget_row *row);
+
+/* vs_check_moment: "at 33.41 ms, step 1 / backward"; "" where there is none. */
+char *vs_check_moment(char *out, const struct vs_budget_row *row);
+
+/* vs_check_amount: bytes, or a number of copies, in *out* (VS_SIZE_TEXT_MAX bytes). */
+char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value);
+
+/* vs_check_spread: "10.0 to 10.4 MiB in 3 runs"; "" for one run. */
+char *vs_check_spread(char *out, const struct vs_budget_row *row);
+
+/* vs_check_culprit: "new at train.py:41: +128.0 MiB in 2 blocks, forward < main". *path* shows the
+ * line's file as it is found from *root*. */
+char *vs_check_culprit(char *out, const struct vs_check_result *result,
+                       const struct vs_budget_row *row, const struct vs_culprit *culprit);
+
+/* vs_check_path: *file* relative to the result's root where it lies below that, else unchanged.
+ * NULL for NULL. */
+const char *vs_check_path(const struct vs_check_result *result, const char *file);
+
+/* vs_check_place: the first culprit with a file that lies below the root, or else any file and line;
+ * NULL without. */
+const struct vs_culprit *vs_check_place(const struct vs_check_result *result,
+                                        const struct vs_budget_row *row);
+
+/* vs_check_more: options of the command that shows more about the row: verb in *verb*. */
+const char *vs_check_more(char *out, const struct vs_budget_row *row, const char **verb);
+
+/* vs_check_rule: "gpu-memory/peak-allocated": what kind of limit it is. */
+char *vs_check_rule(char *out, const struct vs_budget_row *row);
+
+/* vs_check_fingerprint: 16 hexadecimal digits, the same for the same limit of the same program at
+ * the same call site, whatever its line and its bytes. */
+char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict,
+                           const struct vs_budget_row *row);
+
+/* vs_check_trace: the path of the trace whose value the row has. */
+const char *vs_check_trace(const struct vs_budget_row *row);
+
+#endif

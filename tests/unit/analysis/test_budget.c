@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Budgets and baselines on known traces: which limits hold, which call sites are named, what a
+ * baseline keeps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/quantity_sites.h"
+#include "analysis/report/report.h"
+#include "support/trace_builder.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
+
+/* A trace, measured. */
+struct bench {
+    struct vs_builder b;
+    struct vs_measured run;
+    struct vs_measured *runs[1];
+    struct vs_budget budget;
+    struct vs_budget_verdict verdict;
+};
+
+static void begin(struct bench *t)
+{
+    memset(t, 0, sizeof *t);
+    vs_builder_open(&t->b, "observe");
+    vs_builder_device(&t->b, 0, "Test GPU", GIB);
+}
+
+static void measure(struct bench *t, int status)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
+    vs_builder_close(&t->b, VS_END_EXIT, (uint64_t)status);
+    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
+    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
+    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
+    vs_phase_moments_close(moments);
+    t->runs[0] = &t->run;
+}
+
+static void limit(struct bench *t, const char *key, const char *value, const char *phase, bool test)
+{
+    struct vs_budget_scope scope = {.phase = phase, .test = test};
+    char why[VS_BUDGET_WHY_MAX] = "";
+    assert_int_equal(vs_budget_set(&t->budget, vs_budget_key_find(key, strlen(key)), value, &scope,
+                                   "--key", why), VS_OK);
+}
+
+static void judge(struct bench *t, const struct vs_baseline *baseline)
+{
+    vs_budget_finish(&t->budget);
+    vs_budget_verdict_free(&t->verdict);
+    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, t->run.process, &t->budget, baseline),
+                     VS_OK);
+}
+
+static void end(struct bench *t)
+{
+    vs_budget_verdict_free(&t->verdict);
+    vs_budget_free(&t->budget);
+    vs_measured_free(&t->run);
+    vs_builder_remove(&t->b);
+}
+
+static void limits_hold_at_the_limit_and_not_above(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB - 1, 10 * MIB);
+    measure(&t, 0);
+    limit(&t, "max-peak", "10MiB", NULL, false);
+    limit(&t, "max-live-at-end", "10485759", NULL, false);
+    limit(&t, "max-requested", "10485759", NULL, false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.count, 3);
+    assert_false(t.verdict.rows[0].exceeded);
+    assert_true(t.verdict.rows[1].exceeded);
+    assert_false(t.verdict.rows[2].exceeded);
+    assert_int_equal(t.verdict.exceeded, 1);
+    end(&t);
+}
+
+/* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
+static void limits_of_pytorch_are_those_of_its_tensors(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
+    for (int i = 0; i < 3; i++)
+        vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                                                 .framework_alloc = {.addr = A(i), .size = MIB}});
+    measure(&t, 0);
+    limit(&t, "max-allocated", "1MiB", NULL, false);
+    limit(&t, "max-leak", "1MiB", NULL, false);
+    limit(&t, "max-reserved", "1MiB", NULL, false);
+    judge(&t, NULL);
+    assert_true(t.verdict.rows[0].quantity.tensors && t.verdict.rows[1].quantity.tensors);
+    assert_int_equal(t.verdict.rows[0].quantity.value, 3 * MIB);
+    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 3 * MIB);
+    assert_int_equal(t.verdict.rows[1].quantity.value, 3 * MIB);
+    assert_false(t.verdict.rows[2].quantity.tensors);
+    assert_int_equal(t.verdict.rows[2].quantity.value, 20 * MIB);
+    assert_int_equal(t.verdict.rows[2].sites.total_bytes, 20 * MIB);
+    end(&t);
+}
+
+static void phases_and_tests_have_their_own_peaks_and_net_changes(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
+    vs_builder_push(&t.b, "test:tests/test_a.py::test_one[x-1]");
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(1), 8 * MIB, 8 * MIB);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(2), 2 * MIB, 2 * MIB);
+    vs_builder_free(&t.b, 0, A(1));
+    vs_builder_pop(&t.b);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 50 * MIB, 50 * MIB);
+    measure(&t, 0);
+    limit(&t, "max-peak", "10MiB", "tests/test_a.py::test_*", true);
+    limit(&t, "no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
+    limit(&t, "max-peak", "1GiB", "no_such_phase", false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.count, 2);
+    assert_int_equal(t.verdict.rows[0].quantity.value, 11 * MIB);
+    assert_true(t.verdict.rows[0].exceeded);
+    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 11 * MIB); /* at that moment */
+    assert_string_equal(t.verdict.rows[0].quantity.place, "test:tests/test_a.py::test_one[x-1]");
+    assert_int_equal(t.verdict.rows[1].quantity.value, 2 * MIB);
+    assert_true(t.verdict.rows[1].exceeded);
+    char why[VS_BUDGET_WHY_MAX];
+    assert_non_null(vs_budget_unmatched(&t.budget, why));
+    assert_non_null(strstr(why, "no phase 'no_such_phase' occurred"));
+    end(&t);
+}
+
+static void a_failed_program_does_not_pass(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
+    measure(&t, 3);
+    limit(&t, "max-peak", "1GiB", NULL, false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.exceeded, 1);
+    assert_int_equal(t.verdict.rows[0].kind, VS_ROW_EXIT);
+    assert_int_equal(t.verdict.rows[0].status, 3);
+    limit(&t, "allow-exit", "1,3", NULL, false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.exceeded, 0);
+    end(&t);
+}
+
+static void baselines_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    struct bench t;
+    char path[300], why[VS_BUDGET_WHY_MAX], text[4096] = "", again[4096] = "";
+    begin(&t);
+    vs_builder_push(&t.b, "load");
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 7 * MIB, 7 * MIB);
+    vs_builder_pop(&t.b);
+    measure(&t, 0);
+    snprintf(path, sizeof path, "%s/base.json", t.b.dir);
+    FILE *file = fopen(path, "w");
+    fputs("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", \"processes\": {\"other\": {\"steps\": 4}}}",
+          file);
+    fclose(file);
+    struct vs_baseline *baseline;
+    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
+    assert_int_equal(vs_baseline_steps(baseline, "other"), 4);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t.run), VS_OK);
+    file = fopen(path, "w+");
+    assert_int_equal(vs_baseline_write(baseline, file), VS_OK);
+    rewind(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    vs_baseline_free(baseline);
+    assert_non_null(strstr(text, "\"z_note\": \"ours\"")); /* kept */
+    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
+    uint64_t value = 0;
+    assert_true(vs_baseline_value(baseline, "prog", &t.run.items[0], &value));
+    assert_int_equal(value, 7 * MIB);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t.run), VS_OK);
+    file = tmpfile();
+    assert_int_equal(vs_baseline_write(baseline, file), VS_OK);
+    rewind(file);
+    assert_true(fread(again, 1, sizeof again - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(again, text);
+    vs_baseline_free(baseline);
+    unlink(path);
+    end(&t);
+}
+
+static void unusable_baselines_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {{"", "ends too early"},
+                 {"{\"schema\": \"vramscope.ba", "ends too early"},
+                 {"[1]", "no JSON object"},
+                 {"{}", "has no \"schema\""},
+                 {"{\"schema\": \"vramscope.baseline/9\"}", "newer vramscope"},
+                 {"nonsense", "not a baseline"}};
+    struct bench t;
+    char path[300], why[VS_BUDGET_WHY_MAX];
+    struct vs_baseline *baseline;
+    begin(&t);
+    snprintf(path, sizeof path, "%s/base.json", t.b.dir);
+    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_ERR_NOT_FOUND);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *file = fopen(path, "w");
+        fputs(cases[i].text, file);
+        fclose(file);
+        assert_int_equal(vs_baseline_read(path, &baseline, why), VS_ERR_ARG);
+        if (!strstr(why, cases[i].why))
+            fail_msg("'%s' does not say '%s'", why, cases[i].why);
+    }
+    unlink(path);
+    measure(&t, 0);
+    end(&t);
+}
+
+/* Sites of one function: (line, bytes) lists before and now. */
+static struct vs_report_frame frames[16];
+static struct vs_report_site sites[16];
+
+static struct vs_named_sites named(struct vs_arena *memory, const unsigned (*rows)[2], size_t count,
+                                   size_t from)
+{
+    struct vs_named_sites out;
+    struct vs_report_sites list = {.items = &sites[from], .count = count};
+    for (size_t i = 0; i < count; i++) {
+        frames[from + i] = (struct vs_report_frame){.function = "main", .file = "/src/a.c",
+                                                    .line = rows[i][0], .known = true};
+        sites[from + i] = (struct vs_report_site){.api = "cudaMalloc", .frames = &frames[from + i],
+                                                  .frame_count = 1, .bytes = rows[i][1], .count = 1};
+    }
+    assert_int_equal(vs_named_sites_of(memory, &list, VS_METRIC_ALLOCATED, &out), VS_OK);
+    return out;
+}
+
+static void an_inserted_line_is_new_and_its_neighbours_are_not(void **state)
+{
+    (void)state;
+    static const unsigned before[][2] = {{10, 100}, {20, 200}, {30, 300}};
+    static const unsigned now[][2] = {{11, 100}, {15, 150}, {22, 200}, {32, 310}};
+    struct vs_arena memory = {0};
+    struct vs_culprit out[5];
+    struct vs_named_sites b = named(&memory, before, 3, 0), n = named(&memory, now, 4, 8);
+    assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 2);
+    assert_int_equal(out[0].change, VS_CHANGE_NEW);
+    assert_int_equal(out[0].line, 15);
+    assert_int_equal(out[0].delta, 150);
+    assert_int_equal(out[1].change, VS_CHANGE_GROWN);
+    assert_int_equal(out[1].line, 32);
+    assert_int_equal(out[1].delta, 10);
+    vs_arena_free_all(&memory);
+}
+
+static void keys_reject_other_values(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"max-peak", "lots"}, {"max-peak", ""}, {"max-peak", "-1"}, {"no-leaks", "yes"},
+        {"max-transfers", "12 copy/day"}, {"max-transfers", "up:1MiB"}, {"tolerance", "2"
+        " percent"}, {"tolerance", "-1%"}, {"tolerance", "nan%"}, {"take", "mean"},
+        {"allow-exit", "256"}, {"allow-exit", "1,"}, {"metric", "live at end"}};
+    static const struct vs_budget_scope any;
+    struct vs_budget budget = {0};
+    char why[VS_BUDGET_WHY_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct vs_budget_key *key = vs_budget_key_find(cases[i][0], strlen(cases[i][0]));
+        if (vs_budget_set(&budget, key, cases[i][1], &any, "--x", why) != VS_ERR_ARG)
+            fail_msg("%s takes '%s'", cases[i][0], cases[i][1]);
+        assert_non_null(strstr(why, "takes "));
+    }
+    vs_budget_free(&budget);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_hold_at_the_limit_and_not_above),
+        cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
+        cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
+        cmocka_unit_test(a_failed_program_does_not_pass),
+        cmocka_unit_test(baselines_are_read_as_they_were_written),
+        cmocka_unit_test(unusable_baselines_are_named),
+        cmocka_unit_test(an_inserted_line_is_new_and_its_neighbours_are_not),
+        cmocka_unit_test(keys_reject_other_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads the traces of a check, groups the runs of one program, compares them and updates the
+ * baseline. All traces stay open until the documents are written. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/quantity_sites.h"
+#include "tools/check/check_command.h"
+#include "tools/common/command.h"
+#include "tools/common/report_names.h"
+#include "tools/common/trace_part.h"
+#include "tools/common/whole_file.h"
+#include "viewer/report/recording_text.h"
+
+struct check_work {
+    struct vs_check_command *command;
+    struct vs_measured *runs;
+    struct vs_measured **sorted; /* runs of one program side by side */
+    size_t count;
+    struct vs_budget_verdict *verdicts;
+    size_t verdict_count;
+    struct vs_check_problem *problems;
+    size_t problem_count;
+    struct vs_baseline *baseline;
+    struct vs_arena memory;
+    int code;
+};
+
+static void raise_code(struct check_work *work, int code)
+{
+    if (code > work->code)
+        work->code = code;
+}
+
+/* Keeps a message for the documents; it was printed. One per trace. */
+static void keep_problem(struct check_work *work, const char *trace, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(&work->memory, bytes);
+    raise_code(work, VS_EXIT_UNUSABLE);
+    work->problems[work->problem_count++] = (struct vs_check_problem){
+        .trace = trace, .text = copy ? memcpy(copy, text, bytes) : "unusable"};
+}
+
+static void problem(struct check_work *work, const char *trace, const char *format, ...) VS_PRINTF(3, 4);
+static void problem(struct check_work *work, const char *trace, const char *format, ...)
+{
+    char text[VS_BUDGET_WHY_MAX + 4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    vs_tool_fail(work->command->who, "%s", text);
+    keep_problem(work, trace, text);
+}
+
+/* Whether the trace can be compared: it is complete, and has a device. */
+static bool comparable(struct check_work *work, const char *path, const struct vs_report *report)
+{
+    char cut[VS_RECORDING_TEXT_MAX];
+    const struct vs_budget_scope *only = &work->command->budget.only;
+    bool found = !only->one_device;
+    for (size_t i = 0; i < report->device_count; i++)
+        found |= report->devices[i].device == only->device;
+    if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
+        !work->command->budget.partial)
+        problem(work, path, "%s: %s; add --partial to check the events it contains", path,
+                report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
+    else if (!found) {
+        vs_report_no_device(work->command->who, path, report, only->device);
+        keep_problem(work, path, "the program did not use that device");
+    } else if (!report->device_count)
+        problem(work, path, "%s: the trace has no device, so there is nothing to check", path);
+    else
+        return true;
+    return false;
+}
+
+/* A trace that lost events is checked, and is unusable at the same time. */
+static void complete(struct check_work *work, const char *path, const struct vs_report *report)
+{
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        if (vs_recording_left_out(&report->recording, report->dropped[i].name))
+            continue;
+        problem(work, path, "%s: %s %s were not recorded, so the peak may be higher", path,
+                report->dropped[i].value, vs_recording_what(report->dropped[i].name));
+        return;
+    }
+    if (vs_recording_sums_old(report))
+        problem(work, path, "%s: the last totals were written before the program ended, so the "
+                "peak may be higher", path);
+}
+
+static void read_trace(struct check_work *work, const char *path)
+{
+    static const struct vs_part_args whole;
+    struct vs_measured *run = &work->runs[work->count];
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX,
+                                        .observe = vs_phase_moments_observe, .context = moments};
+    if (!moments) {
+        problem(work, path, "%s", vs_err_text(VS_ERR_NOMEM));
+        return;
+    }
+    if (!vs_tool_report_part(work->command->who, path, work->command->budget.partial, "--partial", &options,
+                             &whole, &run->reader, &run->report)) {
+        *run = (struct vs_measured){0};
+        keep_problem(work, path, "the trace is missing, cut off or damaged; see the log");
+    } else if (!comparable(work, path, run->report)) {
+        vs_measured_free(run);
+    } else {
+        enum vs_err err = vs_measure(run, moments);
+        if (err) {
+            problem(work, path, "%s: %s", path, vs_err_text(err));
+            vs_measured_free(run);
+        } else {
+            work->count++;
+            complete(work, path, run->report);
+        }
+    }
+    vs_phase_moments_close(moments);
+}
+
+/* "train.py", and "train.py #2" for the second of that name. */
+static const char *numbered(struct check_work *work, const char *name)
+{
+    unsigned same = 1;
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        size_t length = strlen(name);
+        const char *other = work->verdicts[i].process;
+        same += strncmp(other, name, length) == 0 && (!other[length] || strncmp(other + length, " #", 2) == 0);
+    }
+    if (same == 1)
+        return name;
+    char *text = vs_arena_alloc(&work->memory, strlen(name) + 16);
+    if (text)
+        sprintf(text, "%s #%u", name, same);
+    return text ? text : name;
+}
+
+static void compare_runs(struct check_work *work, struct vs_measured **runs, size_t count)
+{
+    struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
+    const char *name = numbered(work, runs[0]->process);
+    enum vs_err err = vs_budget_verdict_build(verdict, runs, count, name, &work->command->budget, work->baseline);
+    work->verdict_count++;
+    if (err)
+        problem(work, runs[0]->report->path, "%s", vs_err_text(err));
+    if (verdict->exceeded)
+        raise_code(work, VS_EXIT_NO);
+}
+
+/* With --take all traces of one program are its runs. */
+static void compare_all(struct check_work *work)
+{
+    bool together = work->command->budget.take != VS_TAKE_EACH;
+    size_t placed = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        size_t from = placed;
+        bool seen = false;
+        for (size_t k = 0; k < placed; k++)
+            seen |= work->sorted[k] == &work->runs[i];
+        if (seen)
+            continue;
+        work->sorted[placed++] = &work->runs[i];
+        for (size_t k = i + 1; together && k < work->count; k++)
+            if (strcmp(work->runs[k].process, work->runs[i].process) == 0)
+                work->sorted[placed++] = &work->runs[k];
+        compare_runs(work, &work->sorted[from], placed - from);
+    }
+}
+
+static bool open_baseline(struct check_work *work)
+{
+    char why[VS_BUDGET_WHY_MAX];
+    const char *path = work->command->budget.baseline;
+    if (!path)
+        return true;
+    enum vs_err err = vs_baseline_read(path, &work->baseline, why);
+    if (err == VS_ERR_NOT_FOUND && work->command->update_baseline)
+        return true;
+    if (err)
+        problem(work, path, "%s", err == VS_ERR_NOMEM ? vs_err_text(err) : why);
+    return !err;
+}
+
+/* The run whose peak is the one that was taken. */
+static struct vs_measured *taken(const struct vs_budget_verdict *verdict, enum vs_take how)
+{
+    struct vs_measured *best = verdict->runs[0];
+    for (size_t i = 0; i < verdict->run_count && how != VS_TAKE_EACH; i++) {
+        size_t below = 0;
+        for (size_t k = 0; k < verdict->run_count; k++)
+            below += verdict->runs[k]->items[0].value < verdict->runs[i]->items[0].value;
+        bool middle = below <= verdict->run_count / 2;
+        if (verdict->runs[i]->items[0].value > best->items[0].value &&
+            (how == VS_TAKE_MAX || middle))
+            best = verdict->runs[i];
+    }
+    return best;
+}
+
+static bool ended_badly(const struct vs_budget_verdict *verdict)
+{
+    bool bad = false;
+    for (size_t i = 0; i < verdict->count; i++)
+        bad |= verdict->rows[i].kind != VS_ROW_QUANTITY;
+    return bad;
+}
+
+static void update_baseline(struct check_work *work)
+{
+    const char *who = work->command->who, *path = work->command->budget.baseline;
+    struct vs_whole_file file;
+    bool bad = work->code == VS_EXIT_UNUSABLE || !work->verdict_count;
+    for (size_t i = 0; i < work->verdict_count; i++)
+        bad |= ended_badly(&work->verdicts[i]);
+    if (bad) {
+        raise_code(work, vs_tool_fail(who, "%s was not updated, because a run failed or cannot be used; "
+                                      "see above", path));
+        return;
+    }
+    struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
+    enum vs_err err = baseline ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < work->verdict_count; i++)
+        err = vs_baseline_update(baseline, work->verdicts[i].process,
+                                 taken(&work->verdicts[i], work->command->budget.take));
+    int code = VS_EXIT_OK;
+    if (err)
+        code = vs_tool_fail(who, "%s: %s", path, vs_err_text(err));
+    else if (!vs_tool_may_overwrite(who, path) || !vs_whole_file_open(who, path, false, &file))
+        code = VS_EXIT_UNUSABLE;
+    else {
+        if (vs_baseline_write(baseline, file.stream))
+            code = vs_tool_fail(who, "%s: %s", path, vs_err_text(VS_ERR_NOMEM));
+        code = vs_whole_file_end(who, &file, code);
+    }
+    if (!code && work->command->out)
+        fprintf(stderr, "%s: %s now has this run; commit it with the change that explains it\n", who, path);
+    work->baseline = baseline;
+    raise_code(work, code);
+}
+
+static void free_work(struct check_work *work)
+{
+    for (size_t i = 0; i < work->verdict_count; i++)
+        vs_budget_verdict_free(&work->verdicts[i]);
+    for (size_t i = 0; i < work->count; i++)
+        vs_measured_free(&work->runs[i]);
+    vs_baseline_free(work->baseline);
+    vs_arena_free_all(&work->memory);
+    free(work->runs);
+    free(work->sorted);
+    free(work->verdicts);
+    free(work->problems);
+}
+
+/* An accepted run is not compared with the one that it replaces; limits still hold. */
+static void compare_and_update(struct check_work *work)
+{
+    char why[VS_BUDGET_WHY_MAX];
+    struct vs_baseline *before = work->baseline;
+    if (work->command->update_baseline)
+        work->baseline = NULL;
+    compare_all(work);
+    work->baseline = before;
+    if (work->count && !work->problem_count && vs_budget_unmatched(&work->command->budget, why))
+        problem(work, work->runs[0].report->path, "%s", why);
+    if (work->command->update_baseline)
+        update_baseline(work);
+}
+
+int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t count)
+{
+    struct check_work work = {
+        .command = command, .runs = calloc(count, sizeof *work.runs),
+        .sorted = calloc(count, sizeof *work.sorted), .verdicts = calloc(count, sizeof *work.verdicts),
+        .problems = calloc(4 * count + 4, sizeof *work.problems)};
+    if (!work.runs || !work.sorted || !work.verdicts || !work.problems) {
+        free_work(&work);
+        return vs_tool_fail(command->who, "%s", vs_err_text(VS_ERR_NOMEM));
+    }
+    if (open_baseline(&work)) {
+        for (size_t i = 0; i < count; i++)
+            read_trace(&work, paths[i]);
+        compare_and_update(&work);
+    }
+    struct vs_check_result result = {
+        .items = work.verdicts, .count = work.verdict_count, .problems = work.problems,
+        .problem_count = work.problem_count, .version = VS_VERSION,
+        .baseline = command->budget.baseline, .tolerance = command->budget.tolerance};
+    int code = vs_check_write(command, &result, work.code);
+    free_work(&work);
+    return code;
+}

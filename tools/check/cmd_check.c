@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope check: memory budgets for CI. An incomplete trace never passes without a message: the
+ * missing part could exceed the budget. */
+#include <string.h>
+
+#include "tools/check/check_command.h"
+#include "tools/common/command.h"
+
+static const char usage[] =
+    "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE...\n"
+    "       vramscope check [OPTIONS] --budget FILE TRACE...\n"
+    "       vramscope check [OPTIONS] --baseline FILE [--update-baseline] TRACE...\n"
+    "\n"
+    "Compares the GPU memory of each program in TRACE with limits, or with a baseline. For a limit\n"
+    "that is exceeded: by how much, when, and which lines of the program made the difference.\n"
+    "A program that failed or ran out of memory fails as well.\n"
+    "\n"
+    "Limits, for each device:\n"
+    "  --max-peak SIZE         the highest allowed peak, such as 6GiB\n"
+    "  --metric METRIC         what --max-peak limits: allocated (default), requested or reserved;\n"
+    "                          under PyTorch allocated is that of its tensors, reserved that of\n"
+    "                          the segments in which it keeps them\n"
+    "  --max-allocated SIZE, --max-requested SIZE, --max-reserved SIZE  one peak each\n"
+    "  --max-device SIZE       the most memory in use on the device, other processes included\n"
+    "  --min-free SIZE         the least free memory of the device\n"
+    "  --max-growth-per-step SIZE  growth of call sites from step to step\n"
+    "  --max-leak SIZE, --no-leaks  memory still allocated at the end (also --max-live-at-end)\n"
+    "  --max-transfers [h2d:|d2h:|d2d:]SIZE[/step]  bytes copied, or with 'N copies' their number\n"
+    "  --device N, --phase NAME, --test NAME, --process NAME  to what these limits apply\n"
+    "  --budget FILE           limits from a file (docs/budgets.md)\n"
+    "\n"
+    "Baseline:\n"
+    "  --baseline FILE         compare every quantity with those of an accepted run\n"
+    "  --tolerance AMOUNT      how much more is accepted: 2% or 16MiB (default 0)\n"
+    "  --update-baseline       write this run to the file\n"
+    "\n"
+    "Runs:\n"
+    "  --take HOW              for several runs of one program: median or max of them (default\n"
+    "                          each: every trace is checked alone)\n"
+    "  --allow-oom             a run that ended in out of memory may pass\n"
+    "  --allow-exit STATUS     so may one with this exit status (1,3 or any)\n"
+    "  --partial               use the readable events of a trace that is cut off or damaged, or\n"
+    "                          whose program was killed\n"
+    "\n"
+    "Output:\n"
+    "  --format FORMAT         text (default), json, github (workflow commands), junit, markdown,\n"
+    "                          gitlab (code quality), sarif or openmetrics\n"
+    "  --output FORMAT=FILE    write that as well; may be repeated\n"
+    "  --root DIR              folder to which files are relative in these formats (default: the\n"
+    "                          checkout in CI, otherwise the present folder)\n"
+    "  --color WHEN            auto (default), always or never\n"
+    "\n"
+    "Exit codes: 0 every limit held; 1 a limit was exceeded; 2 a trace is unusable or incomplete,\n"
+    "lacks what a limit names, or wrong usage (2 takes precedence over 1).\n";
+
+static int check_main(int argc, char **argv)
+{
+    struct vs_check_command command = {.who = argv[0], .out = stdout};
+    int first = 0;
+    int code = vs_check_parse(&command, argc, argv, usage, &first);
+    if (!code && first == argc)
+        code = vs_tool_usage(argv[0], "no trace given");
+    if (!code)
+        code = vs_check_ready(&command);
+    if (!code)
+        code = vs_check_traces(&command, argv + first, (size_t)(argc - first));
+    vs_check_command_free(&command);
+    return code < 0 ? VS_EXIT_OK : code;
+}
+
+const struct vs_command vs_cmd_check = {
+    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 unusable", usage, check_main};
