@@ -4,6 +4,7 @@
 server alone; the server refuses requests without the token and ends with status 0 on Ctrl-C.
 
     test_page_served.py VRAMSCOPE TRAIN_LM SCENARIO"""
+import os
 import pathlib
 import re
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -76,6 +78,39 @@ def parts_are_asked_for(address):
         chromium.close()
 
 
+def the_browser_is_given_no_token(command, trace, folder):
+    """Arguments of a process are visible to other users: xdg-open gets a private file that leads to the page."""
+    opened, copied = folder / "opened", folder / "copied"
+    fake = folder / "bin/xdg-open"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\nstat -c %a "$1" > {copied}.mode\ncat "$1" > {copied}\n'
+                    f'echo "$@" > {opened}.new\nmv {opened}.new {opened}\n')
+    fake.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}", "DISPLAY": ":0",
+                   "XDG_RUNTIME_DIR": str(folder)}
+    server = subprocess.Popen([command, "view", "--serve", "--open", trace], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, env=environment)
+    try:
+        address = address_of(server)
+        for _ in range(SECONDS * 20):
+            if opened.exists():
+                break
+            time.sleep(0.05)
+        path = pathlib.Path(opened.read_text().strip())
+        assert path.parent == folder and path.suffix == ".html" and "token" not in str(path), path
+        text = copied.read_text()
+        assert address in text and pathlib.Path(f"{copied}.mode").read_text() == "600\n", text
+        assert path.exists()
+        assert refuses(address.split("?", maxsplit=1)[0]) == 403 and path.exists()
+        assert urllib.request.urlopen(address, timeout=SECONDS).status == 200
+        assert not path.exists(), "the page was asked for"
+        server.send_signal(signal.SIGINT)
+        assert server.wait(SECONDS) == 0, server.returncode
+    finally:
+        server.kill()
+        server.wait()
+
+
 def main():
     browser.require()
     command = sys.argv[1]
@@ -93,6 +128,7 @@ def main():
         finally:
             server.kill()
             server.wait()
+        the_browser_is_given_no_token(command, pages.traces["training"], pathlib.Path(folder))
     print("ok")
     return 0
 

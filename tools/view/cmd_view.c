@@ -145,7 +145,7 @@ static int view_main(int argc, char **argv)
     vs_page_data_free(first);
     vs_page_data_free(second);
     if (!code && args.open)
-        vs_view_show(argv[0], path);
+        vs_view_show(argv[0], path, path);
     return code;
 }
 

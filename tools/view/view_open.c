@@ -4,10 +4,12 @@
 #define _GNU_SOURCE
 #include "tools/view/view_open.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,9 +41,31 @@ static bool has_desktop(void)
     return (x && *x) || (wayland && *wayland);
 }
 
-void vs_view_show(const char *who, const char *place)
+bool vs_view_redirect(const char *url, char path[PATH_MAX])
 {
-    char *arguments[] = {(char *)"xdg-open", (char *)place, NULL};
+    const char *own = vs_environment("XDG_RUNTIME_DIR"), *folder = vs_environment("TMPDIR");
+    if (own && *own == '/' && !access(own, W_OK))
+        folder = own;
+    if (snprintf(path, PATH_MAX, "%s/vramscope-XXXXXX.html", folder && *folder ? folder : "/tmp") >=
+        PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    int fd = mkstemps(path, 5); /* with mode 0600 */
+    if (fd < 0)
+        return false;
+    bool written = dprintf(fd, "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" "
+                               "content=\"no-referrer\"><meta http-equiv=\"refresh\" "
+                               "content=\"0;url=%s\">\n", url) > 0;
+    if (!written)
+        unlink(path);
+    close(fd);
+    return written;
+}
+
+void vs_view_show(const char *who, const char *path, const char *place)
+{
+    char *arguments[] = {(char *)"xdg-open", (char *)path, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t pid;

@@ -11,8 +11,12 @@
  * "train.vst", in the same folder. Returns false, with a message of *who*, if it is too long. */
 bool vs_view_name(const char *who, const char *first, const char *second, char out[PATH_MAX]);
 
-/* vs_view_show: opens *place*, a file or a URL, with xdg-open, which goes on by itself. Where there
- * is no desktop, or no xdg-open, prints a line with the place instead. */
-void vs_view_show(const char *who, const char *place);
+/* vs_view_show: opens the file *path* with xdg-open, which goes on by itself. Where there is no desktop,
+ * or no xdg-open, prints a line with *place* instead: the path, or the address to which it leads. */
+void vs_view_show(const char *who, const char *path, const char *place);
+
+/* vs_view_redirect: writes a page that leads to *url* to a new file with mode 0600, which the caller
+ * removes: the arguments of a process are readable for everyone. False with errno. */
+bool vs_view_redirect(const char *url, char path[PATH_MAX]);
 
 #endif

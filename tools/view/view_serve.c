@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "tools/common/command.h"
 #include "tools/view/view_open.h"
@@ -36,6 +38,7 @@ struct page_server {
     char token[2 * TOKEN_BYTES + 1];
     char host[2][32]; /* accepted Host headers, with the port */
     unsigned port;
+    char redirect[PATH_MAX]; /* opened in the browser, until it asked for the page; "": none */
     char *page;
     size_t page_bytes;
 };
@@ -67,6 +70,26 @@ static bool same_token(const char *given, const char *token)
     for (int i = 0; i < 2 * TOKEN_BYTES; i++)
         different |= (unsigned char)given[i] ^ (unsigned char)token[i];
     return !different;
+}
+
+static void remove_redirect(struct page_server *server)
+{
+    if (*server->redirect)
+        unlink(server->redirect);
+    *server->redirect = 0;
+}
+
+/* Opens the page in the browser. The token is not an argument of xdg-open, which other users see. */
+static void open_page(struct page_server *server, const char *url)
+{
+    const char *who = server->trace->who;
+    if (vs_view_redirect(url, server->redirect)) {
+        vs_view_show(who, server->redirect, url);
+        return;
+    }
+    vs_tool_fail(who, "cannot make a file for the browser: %s; open %s in a browser", strerror(errno),
+                 url);
+    *server->redirect = 0;
 }
 
 /* --- answers --- */
@@ -182,8 +205,10 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     if (!same_token(token, server->token))
         return refuse(connection, MHD_HTTP_FORBIDDEN,
                       "the token is missing or wrong: use the address that vramscope printed");
-    if (strcmp(url, "/") == 0)
+    if (strcmp(url, "/") == 0) {
+        remove_redirect(server);
         return send_page(connection, server);
+    }
     if (strcmp(url, "/data") == 0)
         return send_data(connection, server);
     return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
@@ -247,11 +272,12 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
     vs_tool_print("%s", url);
     fflush(stdout);
     if (serve->open)
-        vs_view_show(who, url);
+        open_page(server, url);
     else
         vs_tool_fail(who, "open this address in a browser on this machine; Ctrl-C ends the server");
     while (!stopped && MHD_run_wait(daemon, WAIT_MS) == MHD_YES)
         ;
+    remove_redirect(server);
     MHD_stop_daemon(daemon);
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);

@@ -67,5 +67,5 @@ void vs_view_recorded(const char *who, const char *path, const char *output)
     int code = data ? vs_view_write(who, &file, stderr) : VS_EXIT_UNUSABLE;
     vs_page_data_free(data);
     if (!code && !output)
-        vs_view_show(who, page);
+        vs_view_show(who, page, page);
 }
