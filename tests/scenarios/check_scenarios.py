@@ -6,7 +6,7 @@
                        [--required PERCENT] [--keep DIR] [--matrix]
 
 Runs the scenarios of scenarios.py on the simulated GPU and compares the verdict and the call site
-with the planted ones. Exit 1: less than PERCENT (95) are right, or a program without a failure to
+with the planted ones; and growing call sites with what `vramscope report` says. Exit 1: less than PERCENT (95) are right, or a program without a failure to
 blame was accused. --batch: every Nth of one round; --rounds: seeds from --seed (0) on; --matrix
 prints a row for each planted cause and a column for each verdict.
 """
@@ -47,7 +47,29 @@ def diagnose(scenario, args, folder):
     said = run([tool, "oom", "--json", trace])
     if said.returncode:
         return None, "oom: " + said.stderr.decode(errors="replace")
-    return json.loads(said.stdout), None
+    found = json.loads(said.stdout)
+    return found, disagreement(found, tool, trace) if found["verdict"] == "growth" else None
+
+
+def disagreement(found, tool, trace):
+    """None if `report` says of each growing site that the verdict names since which step, how often and
+    how fast it grows, as `oom` does; otherwise the difference."""
+    report = json.loads(run([tool, "report", "--json", trace]).stdout)
+    reported = {chain(site): site for device in report["devices"] for site in device["sites_growing"]["sites"]}
+    for site in found["sites_growing"]["sites"]:
+        other = reported.get(chain(site))
+        if not other:
+            return "%s grows for oom, not for report" % (chain(site)[0],)
+        rates = [s["growth_bytes_per_step"] for s in (site, other)]
+        steps = [(s.get("growth_since_step"), s.get("growth_every_steps")) for s in (site, other)]
+        if steps[0] != steps[1] or abs(rates[0] - rates[1]) > 0.05 * max(rates):
+            return "oom: since and every %s, %d bytes a step; report: %s, %d" % (
+                steps[0], rates[0], steps[1], rates[1])
+    return None
+
+
+def chain(site):
+    return tuple((frame["function"], frame["line"]) for frame in site["frames"])
 
 
 def functions(found):

@@ -203,6 +203,7 @@ struct kept_steps {
     uint64_t count;  /* steps with such blocks */
     uint64_t span;   /* steps from the first to the last of them */
     uint64_t usual;  /* distance of most of them; 0: they are irregular */
+    uint64_t before, before_bytes; /* blocks from before the first known step */
 };
 
 static int by_distance(const void *a, const void *b)
@@ -221,8 +222,11 @@ static enum vs_err count_steps(const struct judging *judging, const struct kept_
     if (!distances)
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
-        if (!vs_steps_at(judging->steps, blocks[i].time_ns, &number))
+        if (!vs_steps_at(judging->steps, blocks[i].time_ns, &number)) {
+            out->before++;
+            out->before_bytes += blocks[i].size;
             continue;
+        }
         if (!out->count++) {
             first = number;
         } else if (number == before) {
@@ -311,10 +315,14 @@ static enum vs_err refine(const struct judging *judging, const struct kept_block
         return err;
     if (steps.usual && judging->steps->stride == 1) {
         row->every = steps.usual;
-        row->per_step = bytes / steps.count / steps.usual;
+        row->per_step = (bytes - steps.before_bytes) / steps.count / steps.usual;
     } else if (steps.span) {
         row->every = 1;
-        row->per_step = (bytes - blocks[count - 1].size) / steps.span;
+        row->per_step = (bytes - steps.before_bytes - blocks[count - 1].size) / steps.span;
+    }
+    if (!row->since_step_known && steps.before == 1) { /* in the iteration that the first step ends */
+        row->since_step = judging->steps->first_number;
+        row->since_step_known = true;
     }
     if (judging->source != VS_STEPS_MARKED)
         doubt_load(judging, equal, count, row);

@@ -11,6 +11,7 @@
 #include "analysis/state/user_level.h"
 
 #define SITES_MAX VS_OOM_STACKS_MAX
+#define SMALL_PART 20 /* of the growth */
 
 static void merge_site(struct vs_report_sites *list, struct vs_report_site *items,
                        const struct vs_report_site *one)
@@ -162,6 +163,23 @@ static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_histo
     return VS_OK;
 }
 
+/* Without small sites that the tracker does not hold for growing: a ring of buffers whose pace changed
+ * may hold blocks that are older than any freed one. Returns how many are left. */
+static size_t drop_doubtful(const struct vs_oom_scene *scene, struct vs_history_growth *found,
+                            size_t count)
+{
+    uint64_t all = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        all += found[i].held;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_growth_row *row = vs_growth_of(scene->growth, found[i].site);
+        if (found[i].held >= all / SMALL_PART || (row && vs_growth_accused(row)))
+            found[kept++] = found[i];
+    }
+    return kept;
+}
+
 enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_history_growth found[SITES_MAX];
@@ -170,7 +188,7 @@ enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
                                       scene->failure->account, found, SITES_MAX, &err);
     if (!err)
         err = add_tracked(scene, found, &count);
-    count = err ? 0 : count;
+    count = err ? 0 : drop_doubtful(scene, found, count);
     struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
     if (!err && !items)
         err = VS_ERR_NOMEM;
