@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The work of report, oom and its replays on traces with many call sites, failures and blocks grows
+ * with their number, not with its square. Work is counted, not timed: the rooms of the analysis are
+ * compiled again with a call at each branch (-fsanitize-coverage=trace-pc), so that the figures do
+ * not depend on the machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/oom/oom.h"
+#include "support/trace_builder.h"
+#include "trace/record/recorder_internal.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define CAPACITY (UINT64_C(1) << 40)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * 2 * MIB)
+#define FEW 500
+#define FACTOR 4 /* so many times as many */
+#define MOST 6   /* times the work, because of sorting; the square would be 16 times */
+
+static uint64_t branches;
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    branches++;
+}
+
+static struct vs_builder b;
+
+/* The stack of call site *number*: two frames without names. */
+static uint64_t site(unsigned number)
+{
+    struct vs_recorder *r = b.recorder;
+    vs_lock_acquire(&r->lock);
+    assert_true(vs_window_reserve_locked(r, 4 * VS_STACK_NODE_BYTES_MAX));
+    uint64_t id = vs_intern_node_locked(r, 0, 1, 16);
+    id = vs_intern_node_locked(r, id, 1, 32 + 16 * (uint64_t)number);
+    vs_lock_release(&r->lock);
+    return id;
+}
+
+static void begin(const char *policy)
+{
+    struct vs_event e = {.kind = VS_EVENT_module};
+    vs_builder_open(&b, policy);
+    vs_builder_device(&b, 0, "GPU", CAPACITY);
+    e.module.base = e.module.start = UINT64_C(0x550000000000);
+    e.module.end = e.module.start + 64 * MIB;
+    e.module.path = vs_builder_string(&b, "/no/such/program");
+    e.module.build_id = vs_builder_string(&b, "00");
+    e.module.alive = 1;
+    vs_builder_event(&b, e);
+}
+
+static void alloc(unsigned at_site, uint64_t addr, uint64_t bytes)
+{
+    b.stack = site(at_site);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, addr, bytes, bytes);
+}
+
+static void refuse(unsigned at_site, uint64_t bytes)
+{
+    b.stack = site(at_site);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, bytes, 0, CAPACITY);
+}
+
+/* --- programs of *n* things --- */
+
+static void many_sites(unsigned n)
+{
+    begin("observe");
+    for (unsigned i = 0; i < n; i++) {
+        alloc(i, A(2 * i), MIB);
+        alloc(i, A(2 * i + 1), MIB / 2);
+        vs_builder_free(&b, 0, A(2 * i + 1));
+    }
+    refuse(n, 8 * MIB);
+}
+
+static void many_failures(unsigned n)
+{
+    begin("observe");
+    alloc(0, A(0), MIB);
+    for (unsigned i = 0; i < n; i++)
+        refuse(1 + i % 200, (8 + i % 3) * MIB);
+}
+
+static void many_growing_sites(unsigned n)
+{
+    begin("observe");
+    for (unsigned step = 0; step < 6; step++) {
+        vs_builder_step(&b, step);
+        for (unsigned i = 0; i < n; i++)
+            alloc(i, A(step * n + i), MIB);
+        vs_builder_pop(&b);
+    }
+    refuse(0, 8 * MIB);
+}
+
+static void many_steps(unsigned n)
+{
+    begin("observe");
+    for (unsigned step = 0; step < n; step++) {
+        vs_builder_step(&b, step);
+        alloc(0, A(0), MIB);
+        alloc(1, A(1 + step), MIB);
+        vs_builder_free(&b, 0, A(0));
+        vs_builder_pop(&b);
+    }
+    refuse(0, 8 * MIB);
+}
+
+static void many_holes(unsigned n)
+{
+    begin("caching");
+    for (unsigned i = 0; i < n; i++) {
+        vs_builder_segment(&b, 0, A(10 * i), 20 * MIB);
+        for (unsigned k = 0; k < 4; k++)
+            alloc(k % 2, A(10 * i) + 5 * k * MIB, 5 * MIB);
+    }
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < 4; k += 2)
+            vs_builder_free(&b, 0, A(10 * i) + 5 * k * MIB);
+    refuse(2, 8 * MIB);
+}
+
+/* Branches of everything that `vramscope oom` computes. */
+static uint64_t work_of(void (*program)(unsigned), unsigned n)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    struct vs_oom *oom;
+    program(n);
+    vs_builder_close(&b, VS_END_EXIT, 1);
+    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
+    branches = 0;
+    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    assert_int_equal(vs_oom_build(reader, report, 0, &oom), VS_OK);
+    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    uint64_t work = branches;
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+    return work;
+}
+
+static void expect_no_square(const char *what, void (*program)(unsigned))
+{
+    uint64_t few = work_of(program, FEW), many = work_of(program, FACTOR * FEW);
+    print_message("%s: %llu branches, %llu for %d times as many\n", what, (unsigned long long)few,
+                  (unsigned long long)many, FACTOR);
+    assert_true(few > FEW); /* it is counted */
+    assert_true(many < MOST * few);
+}
+
+#define GROWS_EVENLY(program)                       \
+    static void program##_are_no_square(void **s)   \
+    {                                               \
+        (void)s;                                    \
+        expect_no_square(#program, program);        \
+    }
+GROWS_EVENLY(many_sites)
+GROWS_EVENLY(many_failures)
+GROWS_EVENLY(many_growing_sites)
+GROWS_EVENLY(many_steps)
+GROWS_EVENLY(many_holes)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_sites_are_no_square),
+        cmocka_unit_test(many_failures_are_no_square),
+        cmocka_unit_test(many_growing_sites_are_no_square),
+        cmocka_unit_test(many_steps_are_no_square),
+        cmocka_unit_test(many_holes_are_no_square),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
