@@ -30,7 +30,7 @@ static const char *base_name(const char *path)
 
 static enum vs_err fail(const struct budget_reading *reading, unsigned line, const char *text)
 {
-    snprintf(reading->why, VS_BUDGET_WHY_MAX, "%s:%u: %s", reading->path, line, text);
+    snprintf(reading->why, VS_BUDGET_WHY_MAX, "%s:%u: %.400s", reading->path, line, text);
     return VS_ERR_ARG;
 }
 
