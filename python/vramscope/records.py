@@ -56,7 +56,7 @@ _kind(27, "vmm_map", "addr:A size memory offset device imported stack:STK")
 _kind(28, "vmm_unmap", "addr:A size memory device")
 _kind(29, "graph_memory", "device used used_high reserved reserved_high")
 _kind(30, "device_usage", "device what bytes count pid name:STR how")
-_kind(31, "overhead", "device context what bytes:S how")
+_kind(31, "overhead", "device context what bytes:S how stack:STK")
 _kind(36, "overhead_failed", "what device context api:STR stack:STK error device_free_bytes "
                              "device_total_bytes")
 _kind(32, "kernel", "start_ns:T end_ns:T device context stream name:STR correlation grid_x grid_y "

@@ -290,7 +290,7 @@ def many_contexts(s):
         s.say("context")
     for _ in range(60):
         s.alloc("load_weights", s.rng.uniform(0.03, 0.05) * s.capacity, "device")
-    return s.end("contexts")
+    return s.end("contexts", "one_more_context")
 
 
 def other_processes(s):

@@ -288,6 +288,8 @@ static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
             err = vs_growth_event(tracker, &next);
         if (next.kind == VS_EVENT_device_sample && next.device_sample.device == wanted->device)
             note_reading(replay, &next, &scene->reading);
+        if (!err)
+            err = vs_oom_overhead_event(&scene->overheads, &next);
         if (next.kind == VS_EVENT_framework_oom)
             scene->framework_stream = next.framework_oom.framework_stream;
     }
@@ -359,6 +361,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
         err = describe(oom, reader, replay, symbols, &scene, report, wanted);
     if (symbols)
         vs_symbols_close(symbols);
+    free(scene.overheads.items);
     vs_growth_close(tracker);
     vs_history_free(&history);
     vs_replay_close(replay);

@@ -137,6 +137,9 @@ struct vs_oom {
     const char *library;       /* the one with most of them; "" */
     bool has_framework;
     struct vs_report_site library_site, rounded_site, pool_site; /* count 0: unknown */
+    struct vs_report_site context_site; /* took most memory of contexts, modules and limits, the first
+                                         * context excepted; count 0: unknown */
+    uint64_t contexts_made;    /* contexts that it created */
     uint64_t context_excess;   /* contexts, modules and limits beyond one usual context */
     bool went_on;              /* the program allocated again after the failure, and ended well */
     uint64_t repeated;         /* identical failures after it */

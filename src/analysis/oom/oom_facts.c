@@ -219,6 +219,8 @@ enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         err = fill_pools(oom, scene);
     if (!err)
         err = vs_oom_rising_facts(oom, scene);
+    if (!err)
+        err = vs_oom_overhead_facts(oom, scene);
     fill_contexts(oom);
     return err;
 }

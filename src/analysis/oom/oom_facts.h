@@ -17,6 +17,16 @@ struct vs_oom_reading {
     uint64_t reserved;    /* by the program then */
 };
 
+/* The `overhead` events of contexts that exist. Zero-initialise; items: free(). */
+struct vs_oom_overhead {
+    uint64_t device, context, what, stack;
+    int64_t bytes;
+};
+struct vs_oom_overheads {
+    struct vs_oom_overhead *items;
+    size_t count, capacity;
+};
+
 /* A failure under examination. */
 struct vs_oom_scene {
     const struct vs_summary *summary;
@@ -24,6 +34,7 @@ struct vs_oom_scene {
     const struct vs_history *history;
     const struct vs_growth_result *growth;
     struct vs_oom_reading reading;
+    struct vs_oom_overheads overheads;
     uint64_t framework_stream; /* of a framework's failure: its number of the stream */
     struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
@@ -35,6 +46,12 @@ enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST
  * allocations; after what grows. VS_ERR_NOMEM. */
 enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+
+/* vs_oom_overhead_event: takes an event. vs_oom_overhead_facts: the call site that took most memory of
+ * contexts, modules and limits. VS_ERR_NOMEM. */
+enum vs_err vs_oom_overhead_event(struct vs_oom_overheads *list,
+                                  const struct vs_event *event) VS_MUST_CHECK;
+enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene) VS_MUST_CHECK;
 
 /* vs_oom_name_site: names the call site with *index* in the replay. VS_ERR_NOMEM. vs_oom_same_site:
  * both have the same text. */

@@ -25,6 +25,14 @@ static void explain(struct vs_oom *oom)
     if (limits)
         vs_oom_evidence(oom, "%s of that came with limits set by the program (cudaDeviceSetLimit: "
                         "stack, heap, printf)", vs_oom_size(oom, limits));
+    if (oom->contexts_made)
+        vs_oom_evidence(oom, "%llu of the contexts %s created at %s",
+                        (unsigned long long)oom->contexts_made, oom->contexts_made == 1 ? "was" : "were",
+                        vs_oom_site(oom, &oom->context_site, 3));
+    else if (oom->context_site.count)
+        vs_oom_evidence(oom, "%s of that was taken by calls at %s",
+                        vs_oom_size(oom, oom->context_site.bytes),
+                        vs_oom_site(oom, &oom->context_site, 3));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_context);
     if (count > 1)
@@ -41,6 +49,11 @@ static void explain(struct vs_oom *oom)
     vs_oom_bigger_device(oom);
 }
 
+static const struct vs_report_site *guilty(const struct vs_oom *oom)
+{
+    return oom->context_site.count ? &oom->context_site : NULL;
+}
+
 const struct vs_verdict vs_verdict_context = {
     "contexts", "contexts: CUDA contexts hold an unusual part of the device",
-    "more than one usual context", NULL, recovers, NULL, false, explain, NULL};
+    "more than one usual context", NULL, recovers, NULL, false, explain, guilty};

@@ -83,7 +83,8 @@ static void record_overhead(const struct vs_context *context, enum vs_overhead_w
                                           .context = context->id,
                                           .what = what,
                                           .bytes = (uint64_t)bytes,
-                                          .how = how}};
+                                          .how = how,
+                                          .stack = vs_process_stack()}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
 

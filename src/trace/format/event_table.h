@@ -91,7 +91,8 @@ VS_EVENT(29, graph_memory, P(ALLOCATES) P(FREES) P(SUMS_FIRST) P(KEPT),
 VS_EVENT(30, device_usage, P(SUMS_FIRST),
          F(device, U) F(what, U) F(bytes, U) F(count, U) F(pid, U) F(name, STR) F(how, U))
 /* device memory used by a context, a module or a limit, without an allocation */
-VS_EVENT(31, overhead, P(NONE), F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
+VS_EVENT(31, overhead, P(NONE),
+         F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U) F(stack, STK))
 /* such memory was refused; its size is unknown, and context is 0 where none could be created */
 VS_EVENT(36, overhead_failed, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
          F(what, U) F(device, U) F(context, U) F(api, STR) F(stack, STK) F(error, U)

@@ -961,14 +961,17 @@ static void many_blocks_of_little_more_than_a_page_are_rounding(void **state)
 }
 
 /* A device of which *count* contexts hold *each*. */
-static struct vs_oom *fail_with_contexts(struct vs_builder *b, unsigned count, uint64_t each)
+static struct vs_oom *fail_with_contexts(struct vs_builder *b, unsigned count, uint64_t each,
+                                         bool stacks)
 {
     vs_builder_open(b, "observe");
     vs_builder_device(b, 0, "Small GPU", 2 * GIB);
     for (unsigned i = 1; i <= count; i++) {
+        uint64_t stack = i == 1 ? site_weights(b) : site_spike(b);
         vs_builder_context(b, i, 0, true);
         vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_overhead, .overhead = {.context = i, .bytes = each}});
+            .kind = VS_EVENT_overhead,
+            .overhead = {.context = i, .bytes = each, .stack = stacks ? stack : 0}});
     }
     b->stack = site_activation(b);
     vs_builder_failed(b, 0, VS_FAMILY_DEVICE, 100 * MIB, 20 * MIB, 2 * GIB);
@@ -979,14 +982,19 @@ static void a_huge_context_and_many_contexts_are_named(void **state)
 {
     (void)state;
     struct vs_builder b;
-    struct vs_oom *oom = fail_with_contexts(&b, 1, 2 * GIB - 20 * MIB);
+    struct vs_oom *oom = fail_with_contexts(&b, 1, 2 * GIB - 20 * MIB, true);
     assert_string_equal(oom->verdict->name, "contexts");
     done(&b, oom);
-    oom = fail_with_contexts(&b, 5, 400 * MIB);
-    assert_string_equal(oom->verdict->name, "contexts");
-    assert_int_equal(oom->causes[0].bytes, 1600 * MIB);
-    assert_string_equal(oom->remedies[0].kind, "one_context");
-    done(&b, oom);
+    for (int stacks = 0; stacks < 2; stacks++) { /* traces of earlier versions have none */
+        oom = fail_with_contexts(&b, 5, 400 * MIB, stacks);
+        assert_string_equal(oom->verdict->name, "contexts");
+        assert_int_equal(oom->causes[0].bytes, 1600 * MIB);
+        assert_string_equal(oom->remedies[0].kind, "one_context");
+        assert_string_equal(oom->guilty->frames[0].function, stacks ? "site_spike" : "site_activation");
+        if (stacks)
+            assert_summary(oom, "  look at site_spike", "", "");
+        done(&b, oom);
+    }
 }
 
 static void growth_is_found_without_marked_steps(void **state)
