@@ -226,6 +226,30 @@ static void view_writes_a_page_of_the_trace_at_the_end(void **state)
     assert_int_equal(vramscope("run --view= -- " VS_VICTIM " atexit"), 125);
 }
 
+/* Only the first process had a page, and nothing said that the others had none. */
+static void view_writes_a_page_of_each_process_and_names_the_largest(void **state)
+{
+    (void)state;
+    const char *largest = "the page is of ";
+    assert_int_equal(vramscope(SIMULATED "-q --view -o 'many.%p.vst' -- bash -c '" VS_VICTIM
+                               " atexit; " VS_VICTIM " device; " VS_VICTIM " atexit; true'"), 0);
+    bash("test $(ls many.*.vst | wc -l) = 3; for t in many.*.vst; do test -s ${t%.vst}.html; done; "
+         "rm many.*.html many.*.vst");
+    assert_int_equal(vramscope(SIMULATED "-q --view=one.html -o 'many.%p.vst' -- bash -c '" VS_VICTIM
+                               " atexit; " VS_VICTIM " device; " VS_VICTIM " atexit; true'"), 0);
+    const char *named = strstr(err, largest);
+    assert_non_null(named);
+    char path[4096], command[8192];
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(named + strlen(largest), ";"),
+             named + strlen(largest));
+    snprintf(command, sizeof command,
+             "test $(ls many.*.html 2>/dev/null | wc -l) = 0; peak() { " VS_COMMAND
+             " report --json $1 | grep -A1 '\"peak_allocated\"' | grep -om1 '[0-9]\\+'; }; "
+             "most=$(peak %s); for t in many.*.vst; do test $(peak $t) -le $most; done; "
+             "rm many.* one.html", path);
+    bash(command);
+}
+
 static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
 {
     (void)state;
@@ -532,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_run_below_a_run_lists_its_own_traces),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
         cmocka_unit_test(view_writes_a_page_of_the_trace_at_the_end),
+        cmocka_unit_test(view_writes_a_page_of_each_process_and_names_the_largest),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
         cmocka_unit_test(a_program_without_cuda_is_distinguished),
         cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),

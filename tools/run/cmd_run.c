@@ -60,7 +60,9 @@ static const char usage[] =
     "                      for long runs: record 1 allocation in N, only those of at least SIZE,\n"
     "                      a trace of at most SIZE; totals and peaks stay exact (docs/sampling.md)\n"
     "      --view          at the end, write the trace as an HTML page beside it and open it in\n"
-    "                      the browser (see vramscope-view(1)); --view=FILE only writes it there\n"
+    "                      the browser (see vramscope-view(1)); --view=FILE only writes it there.\n"
+    "                      Of several processes each gets a page; the one that failed, or has the\n"
+    "                      largest peak, is opened or written to FILE\n"
     "  -q, --quiet         print no summary\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
@@ -226,8 +228,12 @@ static void summarise(struct vs_run *run, int status)
     vs_symbol_tool_configure(&run->options);
     vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
     vs_run_names_free(&names);
-    if (run->view && *seen.first)
-        vs_view_recorded("vramscope run", seen.first, run->view_file);
+    if (run->view)
+        vs_view_recorded("vramscope run", seen.paths, seen.path_count, run->view_file);
+    if (run->view && seen.traces > seen.path_count)
+        vs_tool_fail("vramscope run", "%u more traces have no page; write one with: vramscope view TRACE",
+                     seen.traces - seen.path_count);
+    vs_run_summary_free(&seen);
     if (run->quiet)
         return;
     if (seen.failures)

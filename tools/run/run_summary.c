@@ -167,6 +167,25 @@ static void write_names(const char *path)
     vs_symbolize_free(&result);
 }
 
+static void keep_path(struct vs_run_summary *out, const char *path)
+{
+    if (!out->paths)
+        out->paths = calloc(VS_RUN_PATHS_MAX, sizeof *out->paths);
+    if (!out->paths || out->path_count == VS_RUN_PATHS_MAX)
+        return;
+    out->paths[out->path_count] = strdup(path);
+    out->path_count += out->paths[out->path_count] != NULL;
+}
+
+void vs_run_summary_free(struct vs_run_summary *summary)
+{
+    for (unsigned i = 0; i < summary->path_count; i++)
+        free(summary->paths[i]);
+    free(summary->paths);
+    summary->paths = NULL;
+    summary->path_count = 0;
+}
+
 void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                       struct vs_run_summary *out)
 {
@@ -197,8 +216,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            if (!out->traces)
-                snprintf(out->first, sizeof out->first, "%.*s", PATH_MAX - 1, line);
+            keep_path(out, line);
             vs_run_names_warn(names, line); /* also when quiet: it reports the trace's path */
             out->traces++;
         }

@@ -10,9 +10,12 @@
 
 #include "tools/run/run_names.h"
 
+#define VS_RUN_PATHS_MAX 64
+
 struct vs_run_summary {
     unsigned traces;      /* processes that wrote a trace */
-    char first[4096];     /* the first of them */
+    char **paths;         /* of the first VS_RUN_PATHS_MAX of them; each and the list malloc'ed */
+    unsigned path_count;
     unsigned failures;    /* processes that used CUDA and could not record */
     bool nested;          /* a nested `vramscope run` was started, which prints its own summary */
     unsigned idle;        /* processes that loaded the CUDA driver and allocated nothing */
@@ -25,5 +28,7 @@ struct vs_run_summary {
  * trace. */
 void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                       struct vs_run_summary *out);
+
+void vs_run_summary_free(struct vs_run_summary *summary);
 
 #endif

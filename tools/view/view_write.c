@@ -51,21 +51,69 @@ int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *t
     return code;
 }
 
-void vs_view_recorded(const char *who, const char *path, const char *output)
+/* What makes one of several processes the interesting one. */
+struct view_rank {
+    bool failed;
+    uint64_t peak;
+};
+
+static struct view_rank rank_of(const struct vs_report *report)
+{
+    struct view_rank rank = {0};
+    for (size_t i = 0; i < report->failure_count; i++)
+        rank.failed |= !report->failures[i].recovered;
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].peak_user.bytes > rank.peak)
+            rank.peak = report->devices[i].peak_user.bytes;
+    return rank;
+}
+
+static bool is_above(const struct view_rank *a, const struct view_rank *b)
+{
+    return a->failed != b->failed ? a->failed : a->peak > b->peak;
+}
+
+/* Opens the trace at *path* and, unless *page* is NULL, writes its page there. */
+static bool record_page(const char *who, const char *path, const char *page, struct view_rank *rank)
 {
     struct vs_view_options options = {.partial = true, .events_max = VS_PAGE_EVENTS_MAX};
     struct vs_view_trace trace;
-    char name[PATH_MAX];
-    if (!output && !vs_view_name(who, path, NULL, name))
-        return;
-    const char *page = output ? output : name;
-    if (!vs_view_may_write(who, page, path, NULL) || !vs_view_open(who, path, &options, &trace))
-        return;
-    struct vs_page_data *data = vs_view_page(&trace, &options);
+    if (page && !vs_view_may_write(who, page, path, NULL))
+        return false;
+    if (!vs_view_open(who, path, &options, &trace))
+        return false;
+    *rank = rank_of(trace.report);
+    struct vs_page_data *data = page ? vs_view_page(&trace, &options) : NULL;
     vs_view_close(&trace);
+    if (!page)
+        return true;
     const struct vs_view_page_file file = {page, {path}, {data}};
     int code = data ? vs_view_write(who, &file, stderr) : VS_EXIT_UNUSABLE;
     vs_page_data_free(data);
-    if (!code && !output)
-        vs_view_show(who, page, page);
+    return !code;
+}
+
+/* With *output* and several traces, the page is written once the best one is known. */
+void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output)
+{
+    char name[PATH_MAX];
+    struct view_rank best = {0}, rank;
+    const char *chosen = NULL;
+    bool later = output && count > 1;
+    for (size_t i = 0; i < count; i++) {
+        if (!output && !vs_view_name(who, traces[i], NULL, name))
+            continue;
+        if (!record_page(who, traces[i], later ? NULL : output ? output : name, &rank))
+            continue;
+        if (!chosen || is_above(&rank, &best)) {
+            best = rank;
+            chosen = traces[i];
+        }
+    }
+    if (!chosen)
+        return;
+    if (!output && vs_view_name(who, chosen, NULL, name))
+        vs_view_show(who, name, name);
+    if (later && record_page(who, chosen, output, &rank))
+        vs_tool_fail(who, "the page is of %s; for the other processes: vramscope view TRACE", chosen);
 }

@@ -23,8 +23,9 @@ struct vs_view_page_file {
  * have, and prints a line about it to *told* (NULL: nothing). Returns an exit code. */
 int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told);
 
-/* vs_view_recorded: the page of a trace that was just recorded, whatever its condition, to *output*,
- * or if NULL to the trace's default name and opened in the browser. Messages on standard error. */
-void vs_view_recorded(const char *who, const char *trace, const char *output);
+/* vs_view_recorded: the pages of *count* traces that were just recorded, whatever their condition, under
+ * their default names. The one of the process that failed, or has the largest peak, is opened in the
+ * browser; with *output* only that one is written, there. Messages on standard error. */
+void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output);
 
 #endif
