@@ -271,10 +271,13 @@ def exported_pictures_are_well_formed(page):
         pen.polygon([0, 1, 2], [3, 4, 5], 3, evil);
         pen.unclip();
         pen.text(1, 2, evil, '#000000', {align: 'right', weight: '600', halo: '#ffffff'});
+        pen.note('a picture, ' + evil);
         return pen.finish(evil);
     }""")
     document = xml.dom.minidom.parseString(text)
     assert not document.getElementsByTagName("script") and len(text) < 10000
+    notes = document.getElementsByTagName("desc")
+    assert len(notes) == 1 and notes[0].firstChild.data.startswith("a picture, "), text[:500]
     assert page.evaluate("[shortSite('f (a.c:12) < g:30'), cutEnd('abcdef', 4), cutEnd('abc', 4)]") == \
         ["f:12 < g:30", "abc…", "abc"]
 

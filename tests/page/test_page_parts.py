@@ -89,11 +89,38 @@ def segments_have_streams_and_pools(pages):
         assert not faults, faults
 
 
+def picture_of(page, color):
+    """The pixels of the blocks in these colours, as one number."""
+    page.wait_for_selector(f".view-is-blockmap .v-frame[data-colors={color}]", state="attached")
+    settle(page)
+    return page.evaluate("""() => {
+        const canvas = document.querySelector('.view-is-blockmap .v-base');
+        const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return new Uint32Array(data.buffer).reduce((sum, pixel) => (Math.imul(sum, 31) + pixel) >>> 0, 7);
+    }""")
+
+
+def blocks_take_other_colors(pages):
+    """Colouring goes on in several frames; the picture at the end is that of a page opened with the colour."""
+    path = pages.page("training")
+    with browser.opened(path, fragment="#tab=blocks&color=phase") as (page, _faults):
+        settle(page)
+        phases = picture_of(page, "phase")
+        page.select_option(".panel .toolbar select", "size")
+        sizes = picture_of(page, "size")
+    with browser.opened(path, fragment="#tab=blocks&color=size") as (page, faults):
+        settle(page)
+        assert picture_of(page, "size") == sizes != phases
+        page.select_option(".panel .toolbar select", "phase")
+        assert picture_of(page, "phase") == phases
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools):
+        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors):
             test(pages)
             print("ok", test.__name__, flush=True)
     return 0

@@ -5,7 +5,7 @@
 import {groupBlocks, matchSites} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
 import {inkFor} from './colors.js';
-import {formatBytes} from './format.js';
+import {formatBytes, formatCount} from './format.js';
 
 const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
@@ -71,8 +71,11 @@ export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, pictur
 /** For export: the blocks as rectangles. @returns {boolean} false: they are too many */
 export function drawBlockVectors(pen, surface, area, {trace, state, range, x, y}) {
     const rows = trace.overlapping(range.from, range.to, state.get('device'));
-    if (rows.length > VECTORS_MAX)
+    if (rows.length > VECTORS_MAX) {
+        pen.note(`The ${formatCount(rows.length)} blocks are an image of the pixels on the screen, because there are ` +
+            `more than ${formatCount(VECTORS_MAX)}; zoom in to export shapes.`);
         return false;
+    }
     const {blocks} = trace.loaded;
     const grouping = groupBlocks(trace, state.get('color'));
     const colors = grouping.colors(surface.theme);

@@ -27,6 +27,8 @@ class BlockmapView {
         this.trace = trace;
         this.state = state;
         this.painter = createPainter();
+        this.colorist = createPainter();
+        this.recoloring = false;
         this.canvases = {now: document.createElement('canvas'), whole: document.createElement('canvas')};
         this.pictures = {now: null, whole: null, spare: null}; // rasters whose colours are in these canvases
         this.job = null; // the view that is being painted
@@ -101,9 +103,16 @@ class BlockmapView {
         const {trace, state} = this;
         const raster = yield* rasterize(this.blocksNow(), view, this.pictures.spare);
         this.pictures.spare = null;
-        const image = yield* colorRaster(raster, groupBlocks(trace, state.get('color')),
-            groupBlocks(trace, state.get('color')).colors(this.surface.theme), this.look());
-        return {raster, image};
+        const key = this.colorKey();
+        const grouping = groupBlocks(trace, state.get('color'));
+        const image = yield* colorRaster(raster, grouping, grouping.colors(this.surface.theme), this.look());
+        return {raster, image, key};
+    }
+
+    /** What the colours of a picture depend on. */
+    colorKey() {
+        const {state, surface} = this;
+        return JSON.stringify([state.get('color'), state.get('search'), (state.get('selected') || {}).site, surface.theme]);
     }
 
     look() {
@@ -122,7 +131,7 @@ class BlockmapView {
         canvas.getContext('2d').putImageData(image, 0, 0);
     }
 
-    onPainted({raster, image}) {
+    onPainted({raster, image, key}) {
         this.job = null;
         const {end} = this.places();
         this.pictures.spare = this.pictures.now !== this.pictures.whole ? this.pictures.now : null;
@@ -134,6 +143,10 @@ class BlockmapView {
         }
         this.surface.redraw();
         this.showStatus();
+        if (this.recoloring || key !== this.colorKey())
+            this.recolor(); // from the pictures that there are now
+        else
+            this.surface.frame.dataset.colors = this.state.get('color');
         if (!this.sameView(raster, this.viewNow()))
             this.refresh();
     }
@@ -154,22 +167,33 @@ class BlockmapView {
         this.painter.start(this.paintJob(view), (painted) => this.onPainted(painted));
     }
 
+    *recolorJob() {
+        const {surface} = this;
+        const grouping = groupBlocks(this.trace, this.state.get('color'));
+        const images = [];
+        for (const name of ['now', 'whole']) {
+            const raster = this.pictures[name];
+            if (raster)
+                images.push({name, raster,
+                    image: yield* colorRaster(raster, grouping, grouping.colors(surface.theme), this.look())});
+        }
+        return images;
+    }
+
+    /** Gives the pictures the present colours. */
     recolor() {
         const {surface} = this;
-        if (!this.pictures.now)
-            return;
-        const grouping = groupBlocks(this.trace, this.state.get('color'));
-        for (const name of ['whole', 'now']) {
-            if (!this.pictures[name])
-                continue;
-            const steps = colorRaster(this.pictures[name], grouping, grouping.colors(surface.theme), this.look());
-            let next = steps.next();
-            while (!next.done)
-                next = steps.next();
-            this.put(this.canvases[name], next.value);
-        }
-        surface.redraw();
-        surface.redrawOver();
+        this.recoloring = true;
+        this.colorist.start(this.recolorJob(), (images) => {
+            this.recoloring = false;
+            for (const {name, raster, image} of images) {
+                if (this.pictures[name] === raster)
+                    this.put(this.canvases[name], image);
+            }
+            surface.frame.dataset.colors = this.state.get('color'); // for tests: what is drawn
+            surface.redraw();
+            surface.redrawOver();
+        });
     }
 
     drawPicture(pen, area, picture, canvas) {
@@ -385,6 +409,7 @@ class BlockmapView {
 
     destroy() {
         this.painter.stop();
+        this.colorist.stop();
         this.unsubscribe.forEach((call) => call());
         this.surface.destroy();
     }

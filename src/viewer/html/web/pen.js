@@ -131,10 +131,12 @@ function svgStroke(color, thick, dash) {
     return `stroke="${svgText(color)}" stroke-width="${svgNumber(thick)}"${dashes} fill="none"`;
 }
 
-/** The calls of canvasPen, and finish(title): the text of the SVG file.
+/** The calls of canvasPen, note(text): what a reader of the file should know, and finish(title): the text
+ * of the SVG file.
  * @param {number} width @param {number} height @param {string} background */
 export function svgPen(width, height, background) {
     const out = [];
+    const notes = [];
     const measure = document.createElement('canvas').getContext('2d');
     let clips = 0;
     const fillOf = (fill, alpha) => `fill="${svgText(fill)}"${alpha < 1 ? ` fill-opacity="${svgNumber(alpha)}"` : ''}`;
@@ -169,8 +171,10 @@ export function svgPen(width, height, background) {
         unclip: () => out.push('</g>'),
         image: (canvas, x, y, w, h) => out.push(`<image ${box(x, y, w, h)} preserveAspectRatio="none" ` +
             `href="${canvas.toDataURL('image/png')}"/>`),
+        note: (text) => notes.push(text),
         finish: (title) => `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
             `viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif"><title>${svgText(title)}</title>` +
+            notes.map((text) => `<desc>${svgText(text)}</desc>`).join('') +
             `<rect width="100%" height="100%" fill="${svgText(background)}"/>${out.join('')}</svg>\n`,
     };
 }
