@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/browser"
 PACKAGES = ("playwright==1.65.2", "axe-playwright-python==0.1.8")
 SKIPPED = 77
+WAIT_MS = 90000  # until what a busy machine does late; no test measures it
 
 
 def executable():
@@ -82,6 +83,7 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
         try:
             context = browser.new_context(viewport={"width": width, "height": height},
                                           color_scheme=scheme, accept_downloads=True)
+            context.set_default_timeout(WAIT_MS)
             page = context.new_page()
             if init_script:
                 page.add_init_script(init_script)

@@ -15,12 +15,10 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
-WAIT_MS = 30000  # for what a busy machine does late
-
 
 def until(page, read, holds):
     """What *read* returns as soon as *holds* is true for it."""
-    for _ in range(WAIT_MS // 50):
+    for _ in range(browser.WAIT_MS // 50):
         value = read()
         if holds(value):
             return value
@@ -151,11 +149,15 @@ def blocks_answer_the_pointer(page):
     zoomed = state(page, lambda s: "placeFrom" in s)
     box = frame.bounding_box()
     tip = page.locator(".view-is-blockmap .v-tip")
-    for part in range(20, 85, 5):  # somewhere in this column is a block
-        page.mouse.move(box["x"] + (box["width"] + 60) / 2, box["y"] + box["height"] * part / 100)
-        if tip.is_visible():
-            break
-    text = tip.inner_text()
+
+    def over_a_block():
+        for part in range(20, 85, 5):  # somewhere in this column is a block
+            page.mouse.move(box["x"] + (box["width"] + 60) / 2, box["y"] + box["height"] * part / 100)
+            if tip.is_visible():
+                return tip.inner_text()
+        return ""
+
+    text = until(page, over_a_block, bool)
     for fact in ("size", "lifetime", "kind", "phase", "step", "stream"):
         assert fact in text, text
     page.keyboard.press("Shift+ArrowDown")

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 from pages import Pages  # noqa: E402
 
-SECONDS = 30
+SECONDS = 90
 
 
 def address_of(server):
@@ -53,6 +53,7 @@ def parts_are_asked_for(address):
     with sync_playwright() as p:
         chromium = p.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
         page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        page.set_default_timeout(browser.WAIT_MS)
         faults = browser.Faults()
         page.on("console", lambda m: m.type == "error" and faults.append(m.text))
         page.on("pageerror", lambda e: faults.append(str(e)))

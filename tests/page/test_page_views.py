@@ -31,14 +31,14 @@ def axe_source():
 
 
 def settle(page):
-    """Until the blocks are decoded and two frames are drawn."""
-    page.wait_for_selector("html[data-blocks=ready]")
+    """Until the data is decoded and two frames are drawn."""
+    page.wait_for_selector("html[data-blocks=ready][data-sections=ready]")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def wait_until(page, condition):
     """As page.wait_for_function, which evaluates text in the page: the page's policy forbids that."""
-    for _ in range(200):
+    for _ in range(browser.WAIT_MS // 50):
         if page.evaluate(condition):
             return
         page.wait_for_timeout(50)

@@ -97,6 +97,8 @@ class Page {
         trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
             document.documentElement.dataset.blocks = 'ready';
         })), () => {});
+        const loaded = () => (document.documentElement.dataset.sections = 'ready');
+        trace.activity.then(loaded, loaded); // the last one
     }
 
     /** The trace that the views show, and the other one. */
