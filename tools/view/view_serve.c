@@ -41,6 +41,7 @@ struct page_server {
     char redirect[PATH_MAX]; /* opened in the browser, until it asked for the page; "": none */
     char *page;
     size_t page_bytes;
+    struct MHD_Response *page_response; /* of *page*, for all connections */
 };
 
 static volatile sig_atomic_t stopped;
@@ -94,21 +95,29 @@ static void open_page(struct page_server *server, const char *url)
 
 /* --- answers --- */
 
-/* Takes over *body*, malloc'ed. */
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              char *body, size_t bytes)
+static struct MHD_Response *make_response(const char *type, char *body, size_t bytes,
+                                          enum MHD_ResponseMemoryMode mode)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE);
-    if (!response) {
-        free(body);
-        return MHD_NO;
-    }
+    struct MHD_Response *response = MHD_create_response_from_buffer(bytes, body, mode);
+    if (!response)
+        return NULL;
     MHD_add_response_header(response, "Content-Type", type);
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    return response;
+}
+
+/* Takes over *body*, malloc'ed. */
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              char *body, size_t bytes)
+{
+    struct MHD_Response *response = make_response(type, body, bytes, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(body);
+        return MHD_NO;
+    }
     enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -120,15 +129,6 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     int bytes = asprintf(&body, "%s\n", why);
     return bytes < 0 ? MHD_NO
                      : answer(connection, status, "text/plain; charset=utf-8", body, (size_t)bytes);
-}
-
-static enum MHD_Result send_page(struct MHD_Connection *connection, const struct page_server *server)
-{
-    char *copy = malloc(server->page_bytes);
-    if (!copy)
-        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
-    memcpy(copy, server->page, server->page_bytes);
-    return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", copy, server->page_bytes);
 }
 
 static bool time_of(struct MHD_Connection *connection, const char *key, uint64_t *ns)
@@ -207,7 +207,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
                       "the token is missing or wrong: use the address that vramscope printed");
     if (strcmp(url, "/") == 0) {
         remove_redirect(server);
-        return send_page(connection, server);
+        return MHD_queue_response(connection, MHD_HTTP_OK, server->page_response);
     }
     if (strcmp(url, "/data") == 0)
         return send_data(connection, server);
@@ -226,6 +226,10 @@ static bool make_page(struct page_server *server)
     bool good = out && !ferror(out);
     if (out && fclose(out))
         good = false;
+    if (good)
+        server->page_response = make_response("text/html; charset=utf-8", server->page,
+                                              server->page_bytes, MHD_RESPMEM_PERSISTENT);
+    good = good && server->page_response;
     if (data && !good)
         vs_tool_fail(server->trace->who, "%s: %s", server->trace->path, vs_err_text(VS_ERR_NOMEM));
     return good;
@@ -293,6 +297,8 @@ int vs_view_serve(struct vs_view_trace *trace, const struct vs_view_options *opt
         vs_tool_fail(trace->who, "cannot make a token: %s", strerror(errno));
     else if (vs_part_checkpoints(trace->who, trace->path, trace->reader) && make_page(&server))
         code = serve_page(&server, serve);
+    if (server.page_response)
+        MHD_destroy_response(server.page_response);
     free(server.page);
     return code;
 }

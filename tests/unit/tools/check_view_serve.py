@@ -27,7 +27,8 @@ class Served(unittest.TestCase):
         shutil.copy(TRACE, self.trace)
         self.server = subprocess.Popen([COMMAND, "view", "--serve", self.trace, "--partial"],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       env={**os.environ, "XDG_CACHE_HOME": self.folder.name})
+                                       env={**os.environ, "XDG_CACHE_HOME": self.folder.name,
+                                            "MALLOC_MMAP_THRESHOLD_": "65536"})  # freed memory goes
         self.url = urllib.parse.urlsplit(self.server.stdout.readline().strip())
 
     def tearDown(self):
@@ -55,6 +56,22 @@ class Served(unittest.TestCase):
         self.assertEqual(headers["Cache-Control"], "no-store")
         self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
         self.assertEqual(self.ask(f"/?{self.url.query}", Host=f"localhost:{self.url.port}")[0], 200)
+
+    def memory(self, which):
+        with open(f"/proc/{self.server.pid}/status", encoding="ascii") as status:
+            return int(re.search(which + r":\s+(\d+) kB", status.read()).group(1)) * 1024
+
+    def test_an_answer_needs_no_copy_of_the_page(self):
+        with open(COMMAND, "rb") as program:
+            if b"__asan_init" in program.read():
+                self.skipTest("AddressSanitizer keeps freed memory")
+        page = len(self.ask(f"/?{self.url.query}")[1])
+        with open(f"/proc/{self.server.pid}/clear_refs", "w", encoding="ascii") as reset:
+            reset.write("5")  # the highest memory so far is that of now
+        before = self.memory("VmRSS")
+        for _ in range(4):
+            self.assertEqual(len(self.ask(f"/?{self.url.query}")[1]), page)
+        self.assertLess(self.memory("VmHWM") - before, page // 2)
 
     def test_only_the_address_that_was_printed_is_answered(self):
         token = self.url.query
