@@ -54,9 +54,21 @@ def start(folder, steps=8, name="x.vst", program=PLAIN, device=DEVICE):
     return victim
 
 
+def state(victim):
+    """Its process as --once has it; None while the trace cannot be read yet."""
+    done = subprocess.run([COMMAND, "top", "--once", "--json", victim.trace], capture_output=True, text=True,
+                          timeout=DEADLINE, check=False)
+    return json.loads(done.stdout)["processes"][0] if done.returncode == 0 else None
+
+
 def allocated(victim):
-    process = once(victim.trace)[0]
-    return process["devices"][0]["allocated_bytes"] if process["devices"] else -1
+    process = state(victim)
+    return process["devices"][0]["allocated_bytes"] if process and process["devices"] else -1
+
+
+def steps_begun(victim):
+    process = state(victim)
+    return process["steps"]["begun"] if process else -1
 
 
 def open_top(folder, columns, rows, words="x.vst", environment=()):
@@ -271,7 +283,7 @@ def tensors_of_a_framework_are_shown(folder):
         victim.tell("push step", "a make_activation tensor 9000000 1",
                     "a append_history tensor 4000000 -1", "f 1", "pop")
     until(lambda: os.path.exists(victim.trace), "the trace")
-    until(lambda: allocated(victim) > 8 * 4000000 - 1 and once(victim.trace)[0]["steps"]["begun"] == 8, "steps")
+    until(lambda: allocated(victim) > 8 * 4000000 - 1 and steps_begun(victim) == 8, "steps")
     terminal = open_top(folder, 80, 24)
     terminal.wait(lambda s: all(word in s for word in ("tensors ", "append_h", "unused in")), "tensors")
     device = once("x.vst" if os.getcwd() == folder else victim.trace)[0]["devices"][0]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A terminal for tests, by tmux: its own server, a size, keys in, the screen's text out. And a program
 under `vramscope run` that works in steps: it reads each from a pipe and waits there for the next."""
+import errno
 import os
 import subprocess
 import time
@@ -92,7 +93,22 @@ class Victim:
             self.run = subprocess.Popen(
                 [command, "run", "-q", "--simulate", simulate, "--allocator=observe", *options,
                  "-o", self.trace, "--", program, self.pipe], stdout=log, stderr=log)
-        self.out = os.open(self.pipe, os.O_WRONLY)
+        self.out = self.open_pipe()
+        os.set_blocking(self.out, True)
+
+    def open_pipe(self):
+        """Waits until the program reads its pipe; fails at once if it ends instead."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            try:
+                return os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as why:
+                if why.errno != errno.ENXIO:
+                    raise
+            if self.run.poll() is not None or time.monotonic() > end:
+                with open(self.log, encoding="utf-8", errors="replace") as log:
+                    raise AssertionError(f"the program does not read its steps: {log.read()}")
+            time.sleep(0.02)
 
     def tell(self, *lines):
         os.write(self.out, ("\n".join(lines) + "\n").encode())

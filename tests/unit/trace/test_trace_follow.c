@@ -21,7 +21,7 @@ struct writer {
 
 static struct vs_recorder *open_small(const char *path)
 {
-    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000,
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 600000,
                                         .window_bytes = WINDOW_BYTES};
     struct vs_recorder *r = NULL;
     return vs_recorder_open(&config, &r) ? NULL : r;
