@@ -109,6 +109,10 @@ def times_and_ranges(command, folder):
     names = [event["name"] for event in made.events() if event.kind == "range_push"]
     PROBLEMS.equal("annotation", names.count("Optimizer.step#AdamW.step"), 1)
     PROBLEMS.equal("first time", report["peak_reserved"]["time_ns"], 0)
+    for entry in device.entries:
+        entry["user_metadata"] = ""
+    optimizer = load(command, folder, snapshot([device], annotations=notes))
+    PROBLEMS.equal("steps by the optimizer", optimizer.report()["steps"]["done"], 1)
     untimed = load(command, folder, snapshot([device], timed=False))
     PROBLEMS.true("no times: said", "has no times" in untimed.out)
     times = [event.time_ns for event in untimed.events() if event.kind.startswith("framework_")]

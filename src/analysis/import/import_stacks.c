@@ -94,7 +94,9 @@ static const char *module_by_name(const char *name, const char *file)
     } spaces[] = {{"c10::cuda::", "libc10_cuda.so"}, {"c10::impl::", "libtorch.so"},
                   {"c10::", "libc10.so"},            {"at::", "libtorch.so"},
                   {"torch::", "libtorch.so"},        {"caffe2::", "libtorch.so"},
-                  {"void at::", "libtorch.so"},      {"THP", "libtorch_python.so"}};
+                  {"void at::", "libtorch.so"},      {"void torch::", "libtorch.so"},
+                  {"THP", "libtorch_python.so"},     {"std::", "libstdc++.so.6"},
+                  {"pthread_", "libc.so.6"},         {"__libc_", "libc.so.6"}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (begins(name, spaces[i].prefix))
             return spaces[i].module;

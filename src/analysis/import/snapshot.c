@@ -156,6 +156,7 @@ static enum vs_err take_history(struct vs_snapshot *s, unsigned device,
             return refuse(why, "entry", device, i);
         if (!(found & 1u << KEY_TIME))
             s->timed = false;
+        s->steps |= entry->metadata != NULL;
         if (entry->time_us < last_us) /* the order of the entries is that of the allocator's lock */
             entry->time_us = last_us;
         last_us = entry->time_us;
@@ -307,6 +308,9 @@ static enum vs_err take_annotations(struct vs_snapshot *s, const struct vs_pickl
             !number(vs_pickle_get(&list->items[i], "time_us"), INT64_MAX / 1000, &one.time_us))
             continue;
         one.name = name->text;
+        s->steps |= strncmp(one.name->bytes, "ProfilerStep", 12) == 0;
+        if (!s->optimizer && strncmp(one.name->bytes, "Optimizer.step#", 15) == 0)
+            s->optimizer = one.name;
         last_us = one.time_us = one.time_us > last_us ? one.time_us : last_us;
         s->annotations[s->annotation_count++] = one;
     }

@@ -66,6 +66,8 @@ struct vs_snapshot {
     struct vs_snapshot_annotation *annotations;
     size_t annotation_count;
     bool timed;                         /* entries have times */
+    bool steps;                         /* the program marked its steps, or set metadata */
+    const struct vs_pickle_text *optimizer; /* the first range of an optimizer's step; NULL: none */
     struct vs_allocator_config config;  /* of its settings, those that decide block sizes */
     struct vs_pickle_text *conf;        /* the text of PYTORCH_CUDA_ALLOC_CONF; NULL: unknown */
 };

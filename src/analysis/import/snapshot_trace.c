@@ -38,6 +38,7 @@ struct snapshot_import {
     size_t next_annotation;
     const struct vs_pickle_text *metadata; /* in force */
     uint64_t memories, first_us;
+    uint64_t step_domain; /* 0: no step is open */
     uint64_t cuda_malloc, cuda_free, mem_create, mem_release; /* string ids */
 };
 
@@ -254,14 +255,37 @@ static void change_metadata(struct snapshot_import *m, const struct vs_pickle_te
         begin_range(m, text, domain);
 }
 
+/* PyTorch marks each optimizer's step: where the program marks none itself, a step of training ends
+ * with the step of its first optimizer. */
+static void begin_step(struct snapshot_import *m)
+{
+    if (!m->snapshot->optimizer || m->snapshot->steps || !m->snapshot->timed)
+        return;
+    m->step_domain = vs_import_string(&m->writer, "steps");
+    struct vs_event event = {.kind = VS_EVENT_range_push,
+                             .range_push = {.name = vs_import_string(&m->writer, "step"),
+                                            .domain = m->step_domain}};
+    vs_import_event(&m->writer, &event);
+}
+
+static void end_step(struct snapshot_import *m)
+{
+    if (m->step_domain)
+        end_range(m, m->step_domain);
+    m->step_domain = 0;
+}
+
 /* Ranges of several threads may overlap: each name is a domain of its own. */
 static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotation *one)
 {
     uint64_t domain = text_id(m, one->name);
-    if (one->start)
+    if (one->start) {
         begin_range(m, one->name, domain);
-    else
-        end_range(m, domain);
+        return;
+    }
+    end_range(m, domain);
+    if (same_text(one->name, m->snapshot->optimizer))
+        end_step(m);
 }
 
 /* --- the state at the start --- */
@@ -421,6 +445,8 @@ static enum vs_err write_history(struct snapshot_import *m)
             set_time(m, entry->time_us);
         else
             m->writer.now_ns = ++step * 1000;
+        if (!m->step_domain)
+            begin_step(m);
         err = apply(m, device, entry);
     }
     annotate_until(m, UINT64_MAX);
