@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the pictures of docs/images again: every view of the HTML page, a flame graph and `top`.
 
-    make_images.py BUILD [--python PYTHON] [--out FOLDER] [--only NAME…]
+    make_images.py BUILD [--python PYTHON] [--snapshot FILE] [--out FOLDER] [--only NAME…]
 
 BUILD: a build with train_lm. PYTHON: `bin/python` of an environment with PyTorch for CUDA; without
-it torch-*.png are left as they are. Runs on the simulated GPU. Needs tmux, and Pillow beside
+it torch-*.png are left as they are. FILE: a PyTorch memory snapshot, for import-*.png; by default
+gpt_medium_ctx1024_training.pickle beside the checkout, without which they are left as they are. Runs on the simulated GPU. Needs tmux, and Pillow beside
 Playwright to write small files: build/browser/bin/pip install pillow
 """
 import argparse
@@ -26,6 +27,7 @@ import browser  # noqa: E402
 from test_page_views import settle  # noqa: E402
 
 LARGEST = 150 << 10
+SNAPSHOT = ROOT.parent / "shared/traces/gpt_medium_ctx1024_training.pickle"
 DEVICES = {"oom": "t4-16g,capacity=600MiB,context=200MiB", "leak": "t4-16g", "healthy": "t4-16g", "torch": "h100-80g"}
 OPTIONS = {"oom": ["--leak", "16MiB", "--steps", "60"], "leak": ["--leak", "2MiB", "--steps", "20"],
            "healthy": ["--steps", "8"]}
@@ -43,6 +45,8 @@ PICTURES = {
     "torch-segments": (["torch"], "#tab=segments&color=kind", None),
     "torch-flame": (["torch"], "#tab=flame", None),
     "torch-table": (["torch"], "#tab=table&color=kind", None),
+    "import-overview": (["import"], "", None),
+    "import-blocks": (["import"], "#tab=blocks&color=kind", None),
     "compare": (["healthy", "leak"], "#tab=compare", None),
 }
 
@@ -51,6 +55,10 @@ def record(name, args, folder):
     """The trace of a program; its output is not shown."""
     trace, bin_ = folder / f"{name}.vst", args.build / "bin"
     environment = dict(os.environ)
+    if name == "import":  # by a name that is the page's title
+        subprocess.run([bin_.absolute() / "vramscope", "import", "-q", args.snapshot.name, "-o", trace],
+                       cwd=args.snapshot.parent, check=True)
+        return trace
     if name == "torch":  # by short names, which the pictures have
         environment["PATH"] = f"{pathlib.Path(args.python).parent.absolute()}:{environment['PATH']}"
         program, where = ["python", "train.py", "--batch", "4", "--steps", "3"], ROOT / "examples/train_gpt"
@@ -122,6 +130,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     p.add_argument("--python")
+    p.add_argument("--snapshot", type=lambda text: pathlib.Path(text).resolve(), default=SNAPSHOT)
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/images")
     p.add_argument("--traces", type=pathlib.Path, help="keep the traces here, and use those that are there")
     p.add_argument("--only", nargs="+")
@@ -136,7 +145,8 @@ def main():
             return path if path.exists() else record(name, args, folder)
 
         def wanted(name, traces):
-            return (not args.only or name in args.only) and (args.python or "torch" not in traces)
+            return (not args.only or name in args.only) and (args.python or "torch" not in traces) and \
+                (args.snapshot.exists() or "import" not in traces)
 
         def save(name, data):
             if len(data) > LARGEST:

@@ -71,5 +71,6 @@ void vs_import_note(struct vs_import_writer *w, bool warning, const char *format
 void vs_import_end(struct vs_import_writer *w)
 {
     struct vs_event event = {.kind = VS_EVENT_end, .end = {.reason = VS_END_IMPORTED}};
+    w->now_ns += 1000; /* so that what ended last did so before the end of the trace */
     vs_import_event(w, &event);
 }

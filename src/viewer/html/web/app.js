@@ -123,7 +123,7 @@ class Page {
         fill(this.root, make('header.topbar', {},
             make('span.brand', {}, 'vramscope'),
             make('span.program', {title: command}, make('strong', {}, shorten(head.title, 60)), ' ',
-                make('span.muted', {}, shorten(command, COMMAND_CHARACTERS))),
+                make('span.muted', {}, command === head.title ? '' : shorten(command, COMMAND_CHARACTERS))),
             this.which,
             make('span.bar-tools', {}, button('Copy link', () => this.copyLink(), {class: 'quiet'}), menu, this.theme,
                 button('Keys', () => this.help.showModal(), {class: 'quiet', 'aria-keyshortcuts': '?'}))),
