@@ -147,6 +147,14 @@ vs_pprof() {
     fi
 }
 
+# vs_parsers: installs the parsers by which the formats of vramscope check are tested, in
+# build/parsers. These tests are skipped without them.
+vs_parsers() {
+    [ "$VS_INSTALL" = yes ] || return 0
+    python3 "$VS_ROOT/tests/check/format_parsers.py" fetch ||
+        vs_say "the parsers could not be installed; the test of vramscope check's formats is skipped"
+}
+
 # --- CUDA headers ------------------------------------------------------------
 
 # vs_headers_in DIR...: true if the directories together contain all headers that the

@@ -35,6 +35,7 @@
 #define CHECKER_STATUS 86 /* exit status of programs that the simulated GPU's checker fails */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
+#define PAGES_MAX 64       /* of `--view`; further traces have none */
 
 static const char usage[] =
     "usage: vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
@@ -63,11 +64,14 @@ static const char usage[] =
     "                      the browser (see vramscope-view(1)); --view=FILE only writes it there.\n"
     "                      Of several processes each gets a page; the one that failed, or has the\n"
     "                      largest peak, is opened or written to FILE\n"
+    "      --check FILE    at the end, check the traces with this budget file, as `vramscope check\n"
+    "                      --budget FILE` does; --check-output FORMAT=FILE writes the result too\n"
     "  -q, --quiet         print no summary\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
     "program's own; 128+n when signal n killed it; 127 not found; 126 not executable; 125 when\n"
-    "vramscope could not start it.\n";
+    "vramscope could not start it. With --check, if the program ended well (or as its budget\n"
+    "allows): 0 the budget held, 1 exceeded, 2 nothing to check.\n";
 
 int vs_run_fail(const char *format, ...)
 {
@@ -220,27 +224,14 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
               stderr);
 }
 
-static void summarise(struct vs_run *run, int status)
+/* What the user must know beyond the reports. */
+static void explain(const struct vs_run *run, const struct vs_run_summary *seen, int status)
 {
-    struct vs_run_summary seen;
-    struct vs_run_names names = {.pattern = run->options.text[VS_OPT_output],
-                                 .began = run->began, .manifest = run->manifest};
-    vs_symbol_tool_configure(&run->options);
-    vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
-    vs_run_names_free(&names);
-    if (run->view)
-        vs_view_recorded("vramscope run", seen.paths, seen.path_count, run->view_file);
-    if (run->view && seen.traces > seen.path_count)
-        vs_tool_fail("vramscope run", "%u more traces have no page; write one with: vramscope view TRACE",
-                     seen.traces - seen.path_count);
-    vs_run_summary_free(&seen);
-    if (run->quiet)
-        return;
-    if (seen.failures)
+    if (seen->failures)
         vs_tool_fail("vramscope", "%s used CUDA, but nothing was recorded: see the error above",
                      run->program[0]);
-    if (!seen.traces)
-        explain_no_trace(run, &seen, status);
+    if (!seen->traces)
+        explain_no_trace(run, seen, status);
     if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
         WEXITSTATUS(status) == CHECKER_STATUS)
         fputs("vramscope: exit status 86: the simulated GPU's checker found errors; see its reports "
@@ -248,6 +239,45 @@ static void summarise(struct vs_run *run, int status)
     if (WIFSIGNALED(status))
         fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
+}
+
+/* The exit status of a run with --check: the program's own unless it is 0 or the budget allows it,
+ * otherwise that of the check. */
+static int check_recorded(struct vs_run *run, const struct vs_run_summary *seen, int status)
+{
+    const struct vs_budget *budget = &run->check.budget;
+    int own = exit_code(status);
+    bool allowed = !own || budget->allow_any_exit;
+    for (size_t i = 0; i < budget->allow_exit_count; i++)
+        allowed |= budget->allow_exit[i] == (uint64_t)own;
+    run->check.out = stderr;
+    int code = seen->path_count
+                   ? vs_check_traces(&run->check, seen->paths, seen->path_count)
+                   : vs_tool_fail("vramscope run", "no trace was recorded, so the budget was not checked");
+    return allowed ? code : own;
+}
+
+static int summarise(struct vs_run *run, int status)
+{
+    int result = exit_code(status);
+    struct vs_run_summary seen;
+    struct vs_run_names names = {.pattern = run->options.text[VS_OPT_output],
+                                 .began = run->began, .manifest = run->manifest};
+    vs_symbol_tool_configure(&run->options);
+    vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
+    vs_run_names_free(&names);
+    unsigned pages = seen.path_count < PAGES_MAX ? (unsigned)seen.path_count : PAGES_MAX;
+    if (run->view)
+        vs_view_recorded("vramscope run", seen.paths, pages, run->view_file);
+    if (run->view && seen.traces > pages)
+        vs_tool_fail("vramscope run", "%u more traces have no page; write one with: vramscope view TRACE",
+                     seen.traces - pages);
+    if (!run->quiet)
+        explain(run, &seen, status);
+    if (run->checked)
+        result = check_recorded(run, &seen, status);
+    vs_run_summary_free(&seen);
+    return result;
 }
 
 static int run_main(int argc, char **argv)
@@ -272,15 +302,15 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = execute(run, &status);
     if (!result) {
-        result = exit_code(status);
         vs_run_manifest_record_end(run->manifest, (uint64_t)run->pid, status);
-        summarise(run, status);
+        result = summarise(run, status);
         vs_run_signals_end();
     }
     if (*run->manifest)
         vs_run_manifest_remove(run->manifest);
     if (*run->plan)
         unlink(run->plan);
+    vs_check_command_free(&run->check);
     free(run);
     return result;
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/vs_option.h"
+#include "tools/check/check_command.h"
 #include "tools/run/reach.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -21,6 +22,8 @@ struct vs_run {
     bool quiet;
     bool view;             /* --view: a page of the trace at the end */
     const char *view_file; /* --view=FILE: its file; NULL: the trace's default, and opened */
+    bool checked;          /* --check: *check* has the budget */
+    struct vs_check_command check;
     char manifest[PATH_MAX];
     struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */

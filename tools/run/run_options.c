@@ -70,6 +70,51 @@ static int check_limit(const struct vs_run *run)
     return vs_run_fail("%s", message);
 }
 
+static bool is_check(const char *argument)
+{
+    size_t length = strcspn(argument, "=");
+    return (length == 7 && strncmp(argument, "--check", 7) == 0) ||
+           (length == 14 && strncmp(argument, "--check-output", 14) == 0);
+}
+
+/* --check FILE and --check-output FORMAT=FILE. The budget is read before the program starts: a
+ * mistake in it must not be found after hours. */
+static int parse_check(struct vs_run *run, char **argv, int left, int *used)
+{
+    bool output = strncmp(argv[0], "--check-output", 14) == 0;
+    const char *sign = strchr(argv[0], '=');
+    const char *value = sign ? sign + 1 : left > 1 && !is_option(argv[1]) ? argv[1] : NULL;
+    *used = sign ? 1 : 2;
+    if (!value || !*value)
+        return vs_run_fail("option %s needs %s", output ? "--check-output" : "--check",
+                           output ? "a value such as junit=memory.xml" : "the name of a budget file");
+    run->check.who = "vramscope run";
+    run->checked |= !output;
+    int code = output ? vs_check_parse_output(&run->check, value)
+                      : vs_check_read_budget(&run->check, value);
+    return code ? EXIT_OWN_FAILURE : 0;
+}
+
+/* Lines that copy are recorded only on demand: a limit of copies is one. */
+static int finish_check(struct vs_run *run)
+{
+    char why[VS_OPTION_TEXT_MAX];
+    if (!run->checked && run->check.file_count)
+        return vs_run_fail("%s", "--check-output needs --check FILE");
+    if (!run->checked)
+        return 0;
+    if (vs_check_ready(&run->check))
+        return EXIT_OWN_FAILURE;
+    bool copies = false;
+    for (size_t i = 0; i < run->check.budget.count; i++)
+        copies |= run->check.budget.limits[i].metric == VS_METRIC_TRANSFERRED ||
+                  run->check.budget.limits[i].metric == VS_METRIC_COPIES;
+    if (copies && run->options.source[VS_OPT_copy_stacks] == VS_FROM_DEFAULT &&
+        vs_options_set(&run->options, VS_OPT_copy_stacks, "on", VS_FROM_COMMAND, why))
+        return vs_run_fail("%s", why);
+    return 0;
+}
+
 int vs_run_parse(struct vs_run *run, int argc, char **argv)
 {
     vs_options_init(&run->options);
@@ -89,6 +134,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
             run->view_file = argv[i][6] ? argv[i] + 7 : NULL;
             if (run->view_file && !*run->view_file)
                 return vs_run_fail("%s", "--view= needs the name of a file for the page");
+        } else if (is_check(argv[i])) {
+            status = parse_check(run, argv + i, argc - i, &used);
         } else if (strncmp(argv[i], "-o", 2) == 0) {
             const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
             used = argv[i][2] ? 1 : 2;
@@ -109,7 +156,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         return vs_run_fail("no program given; usage: %s",
                            "vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     run->program = argv + i;
-    return check_limit(run);
+    int status = finish_check(run);
+    return status ? status : check_limit(run);
 }
 
 /* Whether the text sets an option that only PyTorch's rules use. */

@@ -167,23 +167,26 @@ static void write_names(const char *path)
     vs_symbolize_free(&result);
 }
 
+/* A path without memory for it is left out; the check then says that fewer traces exist. */
 static void keep_path(struct vs_run_summary *out, const char *path)
 {
-    if (!out->paths)
-        out->paths = calloc(VS_RUN_PATHS_MAX, sizeof *out->paths);
-    if (!out->paths || out->path_count == VS_RUN_PATHS_MAX)
-        return;
+    if (out->path_count == out->path_capacity) {
+        size_t wanted = out->path_capacity ? 2 * out->path_capacity : 16;
+        char **grown = realloc(out->paths, wanted * sizeof *grown);
+        if (!grown)
+            return;
+        out->paths = grown;
+        out->path_capacity = wanted;
+    }
     out->paths[out->path_count] = strdup(path);
     out->path_count += out->paths[out->path_count] != NULL;
 }
 
 void vs_run_summary_free(struct vs_run_summary *summary)
 {
-    for (unsigned i = 0; i < summary->path_count; i++)
+    for (size_t i = 0; i < summary->path_count; i++)
         free(summary->paths[i]);
     free(summary->paths);
-    summary->paths = NULL;
-    summary->path_count = 0;
 }
 
 void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,

@@ -6,16 +6,15 @@
 #define VS_RUN_SUMMARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "tools/run/run_names.h"
 
-#define VS_RUN_PATHS_MAX 64
-
 struct vs_run_summary {
     unsigned traces;      /* processes that wrote a trace */
-    char **paths;         /* of the first VS_RUN_PATHS_MAX of them; each and the list malloc'ed */
-    unsigned path_count;
+    char **paths;         /* all of them, in the order in which they ended; malloc'ed */
+    size_t path_count, path_capacity;
     unsigned failures;    /* processes that used CUDA and could not record */
     bool nested;          /* a nested `vramscope run` was started, which prints its own summary */
     unsigned idle;        /* processes that loaded the CUDA driver and allocated nothing */

@@ -194,11 +194,22 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
-/* Of two alignments with as many bytes, the one with fewer changed sites. */
-static uint64_t apart(uint64_t a, uint64_t b)
+static uint64_t difference(uint64_t a, uint64_t b)
 {
-    uint64_t bytes = a > b ? a - b : b - a;
-    return bytes * 1024 + (bytes != 0);
+    return a > b ? a - b : b - a;
+}
+
+/* Of two alignments that differ as much, the one with fewer changed sites is cheaper. */
+static uint64_t pair_cost(const struct vs_named_site *a, const struct vs_named_site *b,
+                          enum vs_metric metric)
+{
+    bool same = a->bytes == b->bytes && a->count == b->count;
+    return difference(amount(a, metric), amount(b, metric)) * 1024 + !same;
+}
+
+static uint64_t alone_cost(const struct vs_named_site *site, enum vs_metric metric)
+{
+    return amount(site, metric) * 1024 + 1;
 }
 
 /* Matches now[0 … n) with before[0 … m), both of one name and at most ALIGN_MAX: partner[i] is the
@@ -211,21 +222,19 @@ static void align(const struct vs_named_site *now, size_t n, const struct vs_nam
         for (size_t j = 0; j <= m; j++) {
             uint64_t best = i || j ? UINT64_MAX : 0;
             if (i && j)
-                best = cost[i - 1][j - 1] +
-                       apart(amount(&now[i - 1], metric), amount(&before[j - 1], metric));
-            uint64_t skip = i ? cost[i - 1][j] + apart(amount(&now[i - 1], metric), 0) : UINT64_MAX;
-            uint64_t gone = j ? cost[i][j - 1] + apart(amount(&before[j - 1], metric), 0) : UINT64_MAX;
-            best = skip < best ? skip : best;
+                best = cost[i - 1][j - 1] + pair_cost(&now[i - 1], &before[j - 1], metric);
+            uint64_t new = i ? cost[i - 1][j] + alone_cost(&now[i - 1], metric) : UINT64_MAX;
+            uint64_t gone = j ? cost[i][j - 1] + alone_cost(&before[j - 1], metric) : UINT64_MAX;
+            best = new < best ? new : best;
             cost[i][j] = gone < best ? gone : best;
         }
     }
     for (size_t i = n, j = m; i > 0;) {
-        uint64_t pair = j ? cost[i - 1][j - 1] + apart(amount(&now[i - 1], metric),
-                                                        amount(&before[j - 1], metric))
+        uint64_t pair = j ? cost[i - 1][j - 1] + pair_cost(&now[i - 1], &before[j - 1], metric)
                           : UINT64_MAX;
         if (pair == cost[i][j])
             partner[--i] = j--;
-        else if (cost[i - 1][j] + apart(amount(&now[i - 1], metric), 0) == cost[i][j])
+        else if (cost[i - 1][j] + alone_cost(&now[i - 1], metric) == cost[i][j])
             partner[--i] = 0;
         else
             j--;

@@ -16,6 +16,7 @@
 struct phase_range_open {
     uint32_t tid, phase;
     unsigned depth;
+    uint64_t time_ns;
     uint64_t allocated[VS_DEVICES_MAX];
 };
 
@@ -117,7 +118,8 @@ static void opened(struct vs_phase_moments *moments, const struct vs_replay *rep
         return;
     }
     struct phase_range_open *range = &moments->open[moments->open_count++];
-    *range = (struct phase_range_open){.tid = tid, .phase = place.phase, .depth = depth};
+    *range = (struct phase_range_open){.tid = tid, .phase = place.phase, .depth = depth,
+                                       .time_ns = replay->now_ns};
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         range->allocated[a] = vs_user_sums(replay, a).allocated;
         raise_all(moments, replay, place, a);
@@ -141,6 +143,7 @@ static void closed(struct vs_phase_moments *moments, const struct vs_replay *rep
                 continue;
             device->kept = kept;
             device->kept_event = replay->events;
+            device->kept_from_ns = range->time_ns;
             device->kept_ns = replay->now_ns > start ? replay->now_ns - start : 0;
         }
         moments->open[i] = moments->open[--moments->open_count];

@@ -21,6 +21,7 @@ struct vs_phase_device {
     struct vs_phase_moment peak[3]; /* by enum vs_metric */
     uint64_t kept;      /* the largest increase over one of its ranges */
     uint64_t kept_event, kept_ns; /* when that range was closed */
+    uint64_t kept_from_ns; /* when it was opened, by the trace's clock */
 };
 
 struct vs_phase_row {

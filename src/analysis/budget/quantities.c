@@ -186,6 +186,7 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_moments *mo
     struct vs_quantity kept = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device,
         .phase = copy_text(out, row->path, err), .tensors = tensors, .value = from->kept,
+        .from_ns = from->kept_from_ns,
         .event = from->kept_event, .time_ns = from->kept_ns, .place = copy_text(out, row->path, err)};
     add(out, &kept, err);
 }

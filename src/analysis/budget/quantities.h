@@ -22,6 +22,7 @@ struct vs_quantity {
     uint64_t value;
     uint64_t event;      /* 1-based number in the trace at which it was reached; 0: none */
     uint64_t time_ns;    /* since the start */
+    uint64_t from_ns;    /* memory kept by a phase: when that was opened, by the trace's clock */
     const char *place;   /* "step 3 / backward"; "" outside any range; never NULL */
 };
 

@@ -136,6 +136,34 @@ static enum vs_err name_segments(const struct vs_summary *summary, const struct 
     return VS_OK;
 }
 
+/* The blocks that are live now and were allocated since *from_ns*: what a phase keeps. */
+static enum vs_err sites_since(const struct vs_summary *summary, unsigned account, uint64_t from_ns,
+                               struct vs_report_sites *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_summary_row *rows = calloc(replay->sites.count + 1, sizeof *rows);
+    const struct vs_live *live;
+    size_t cursor = 0, count = 0;
+    if (!rows)
+        return VS_ERR_NOMEM;
+    while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
+        if (live->time_ns < from_ns || live->site >= replay->sites.count)
+            continue;
+        rows[live->site].bytes += live->size;
+        rows[live->site].count++;
+    }
+    for (uint32_t i = 0; i < replay->sites.count; i++) {
+        if (!rows[i].count)
+            continue;
+        struct vs_summary_row row = rows[i];
+        row.site = i;
+        rows[count++] = row;
+    }
+    enum vs_err err = vs_summary_rows(summary, rows, count, out);
+    free(rows);
+    return err;
+}
+
 static enum vs_err sites_at(struct vs_measured *run, const struct vs_quantity *quantity,
                             struct vs_report_sites *out)
 {
@@ -153,8 +181,12 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_quantity *q
                                      .wrappers = &wrappers};
         bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
         err = vs_summary_wrappers(&summary, &wrappers);
-        if (!err && quantity->metric == VS_METRIC_RESERVED && held.count)
+        bool reserved = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
+                        quantity->metric == VS_METRIC_FREE;
+        if (!err && reserved && held.count)
             err = name_segments(&summary, &held, out);
+        else if (!err && quantity->metric == VS_METRIC_LIVE_AT_END)
+            err = sites_since(&summary, account, quantity->from_ns, out);
         else if (!err && tensors && !quantity->tensors)
             err = vs_summary_device_sites(&summary, account, VS_SITES_LIVE, out);
         else if (!err)

@@ -30,6 +30,8 @@ static const char *heading(const struct vs_budget_row *row)
     switch (row->quantity.metric) {
     case VS_METRIC_LIVE_AT_END: return "still allocated:";
     case VS_METRIC_GROWTH: return "grows:";
+    case VS_METRIC_DEVICE:
+    case VS_METRIC_FREE:
     case VS_METRIC_RESERVED: return "reserved for requests of:";
     case VS_METRIC_TRANSFERRED:
     case VS_METRIC_COPIES: return "most copies:";

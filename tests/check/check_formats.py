@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every format of `vramscope check`, read by a parser that is not ours, in one call that writes them
+all; also for a trace whose name has characters that the formats treat specially.
+
+    check_formats.py BIN_DIR PROGRAM ROOT
+"""
+import json
+import os
+import re
+import shutil
+import sys
+
+import format_parsers
+
+format_parsers.require()
+
+import jsonschema  # noqa: E402
+import junitparser  # noqa: E402
+from markdown_it import MarkdownIt  # noqa: E402
+from prometheus_client.openmetrics import parser as openmetrics  # noqa: E402
+from pydantic_sarif import model as sarif_model  # noqa: E402
+
+from gate_runs import Gate  # noqa: E402
+
+FORMATS = ("json", "github", "junit", "markdown", "gitlab", "sarif", "openmetrics", "text")
+ODD = "a|b`c`<i>&x\"y'%41,:@all*_[z](q) \u00e9.vst"
+# https://docs.gitlab.com/ci/testing/code_quality: what GitLab requires of each issue
+GITLAB = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "minLength": 1},
+            "fingerprint": {"type": "string", "minLength": 1},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "pattern": "^(?!\\./)"},
+                    "lines": {"type": "object", "properties": {"begin": {"type": "integer", "minimum": 1}},
+                              "required": ["begin"], "additionalProperties": False},
+                },
+                "required": ["path", "lines"], "additionalProperties": False,
+            },
+        },
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "additionalProperties": False,
+    },
+}
+
+
+def github_commands(text):
+    """(command, properties, message) of each line, by GitHub's rules: the runner splits at the first
+    "::" after the command, properties at ',', and undoes %25 last."""
+    for line in text.splitlines():
+        match = re.fullmatch(r"::([a-z]+)(?: ([^:]*(?:%3A[^:]*)*))?::(.*)", line)
+        assert match, "not a workflow command: " + line
+        values = {}
+        for pair in (match.group(2) or "").split(",") if match.group(2) else ():
+            key, _, value = pair.partition("=")
+            for code, plain in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+                value = value.replace(code, plain)
+            assert key in ("title", "file", "line", "endLine", "col", "endColumn"), key
+            values[key] = value
+        message = match.group(3)
+        for code, plain in (("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+            message = message.replace(code, plain)
+        yield match.group(1), values, message
+
+
+def documents(gate, trace, *options):
+    """{format: text} of one call."""
+    out = {name: gate.path("out." + name) for name in FORMATS}
+    arguments = [part for name in FORMATS for part in ("--output", "%s=%s" % (name, out[name]))]
+    done = gate.check(trace, *arguments, *options)
+    texts = {}
+    for name in FORMATS:
+        with open(out[name], encoding="utf-8") as f:
+            texts[name] = f.read()
+        os.unlink(out[name])
+    gate.expect("standard output is the text", done.stdout.strip() == texts["text"].strip(), done)
+    return done.returncode, texts
+
+
+def check_documents(gate, what, code, texts, exceeded, held):
+    result = json.loads(texts["json"])
+    rows = [row for trace in result["traces"] for row in trace["limits"]]
+    bad = [row for row in rows if not row["held"]]
+    gate.expect(what + ": %d exceeded, %d held" % (exceeded, held),
+                (len(bad), len(rows) - len(bad)) == (exceeded, held))
+    gate.expect(what + ": exit code", result["exit_code"] == code)
+
+    suites = junitparser.JUnitXml.fromstring(texts["junit"].encode())
+    cases = [case for suite in suites for case in suite]
+    failures = [c for c in cases if any(isinstance(r, junitparser.Failure) for r in c.result)]
+    errors = [c for c in cases if any(isinstance(r, junitparser.Error) for r in c.result)]
+    gate.expect(what + ": JUnit", (len(failures), len(cases) - len(errors)) == (exceeded, len(rows)))
+    gate.expect(what + ": JUnit's sums", [s.tests for s in suites] == [len(list(s)) for s in suites] and
+                sum(s.failures for s in suites) == exceeded and sum(s.errors for s in suites) == len(errors))
+    gate.expect(what + ": JUnit's messages", [c.result[0].message for c in failures] ==
+                [row["sentence"] for row in bad])
+    names = [(s.name, c.classname, c.name) for s in suites for c in s]
+    gate.expect(what + ": JUnit's names are unique", len(set(names)) == len(names))
+
+    sarif = json.loads(texts["sarif"])
+    sarif_model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(sarif)
+    run = sarif["runs"][0]
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    gate.expect(what + ": SARIF", len(run["results"]) == exceeded and
+                all(r["ruleId"] in rules for r in run["results"]))
+    prints = [r["partialFingerprints"]["vramscopeLimit/v1"] for r in run["results"]]
+    gate.expect(what + ": fingerprints differ", len(set(prints)) == len(prints))
+
+    issues = json.loads(texts["gitlab"])
+    jsonschema.validate(issues, GITLAB)
+    gate.expect(what + ": GitLab", len(issues) == exceeded + len(result["unusable"]) and
+                all(not i["location"]["path"].startswith("/") or "gate" in i["location"]["path"] for i in issues))
+
+    commands = list(github_commands(texts["github"]))
+    gate.expect(what + ": GitHub", sum(c[0] == "error" for c in commands) == exceeded + len(result["unusable"]))
+    gate.expect(what + ": GitHub's sentences", all(any(row["sentence"] in c[2] for c in commands) for row in bad))
+
+    tokens = MarkdownIt("commonmark").enable("table").parse(texts["markdown"])
+    body = [t for t in tokens if t.type == "tr_open"]
+    gate.expect(what + ": Markdown's table has a row per limit",
+                len(body) == len(rows) + sum(t.type == "thead_open" for t in tokens))
+    cells = [sum(x.type in ("td_open", "th_open") for x in tokens[i:tokens.index(close, i)])
+             for i, t in enumerate(tokens) if t.type == "tr_open"
+             for close in [next(x for x in tokens[i:] if x.type == "tr_close")]]
+    gate.expect(what + ": Markdown's rows have five cells", set(cells) <= {5})
+    inline = [child.type for t in tokens for child in (t.children or ())]
+    gate.expect(what + ": Markdown has no markup from names", not {"html_inline", "link_open", "image"} & set(inline)
+                and not any(t.type == "html_block" for t in tokens))
+
+    families = list(openmetrics.text_string_to_metric_families(texts["openmetrics"]))
+    samples = {f.name: f.samples for f in families}
+    gate.expect(what + ": OpenMetrics", len(samples["vramscope_check_held"]) == len(rows) and
+                sum(s.value == 0 for s in samples["vramscope_check_held"]) == exceeded and
+                samples["vramscope_check_exit_code"][0].value == code)
+    measured = sorted(s.value for s in samples["vramscope_check_measured_bytes"])
+    gate.expect(what + ": OpenMetrics' bytes", measured ==
+                sorted(row["bytes"] for row in rows if row["unit"] == "bytes" and
+                       row["metric"] not in ("exit status", "out of memory")))
+
+
+def check_odd_name(gate):
+    odd = gate.path(ODD)
+    shutil.copy(gate.record("peak"), odd)
+    code, texts = documents(gate, odd, "--max-peak", "1MiB", "--no-leaks")
+    check_documents(gate, "an odd name", code, texts, 1, 1)
+    suites = junitparser.JUnitXml.fromstring(texts["junit"].encode())
+    gate.expect("the odd name in JUnit", [s.name for s in suites] == [odd])
+    gate.expect("the odd name in a workflow command", any(odd in c[2] for c in github_commands(texts["github"])))
+    outside = "".join(child.content for t in MarkdownIt("commonmark").parse(texts["markdown"])
+                      for child in (t.children or ()) if child.type == "text")
+    written = re.sub("(`+).*?\\1", "", texts["markdown"])  # GitHub notifies nobody for code
+    gate.expect("nobody is notified", "@all" not in written and "peak" in outside)
+    runs = json.loads(texts["json"])["traces"][0]["runs"]
+    gate.expect("the odd name in JSON", runs == [odd])
+
+
+def main():
+    gate = Gate(*sys.argv[1:4])
+    gate.check(gate.record(""), "--baseline", gate.path("memory.json"), "--update-baseline")
+    done = gate.check(gate.record("peak"), "--max-transfers", "1copies/step", "--test", "tests/test_gate.py::*")
+    gate.expect("a phase has no copies", done.returncode == 2 and "whole program only" in done.stderr, done)
+    code, texts = documents(gate, gate.record("peak"), "--max-peak", "94MiB", "--max-transfers", "1copies/step",
+                            "--no-leaks", "--max-growth-per-step", "0")
+    check_documents(gate, "limits", code, texts, 2, 2)
+    code, texts = documents(gate, gate.record("peak"), "--baseline", gate.path("memory.json"))
+    rows = json.loads(texts["json"])["traces"][0]["limits"]
+    check_documents(gate, "baseline", code, texts, sum(not r["held"] for r in rows), sum(r["held"] for r in rows))
+    code, texts = documents(gate, gate.record("oom"), "--max-peak", "1TiB")
+    check_documents(gate, "out of memory", code, texts, 1, 1)
+    code, texts = documents(gate, gate.record("status"), "--max-peak", "1TiB")
+    check_documents(gate, "exit status", code, texts, 1, 1)
+    code, texts = documents(gate, [gate.record(""), gate.path("missing.vst")], "--max-peak", "1TiB")
+    check_documents(gate, "a missing trace", code, texts, 0, 1)
+    gate.expect("a missing trace is no success", code == 2 and "could not be checked" in texts["markdown"])
+    check_odd_name(gate)
+    return gate.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

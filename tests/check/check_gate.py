@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The gate can fail: every kind of budget turns red for the bug that it is meant for and names the
+planted line, and is green for the program without one.
+
+    check_gate.py BIN_DIR PROGRAM ROOT
+"""
+import re
+import sys
+
+from gate_runs import Gate
+
+FILE = "tests/check/gate.c"
+# limit, the bug that it finds; the clean program has a peak of 93 MiB in 94 MiB of segments
+KINDS = [
+    (["--max-peak", "94MiB"], "peak"),
+    (["--max-peak", "94MiB"], "held"),
+    (["--max-peak", "100MiB", "--metric", "requested"], "leak"),
+    (["--max-reserved", "120MiB"], "pool"),
+    (["--max-device", "RESERVE"], "pool"),
+    (["--min-free", "FREE"], "pool"),
+    (["--max-growth-per-step", "0"], "leak"),
+    (["--no-leaks"], "leak"),
+    (["--max-leak", "1MiB"], "leak"),
+    (["--max-live-at-end", "0"], "leak"),
+    (["--max-transfers", "h2d:1copies/step"], "copy"),
+    (["--max-transfers", "2copies/step"], "copy"),
+    (["--max-transfers", "h2d:64KiB/step"], "copy"),
+    (["--max-transfers", "20copies", "--max-transfers", "h2d:20copies"], "copy"),
+    (["--phase", "backward", "--max-peak", "94MiB"], "held"),
+    (["--phase", "step", "--max-leak", "0"], "leak"),
+    (["--test", "tests/test_gate.py::*", "--max-leak", "0"], "leak"),
+    (["--test", "tests/test_gate.py::test_training", "--max-peak", "94MiB"], "peak"),
+    (["--process", "gate", "--max-peak", "94MiB"], "peak"),
+    (["--device", "0", "--max-peak", "94MiB"], "peak"),
+    (["--max-peak", "1TiB"], "oom"),
+]
+SEEDS = ["leak", "peak", "copy", "held", "pool"]
+
+
+def readings(gate):
+    """Limits between the clean program's readings of the device and those with the larger pool."""
+    wish = ["--max-device", "0", "--min-free", "1PiB"]
+    clean = gate.json_of(gate.record(""), *wish)["traces"][0]["limits"]
+    return str(clean[0]["bytes"]), str(clean[1]["bytes"])
+
+
+def check_kind(gate, options, bug):
+    line = gate.planted(bug)
+    what = " ".join(options) + " for " + bug
+    if "20copies" not in options:
+        clean = gate.check(gate.record(""), *options)
+        gate.expect(what + ": the clean program is green", clean.returncode == 0, clean)
+    done = gate.check(gate.record(bug), *options)
+    gate.expect(what + ": red", done.returncode == 1, done)
+    gate.expect(what + ": the text names line %d" % line, "gate.c:%d" % line in done.stdout, done)
+    rows = [row for row in gate.json_of(gate.record(bug), *options)["traces"][0]["limits"] if not row["held"]]
+    named = [(c["file"], c["line"]) for row in rows for c in row["culprits"]]
+    gate.expect(what + ": the JSON names it", (FILE, line) in named)
+    github = gate.check(gate.record(bug), "--format", "github", *options)
+    gate.expect(what + ": GitHub's annotation names it", "%s:%d" % (FILE, line) in github.stdout or
+                "file=%s,line=%d" % (FILE, line) in github.stdout, github)
+    sarif = gate.check(gate.record(bug), "--format", "sarif", *options)
+    places = re.findall(r'"uri": "([^"]*)",\s*"uriBaseId": "SRCROOT"\s*},\s*"region": {\s*"startLine": (\d+)',
+                        sarif.stdout)
+    gate.expect(what + ": SARIF names it", (FILE, str(line)) in places, sarif)
+
+
+def check_baseline(gate, bug):
+    """Against the baseline of the clean program, the planted line is the first that is named."""
+    line, base = gate.planted(bug), gate.path("memory.json")
+    for tolerance in ("0", "0.5%"):
+        options = ["--baseline", base, "--tolerance", tolerance]
+        what = "baseline with a tolerance of %s, %s" % (tolerance, bug)
+        done = gate.check(gate.record(bug), *options)
+        gate.expect(what + ": red", done.returncode == 1, done)
+        rows = [row for row in gate.json_of(gate.record(bug), *options)["traces"][0]["limits"]
+                if not row["held"] and row["phase"] is None]
+        first = [(row["culprits"][0]["file"], row["culprits"][0]["line"]) for row in rows if row["culprits"]]
+        gate.expect(what + ": the first line of every limit is %d, not %s" % (line, first),
+                    first and set(first) == {(FILE, line)}, done)
+        changes = {row["culprits"][0]["change"] for row in rows if row["culprits"]}
+        gate.expect(what + ": it is new or grown", changes <= {"new", "grown"})
+        github = gate.check(gate.record(bug), "--format", "github", *options)
+        gate.expect(what + ": the annotation is at the line",
+                    "::error title=GPU memory budget,file=%s,line=%d::" % (FILE, line) in github.stdout, github)
+        sarif = gate.check(gate.record(bug), "--format", "sarif", *options)
+        gate.expect(what + ": SARIF's location is the line",
+                    re.search(r'"locations": \[\s*{\s*"physicalLocation": {\s*"artifactLocation": {\s*"uri": "%s",'
+                              r'\s*"uriBaseId": "SRCROOT"\s*},\s*"region": {\s*"startLine": %d\s' %
+                              (re.escape(FILE), line), sarif.stdout), sarif)
+
+
+def check_moment(gate):
+    """The moment is the one that report names."""
+    row = gate.json_of(gate.record("peak"), "--max-peak", "94MiB")["traces"][0]["limits"][0]
+    report = gate.run([gate.tool, "report", "--json", gate.record("peak")])
+    import json
+    peak = json.loads(report.stdout)["devices"][0]["peak_allocated"]
+    gate.expect("check and report name one moment", (row["time_ns"], row["bytes"]) == (peak["time_ns"], peak["bytes"]))
+    shown = gate.run(row["more"].replace("vramscope", gate.tool, 1).split())
+    gate.expect("the command that shows more works", shown.returncode == 0 and "gate.c" in shown.stdout, shown)
+
+
+def check_ends(gate):
+    status = gate.record("status")
+    done = gate.check(status, "--max-peak", "1TiB")
+    gate.expect("a bad exit status fails", done.returncode == 1 and "exited with status 3" in done.stdout, done)
+    gate.expect("--allow-exit", gate.check(status, "--max-peak", "1TiB", "--allow-exit", "1,3").returncode == 0)
+    gate.expect("--allow-exit any", gate.check(status, "--max-peak", "1TiB", "--allow-exit", "any").returncode == 0)
+    oom = gate.record("oom")
+    gate.expect("--allow-oom alone", gate.check(oom, "--max-peak", "1TiB", "--allow-oom").returncode == 1)
+    gate.expect("--allow-oom", gate.check(oom, "--max-peak", "1TiB", "--allow-oom", "--allow-exit", "1").returncode == 0)
+    done = gate.check(oom, "--baseline", gate.path("memory.json"), "--update-baseline")
+    gate.expect("a failed run does not become the baseline", done.returncode == 2, done)
+
+
+def check_several(gate):
+    runs = [gate.record(""), gate.record("", "-2"), gate.record("peak")]
+    done = gate.check(runs, "--max-peak", "94MiB", "--take", "median", "--tolerance", "2%")
+    gate.expect("median of two clean runs and a larger one", done.returncode == 0, done)
+    gate.expect("the spread is shown", "in 3 runs, more apart than the tolerance" in " ".join(done.stdout.split()), done)
+    gate.expect("and noted", "the runs differ by more than the tolerance" in " ".join(done.stdout.split()), done)
+    done = gate.check(runs, "--max-peak", "94MiB", "--take", "max")
+    gate.expect("max of them", done.returncode == 1 and "gate-peak.vst" in done.stdout, done)
+    done = gate.check(runs[:2], "--max-peak", "94MiB", "--take", "max")
+    gate.expect("equal runs", "the same in 2 runs" in done.stdout, done)
+
+
+def check_updates(gate):
+    """A baseline is the same for the same program, and an accepted change makes it green again."""
+    base, again = gate.path("memory.json"), gate.path("again.json")
+    done = gate.check(gate.record(""), "--baseline", base, "--update-baseline")
+    gate.expect("the baseline is written", done.returncode == 0, done)
+    gate.check(gate.record("", "-2"), "--baseline", again, "--update-baseline")
+    with open(base) as a, open(again) as b:
+        gate.expect("baselines of two runs are equal", a.read() == b.read())
+    done = gate.check(gate.record(""), "--baseline", base)
+    gate.expect("the clean program is green against its baseline", done.returncode == 0, done)
+    gate.check(gate.record("peak"), "--baseline", again, "--update-baseline")
+    done = gate.check(gate.record("peak"), "--baseline", again)
+    gate.expect("an accepted change is green", done.returncode == 0, done)
+    done = gate.check(gate.record(""), "--baseline", gate.path("none.json"))
+    gate.expect("a missing baseline is unusable", done.returncode == 2 and "--update-baseline" in done.stderr, done)
+
+
+def main():
+    gate = Gate(*sys.argv[1:4])
+    used, free = readings(gate)
+    check_updates(gate)
+    for options, bug in KINDS:
+        check_kind(gate, [used if o == "RESERVE" else free if o == "FREE" else o for o in options], bug)
+    for bug in SEEDS:
+        check_baseline(gate, bug)
+    check_moment(gate)
+    check_ends(gate)
+    check_several(gate)
+    return gate.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

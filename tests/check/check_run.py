@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope run --check BUDGET`, budget files and their errors.
+
+    check_run.py BIN_DIR PROGRAM ROOT
+"""
+import os
+import sys
+
+from gate_runs import Gate
+
+BUDGET = """# The budget of the model.
+max-peak = "94MiB"        # allocated
+no-leaks = true
+max-growth-per-step = 0
+max-transfers = ["h2d:1copies/step", "2copies/step"]
+allow-exit = %s
+
+[[limit]]                 # one phase
+phase = "forward"
+max-peak = "94MiB"
+
+[[limit]]
+test = "tests/test_gate.py::*"
+max-leak = 0
+"""
+ERRORS = [
+    ('max-paek = "1GiB"', 1, "unknown key 'max-paek'; did you mean 'max-peak'?"),
+    ('\n# x\nmax-peak = "lots"', 3, "max-peak takes a size such as 6GiB, not 'lots'"),
+    ("max-peak = 1.5", 1, "max-peak takes a size"),
+    ("max-peak = [1", 1, "docs/budgets.md"),
+    ('[[limit]]\nphas = "x"\nmax-peak = 1', 2, "unknown key 'phas'; did you mean 'phase'?"),
+    ('[[limit]]\nphase = "x"', 1, "limits nothing"),
+    ("device = 0", 1, "below a line [[limit]]"),
+    ("[limit]\nmax-peak = 1", 1, "two brackets"),
+    ('[[limit]]\nphase = "forward"\ntolerance = "2%"\nmax-peak = 1', 3, "applies to the whole file"),
+    ('[[limit]]\nphase = "a"\ntest = "b"\nmax-peak = 1', 3, "not both"),
+    ('[[limit]]\nphase = "a"\nmin-free = 1', 3, "whole program only"),
+    ('[[limit]]\ndevice = "0"\nmax-peak = 1', 2, "device takes a device number"),
+    ('no-leaks = "yes"', 1, "takes true or false"),
+    ('max-peak = 1\nmax-peak = 2', 2, "max-peak"),
+]
+
+
+def write(gate, name, text):
+    with open(gate.path(name), "w", encoding="utf-8") as f:
+        f.write(text)
+    return gate.path(name)
+
+
+def run_checked(gate, bug, budget, *more):
+    return gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "-o", gate.path("run.vst"),
+                     "--check", budget, *more, "--", gate.program] + ([bug] if bug else []))
+
+
+def check_statuses(gate):
+    budget = write(gate, "vramscope.toml", BUDGET % '"0"')
+    for bug, code, says in (("", 0, "is within"), ("peak", 1, "vramscope.toml:2"), ("held", 1, "vramscope.toml:14"),
+                            ("leak", 1, "vramscope.toml:14"), ("copy", 1, "vramscope.toml:5"),
+                            ("status", 3, "exited with status 3"), ("oom", 1, "ran out of memory")):
+        done = run_checked(gate, bug, budget)
+        gate.expect("run --check, %s: %d" % (bug or "clean", code), done.returncode == code and says in done.stderr,
+                    done)
+        gate.expect("run --check prints nothing on standard output", done.stdout == "", done)
+        if bug in ("peak", "held", "leak", "copy"):
+            gate.expect("run --check names the planted line of " + bug,
+                        "gate.c:%d" % gate.planted(bug) in done.stderr, done)
+    allowed = write(gate, "allowed.toml", BUDGET % '"3"')
+    gate.expect("an allowed status", run_checked(gate, "status", allowed).returncode == 0)
+    done = run_checked(gate, "peak", budget, "--check-output", "junit=" + gate.path("memory.xml"))
+    with open(gate.path("memory.xml")) as f:
+        gate.expect("--check-output", "<failure" in f.read(), done)
+
+
+def check_errors(gate):
+    for text, line, says in ERRORS:
+        budget = write(gate, "bad.toml", text + "\n")
+        done = gate.check(gate.record(""), "--budget", budget)
+        gate.expect("%r: %s" % (text, says), done.returncode == 2 and says in done.stderr and
+                    "bad.toml:%d: " % line in done.stderr and done.stdout == "", done)
+        if os.path.exists(gate.path("run.vst")):
+            os.unlink(gate.path("run.vst"))
+        done = run_checked(gate, "", budget)
+        gate.expect("%r: the program is not started" % text, done.returncode == 125 and
+                    not os.path.exists(gate.path("run.vst")), done)
+    for text, says in (('[[limit]]\nphase = "forwrad"\nmax-peak = 1', "bad.toml:3: no phase 'forwrad' occurred"),
+                       ('[[limit]]\nprocess = "other"\nmax-peak = 1', "bad.toml:3: no trace is of a process"),
+                       ('[[limit]]\ndevice = 4\nmax-peak = 1', "did not use device 4")):
+        done = gate.check(gate.record(""), "--budget", write(gate, "bad.toml", text + "\n"))
+        gate.expect("%r: %s" % (text, says), done.returncode == 2 and says in done.stderr, done)
+
+
+def check_precedence(gate):
+    base = write(gate, "limits.toml", 'tolerance = "50%"\nbaseline = "memory.json"\n')
+    gate.check(gate.record(""), "--baseline", gate.path("memory.json"), "--update-baseline")
+    gate.expect("the baseline is beside its file",
+                gate.run([gate.tool, "check", "--budget", base, gate.record("pool")], cwd="/").returncode == 0)
+    gate.expect("options override the file",
+                gate.check(gate.record("pool"), "--budget", base, "--tolerance", "0").returncode == 1)
+
+
+def main():
+    gate = Gate(*sys.argv[1:4])
+    done = gate.check(gate.record(""), "--budget", write(gate, "try.toml", "max-peak = 1\n"))
+    if "without toml++" in done.stderr:
+        print("skipped: built without toml++")
+        return 77
+    check_statuses(gate)
+    check_errors(gate)
+    check_precedence(gate)
+    return gate.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

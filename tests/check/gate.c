@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A training loop with one memory bug, chosen by its argument. The bugs are the lines marked
+ * "planted: NAME"; without an argument there is none. check_gate.py compares what `vramscope check`
+ * says with the numbers of these lines. Exit status: 0; 3 for "status"; 1 when memory is refused. */
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((size_t)1 << 20)
+#define STEPS 20
+#define LAYERS 6
+
+static const char *bug = "";
+
+static int is(const char *name)
+{
+    return strcmp(bug, name) == 0;
+}
+
+/* Inlined, so that the caller's line is the first of the program's on the stack. */
+#define ALLOCATE(pointer, bytes)                                      \
+    do {                                                              \
+        if (cudaMalloc((void **)&(pointer), bytes) != cudaSuccess) {  \
+            fprintf(stderr, "gate: out of memory\n");                 \
+            exit(1);                                                  \
+        }                                                             \
+    } while (0)
+
+static float *weights, *gradients, *held, *batch, *activations[LAYERS];
+static char host[64 * 1024];
+
+static void load_batch(void)
+{
+    ALLOCATE(batch, MIB);
+    cudaMemcpy(batch, host, sizeof host, cudaMemcpyHostToDevice);
+    if (is("copy"))
+        cudaMemcpy(batch, host, 4096, cudaMemcpyHostToDevice); /* planted: copy */
+}
+
+static void forward(void)
+{
+    nvtxRangePushA("forward");
+    for (int i = 0; i < LAYERS; i++)
+        ALLOCATE(activations[i], 4 * MIB);
+    if (is("peak") && !held)
+        ALLOCATE(held, 5 * MIB); /* planted: peak */
+    nvtxRangePop();
+}
+
+static void backward(void)
+{
+    nvtxRangePushA("backward");
+    float *temporary, *lost;
+    ALLOCATE(temporary, 8 * MIB); /* planted: held */
+    if (is("leak"))
+        ALLOCATE(lost, MIB); /* planted: leak */
+    if (is("held") && !held)
+        held = temporary;
+    else
+        cudaFree(temporary);
+    for (int i = 0; i < LAYERS; i++)
+        cudaFree(activations[i]);
+    nvtxRangePop();
+}
+
+/* Fits below the peak, but in none of the cached segments: reserved grows, allocated does not. */
+static void summarise(int step)
+{
+    float *logits;
+    if (is("pool") && step == STEPS / 2) {
+        ALLOCATE(logits, 28 * MIB); /* planted: pool */
+        cudaFree(logits);
+    }
+}
+
+static void train_step(int step)
+{
+    char name[32];
+    size_t free_bytes, total_bytes;
+    snprintf(name, sizeof name, "step %d", step);
+    nvtxRangePushA(name);
+    load_batch();
+    forward();
+    cudaMemGetInfo(&free_bytes, &total_bytes); /* a reading at the same moment of every run */
+    backward();
+    cudaMemcpy(host, gradients, 16, cudaMemcpyDeviceToHost);
+    cudaFree(batch);
+    summarise(step);
+    nvtxRangePop();
+}
+
+int main(int argc, char **argv)
+{
+    float *large;
+    bug = argc > 1 ? argv[1] : "";
+    ALLOCATE(weights, 30 * MIB);
+    ALLOCATE(gradients, 30 * MIB);
+    nvtxRangePushA("test:tests/test_gate.py::test_training");
+    for (int step = 1; step <= STEPS; step++)
+        train_step(step);
+    nvtxRangePop();
+    if (is("oom"))
+        ALLOCATE(large, (size_t)1 << 40); /* planted: oom */
+    cudaFree(held);
+    cudaFree(gradients);
+    cudaFree(weights);
+    return is("status") ? 3 : 0;
+}
