@@ -78,7 +78,7 @@ def stopped_and_started(runs, mode="stop"):
                     ("--allocator=observe", "--min-size=300KiB"),
                     ("--allocator=observe", "--max-trace-size=64MiB")):
         plain, _ = runs.run("plain", options=("--allocator=" + options[0][12:],))
-        peak, messages = runs.run("stopped", mode, options=options)
+        peak, _ = runs.run("stopped", mode, options=options)
         assert peak == plain, (peak, plain, options)
         whole, part = runs.report("plain"), runs.report("stopped")
         same(whole, part)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace contains: peaks, call sites, leaks, events, tables.
+
+Nothing is read before it is asked for. Peaks and call sites come from the `vramscope` command, which
+reads ten million events a second; single events from vramscope.vst, in pure Python.
+"""
+from __future__ import annotations
+
+import io
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from vramscope import commands, library
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame of a call stack; *library*: which one it belongs to, None for the user's code."""
+
+    function: str
+    file: str
+    line: int
+    library: Optional[str] = None
+
+    def __str__(self) -> str:
+        place = f" ({os.path.basename(self.file)}:{self.line})" if self.file else ""
+        return f"{self.function or '?'}{place}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call site and the memory it holds. *text*: as reports name it, the innermost function
+    first. *source*: the line of Python source, where it can be read."""
+
+    bytes: int
+    count: int
+    text: str
+    allocations: int = 0
+    frees: int = 0
+    growing: bool = False
+    source: Optional[str] = None
+    frames: Tuple[Frame, ...] = field(default=(), repr=False)
+
+    @property
+    def mb(self) -> float:
+        """bytes in MiB."""
+        return self.bytes / (1 << 20)
+
+    @property
+    def location(self) -> Optional[Tuple[str, int]]:
+        """File and line of the innermost frame of the user's own code; None if unknown."""
+        for frame in self.frames:
+            if frame.library is None and frame.file:
+                return frame.file, frame.line
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.mb:.1f} MiB in {self.count}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Highest values of one device, in bytes. *time_ns*: since the start, of the peak of allocated
+    memory; *phase*: the ranges and the step then. *level*: "framework" if allocated memory is
+    that of PyTorch's tensors."""
+
+    device: int
+    name: str
+    total_bytes: int
+    allocated: int
+    requested: int
+    reserved: int
+    time_ns: int
+    phase: str
+    level: str
+
+
+def _site(raw: Dict[str, Any]) -> Site:
+    line = raw.get("line")
+    return Site(bytes=raw["bytes"], count=raw["count"], text=raw["text"],
+                allocations=raw.get("allocations", 0), frees=raw.get("frees", 0),
+                growing=bool(raw.get("growing")), source=line if isinstance(line, str) else None,
+                frames=tuple(Frame(f["function"] or "", f["file"] or "", f["line"] or 0, f["library"])
+                             for f in raw.get("frames", ())))
+
+
+class Trace:
+    """A trace, complete, of a running program, or of a killed one.
+
+    *begin_ns*, *end_ns*: only this part of it, in CLOCK_MONOTONIC (time.monotonic_ns() of the
+    machine that recorded it): memory from before the part that is live in it counts.
+    """
+
+    def __init__(self, path: "os.PathLike[str] | str", *, begin_ns: Optional[int] = None,
+                 end_ns: Optional[int] = None) -> None:
+        self.path = os.fspath(path)
+        self._begin_ns, self._end_ns = begin_ns, end_ns
+        self._reports: Dict[int, Dict[str, Any]] = {}
+        if not os.path.exists(self.path):
+            raise FileNotFoundError(f"there is no trace {self.path}")
+
+    def _span(self) -> List[str]:
+        if self._begin_ns is None and self._end_ns is None:
+            return []
+        start = self._start_ns()
+        words = []
+        for flag, time_ns in (("--from", self._begin_ns), ("--to", self._end_ns)):
+            if time_ns is not None:
+                since = max(time_ns - start, 0)
+                words.append(f"{flag}={since // 10**9}.{since % 10**9:09d}s")
+        return words
+
+    def _start_ns(self) -> int:
+        """When the time of reports begins."""
+        for event in self.events("process"):
+            return int(event["start_ns"])
+        raise library.Error(f"{self.path} is not a trace of a process")
+
+    def report(self, sites: int = 50) -> Dict[str, Any]:
+        """The members of `vramscope report --json`, with at most *sites* call sites in each list.
+        See docs/schema/report.schema.json. Read once."""
+        if sites not in self._reports:
+            self._reports[sites] = json.loads(self._verb(["report", "--json", "--partial",
+                                                          f"--top={sites}"]))
+        return self._reports[sites]
+
+    def _verb(self, words: List[str]) -> str:
+        span = self._span()
+        try:
+            return commands.output_of([*words, *span, self.path])
+        except library.Error:
+            if self._end_ns is None:
+                raise
+            # the part may end after the last event: then it ends with the trace
+            return commands.output_of([*words, *span[:-1], self.path])
+
+    @property
+    def peaks(self) -> Dict[int, Peak]:
+        """The peaks of each device: of tensors under PyTorch, as in `vramscope report`."""
+        peaks = {}
+        for d in self.report()["devices"]:
+            user = d.get("peak_user") or d["peak_allocated"]
+            peaks[d["device"]] = Peak(
+                device=d["device"], name=d["name"] or "", total_bytes=d["total_bytes"] or 0,
+                allocated=user["bytes"], requested=d["peak_requested"]["bytes"],
+                reserved=d["peak_reserved"]["bytes"], time_ns=user["time_ns"] or 0,
+                phase=user["phase"] or "", level=d["level"])
+        return peaks
+
+    @property
+    def peak_bytes(self) -> int:
+        """The peak of the device with the highest one."""
+        return max((p.allocated for p in self.peaks.values()), default=0)
+
+    def _list(self, name: str, device: Optional[int], count: int) -> List[Site]:
+        found: List[Site] = []
+        for d in self.report(count)["devices"]:
+            if device is None or d["device"] == device:
+                found += [_site(s) for s in (d.get(name) or {}).get("sites", ())]
+        return sorted(found, key=lambda s: -s.bytes)[:count]
+
+    def sites(self, device: Optional[int] = None, count: int = 50) -> List[Site]:
+        """The call sites that held the memory at the peak, the largest first."""
+        return self._list("sites_at_peak_allocated", device, count)
+
+    def leaks(self, device: Optional[int] = None, count: int = 50) -> List[Site]:
+        """The call sites of memory that is live at the end."""
+        return self._list("sites_live_at_end", device, count)
+
+    def growing(self, device: Optional[int] = None, count: int = 50) -> List[Site]:
+        """The call sites whose memory grows from step to step."""
+        return self._list("sites_growing", device, count)
+
+    @property
+    def phases(self) -> List[Dict[str, Any]]:
+        """The ranges: path, times, time_ns, allocations, peak_allocated, …"""
+        return list(self.report()["phases"])
+
+    @property
+    def steps(self) -> Optional[Dict[str, Any]]:
+        """The steps: begun, done, peak_bytes, net_bytes, …; None without any."""
+        return self.report().get("steps")
+
+    @property
+    def complete(self) -> bool:
+        """Did the program end, and its trace with it?"""
+        return bool(self.report()["trace"]["condition"] == "complete")
+
+    def events(self, *kinds: str) -> Iterator[Any]:
+        """Every event, or those of *kinds* ("alloc", "framework_alloc", "kernel", …), in order: with
+        kind, time_ns and its fields by name, event["size"]. Pure Python: about 100,000 a second."""
+        from vramscope import vst
+        with vst.open(self.path) as trace:
+            for event in trace:
+                if not kinds or event.kind in kinds:
+                    yield event
+
+    def csv(self) -> str:
+        """One row for each allocation: address, bytes, times, call site, phase, step, …"""
+        return self._verb(["export", "-f", "csv", "--partial", "-o", "-"])
+
+    def to_pandas(self) -> Any:
+        """The allocations as a pandas.DataFrame. ImportError without pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("Trace.to_pandas() needs pandas: pip install pandas. Without it, "
+                              "Trace.csv() has the same rows") from error
+        return pandas.read_csv(io.StringIO(self.csv()), dtype={"address": str})
+
+    def __repr__(self) -> str:
+        return f"Trace({self.path!r})"

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that measures itself with the package, on the simulated GPU, through ctypes. Prints
+"ok", or fails with the assertion that did not hold.
+
+    package_program.py CASE FOLDER
+"""
+import ctypes
+import os
+import sys
+import threading
+
+import vramscope
+
+MIB = 1 << 20
+cuda = ctypes.CDLL("libcudart.so")
+cuda.cudaMalloc.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t]
+cuda.cudaFree.argtypes = [ctypes.c_void_p]
+
+
+def allocate(mib):
+    pointer = ctypes.c_void_p()
+    status = cuda.cudaMalloc(ctypes.byref(pointer), mib * MIB)
+    assert status in (0, 2), status
+    return pointer if status == 0 else None
+
+
+def free(pointer):
+    assert cuda.cudaFree(pointer) == 0
+
+
+def figures(folder):
+    assert vramscope.loaded() and not vramscope.recording() and vramscope.trace_path() is None
+    assert vramscope.version() == vramscope.__version__
+    kept = allocate(4)
+    assert vramscope.recording() and os.path.exists(vramscope.trace_path())
+    with vramscope.GPUMemoryTracker("outer") as outer:
+        with vramscope.GPUMemoryTracker() as inner:
+            first = allocate(8)
+            assert inner.peak_bytes == 12 * MIB and inner.memory_delta_bytes == 8 * MIB # so far
+            free(first)
+        held = allocate(6)
+    free(held)
+    assert (inner.begin_bytes, inner.peak_bytes, inner.end_bytes) == (4 * MIB, 12 * MIB, 4 * MIB)
+    assert (inner.peak_memory_mb, inner.memory_delta_mb) == (12.0, 0.0)
+    assert (inner.allocations, inner.frees, inner.failures) == (1, 1, 0)
+    assert (outer.peak_bytes, outer.memory_delta_bytes) == (12 * MIB, 6 * MIB)
+    assert outer.peak_increase_bytes == 8 * MIB and outer.reserved_peak_bytes >= 12 * MIB
+    assert list(outer.per_device) == [0] and outer.stats.device == 0
+    sites = inner.sites
+    assert [s.bytes for s in sites] == [8 * MIB, 4 * MIB], sites
+    assert sites[0].location[0].endswith("package_program.py"), sites[0]
+    free(kept)
+    with vramscope.GPUMemoryTracker() as none:
+        pass
+    assert (none.peak_bytes, none.memory_delta_bytes) == (0, 0)
+    print(repr(outer))
+
+
+def decorated(folder):
+    @vramscope.GPUMemoryTracker("work")
+    def work(mib):
+        free(allocate(mib))
+        if mib == 3:
+            raise KeyError("three")
+        return mib
+
+    assert work(5) == 5 and work.tracker.peak_bytes == 5 * MIB and work.__name__ == "work"
+    try:
+        work(3)
+    except KeyError:
+        pass
+    assert work.tracker.peak_bytes == 3 * MIB
+    failed = []
+
+    def many():
+        try:
+            for _ in range(50):
+                with vramscope.GPUMemoryTracker() as t:
+                    free(allocate(1))
+                assert MIB <= t.peak_bytes <= 4 * MIB, t
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed
+    for wrong in (lambda: vramscope.GPUMemoryTracker(work), lambda: vramscope.step(-1)):
+        try:
+            wrong()
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError(wrong)
+    tracker = vramscope.GPUMemoryTracker()
+    with tracker:
+        try:
+            tracker.__enter__()
+        except RuntimeError as error:
+            assert "already in use" in str(error)
+        else:
+            raise AssertionError("entered twice")
+
+
+def statistics(folder):
+    p = allocate(5)
+    keys = vramscope.stats()
+    assert keys["allocated_bytes.all.current"] == keys["allocated_bytes.all.peak"] == 5 * MIB, keys
+    assert keys["reserved_bytes.all.current"] == vramscope.device_stats()["reserved"]
+    assert vramscope.device_stats()["allocated_peak"] == 5 * MIB
+    free_now, total = vramscope.memory_info()
+    assert 0 < free_now < total
+    free(p)
+    vramscope.reset_peaks()
+    assert vramscope.device_stats()["allocated_peak"] == 0
+    with vramscope.GPUMemoryTracker() as t:
+        assert allocate(1 << 30) is None
+    assert t.failures == 1
+    for wrong in (vramscope.device_stats, vramscope.stats, vramscope.memory_info, vramscope.reset_peaks):
+        try:
+            wrong(64)
+        except vramscope.Error as error:
+            assert "device 64" in str(error)
+        else:
+            raise AssertionError(wrong)
+
+
+def traced(folder):
+    for number in range(10):
+        assert vramscope.step() == number + 1
+        with vramscope.range("load"):
+            vramscope.annotate("cache")
+            leak = allocate(4)
+        vramscope.mark("loaded")
+        free(allocate(2))
+    vramscope.step_end()
+    copy = vramscope.dump(os.path.join(folder, "copy.vst"))
+    trace = vramscope.Trace(copy)
+    peak = trace.peaks[0]
+    assert (peak.device, peak.allocated, peak.level) == (0, 42 * MIB, "device"), peak
+    assert trace.peak_bytes == 42 * MIB and trace.complete and peak.phase.startswith("step 10"), peak
+    assert [s.bytes for s in trace.leaks()] == [40 * MIB] and trace.leaks()[0].count == 10
+    assert sum(s.bytes for s in trace.sites()) == 42 * MIB
+    assert trace.steps["begun"] == 10 and trace.growing()[0].growing
+    assert {"load", "cache"} <= {p["name"] for p in trace.phases}, trace.phases
+    assert len(list(trace.events("alloc"))) == 20 and trace.report()["schema"] == "vramscope.report/1"
+    assert sum(event["size"] for event in trace.events("alloc")) == 60 * MIB
+    rows = trace.csv().splitlines()
+    assert len(rows) == 21 and rows[0].startswith("event,"), rows
+    try:
+        import pandas
+    except ImportError:
+        try:
+            trace.to_pandas()
+        except ImportError as error:
+            assert "pip install pandas" in str(error)
+    else:
+        frame = trace.to_pandas()
+        assert isinstance(frame, pandas.DataFrame) and frame.size_bytes.sum() == 60 * MIB
+    vramscope.stop()
+    assert not vramscope.recording()
+    free(leak)
+    with vramscope.GPUMemoryTracker() as t: # counted without a trace of it
+        free(allocate(64))
+    assert t.peak_bytes == 100 * MIB, t
+    vramscope.start()
+    vramscope.flush()
+    assert vramscope.Trace(vramscope.trace_path()).peak_bytes == 100 * MIB
+    for path, text in ((os.path.join(folder, "no", "t.vst"), "No such file"), ("", "Invalid argument")):
+        try:
+            vramscope.dump(path)
+        except OSError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(path)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
+    print("ok")
