@@ -35,7 +35,8 @@ def _say(text: str) -> None:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m vramscope demo", description=(__doc__ or "").split("\n\n")[1])
+    parser = argparse.ArgumentParser(prog="python -m vramscope demo",
+                                     description=(__doc__ or "").split("\n\n")[1])
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where the trace and the page go "
                         "(default: a new folder in the system's temporary folder)")
     folder = parser.parse_args(arguments).output or tempfile.mkdtemp(prefix="vramscope-demo-")

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package in PyTorch programs: the tracker agrees with PyTorch's own peaks, and
+vramscope.torch.use_allocator() serves tensors.
+
+    check_package_torch.py --build DIR
+
+Exit 77: no environment with torch.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import environments
+
+TRACKED = '''
+import torch, vramscope
+model = torch.nn.Sequential(torch.nn.Linear(512, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 512)).cuda()
+optimizer = torch.optim.Adam(model.parameters())
+
+@vramscope.GPUMemoryTracker("train")
+def train(rows):
+    torch.cuda.reset_peak_memory_stats()
+    model(torch.randn(rows, 512, device="cuda")).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+for number, rows in enumerate((64, 4096, 256)):
+    vramscope.step(number)
+    before = torch.cuda.memory_allocated()
+    train(rows)
+    t = train.tracker
+    assert t.peak_bytes == torch.cuda.max_memory_allocated(), (number, t, torch.cuda.max_memory_allocated())
+    assert (t.begin_bytes, t.end_bytes) == (before, torch.cuda.memory_allocated()), (number, t.stats)
+    assert t.allocations > t.frees - 20 > 0 and t.stats.has_tensors and t.reserved_peak_bytes >= t.peak_bytes
+sites = t.sites
+assert any(s.location and s.location[0].endswith("program.py") for s in sites), sites
+assert sum(s.bytes for s in sites) <= t.peak_bytes
+stats = vramscope.stats()
+assert stats == {k: int(v) for k, v in torch.cuda.memory_stats().items()}
+vramscope.annotate("kv cache")
+cache = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
+copy = vramscope.Trace(vramscope.dump("copy.vst"))
+assert copy.peaks[0].level == "framework", copy.peaks
+named = [p for p in copy.phases if p["name"] == "kv cache"]
+assert len(named) == 1 and named[0]["allocations"] >= 1, copy.phases
+print("ok")
+'''
+
+ALLOCATOR = '''
+import torch, vramscope, vramscope.torch
+MIB = 1 << 20
+vramscope.torch.use_allocator()
+vramscope.torch.use_allocator()
+with vramscope.GPUMemoryTracker() as t:
+    kept = torch.empty(5 * MIB, dtype=torch.uint8, device="cuda")
+    torch.empty(7 * MIB, dtype=torch.uint8, device="cuda")
+assert (t.peak_bytes, t.memory_delta_bytes, t.stats.has_tensors) == (12 * MIB, 5 * MIB, False), t.stats
+assert vramscope.stats()["allocated_bytes.all.peak"] == 12 * MIB
+torch.ones(3, device="cuda").sum().item()
+vramscope.torch._used = None
+try:
+    vramscope.torch.use_allocator()
+except vramscope.Error as error:
+    assert "after the first tensor" in str(error)
+else:
+    raise AssertionError("a second allocator")
+print("ok")
+'''
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    build = pathlib.Path(parser.parse_args().build).resolve()
+    found = environments.find()
+    if not found:
+        return environments.skip("PyTorch")
+    env = {k: v for k, v in os.environ.items() if not k.startswith("VRAMSCOPE_")}
+    env.update(PYTHONPATH=str(environments.ROOT / "python"), PATH=f"{build / 'bin'}:{env['PATH']}",
+               PYTHONDONTWRITEBYTECODE="1")
+    for environment in found:
+        for program in (TRACKED, ALLOCATOR):
+            with tempfile.TemporaryDirectory() as scratch:
+                with open(os.path.join(scratch, "program.py"), "w", encoding="utf-8") as file:
+                    file.write(program)
+                done = subprocess.run([sys.executable, "-m", "vramscope", "run", "-q", "--simulate",
+                                       "h100-80g", "-o", "t.vst", "--", environment.python, "program.py"],
+                                      env=env, cwd=scratch, capture_output=True, text=True, timeout=500)
+                assert (done.returncode, done.stdout) == (0, "ok\n"), (environment.release, done)
+        print("torch", environment.release, "ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
