@@ -8,6 +8,12 @@ include(CMakePackageConfigHelpers)
 set(VS_INSTALL_LIBDIR lib)
 set(VS_INSTALL_CMAKEDIR ${VS_INSTALL_LIBDIR}/cmake/vramscope)
 
+if(SKBUILD AND NOT TARGET vramscope_preload)
+  message(FATAL_ERROR "the Python package needs CUDA headers, to record programs: install a CUDA "
+    "toolkit, or NVIDIA's headers with pip install nvidia-cuda-runtime nvidia-cuda-cupti nvidia-nvtx "
+    "nvidia-cuda-crt nvidia-cuda-profiler-api, and set CUDA_PATH. Or install the wheel, which needs "
+    "no compiler: pip install --only-binary :all: vramscope")
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.schema.json")

@@ -2,6 +2,7 @@
 # Build options, warnings and sanitizers, shared by every module.
 option(VRAMSCOPE_TESTS "Build the tests" ON)
 option(VRAMSCOPE_SQLITE "Export to SQLite databases, if libsqlite3 is installed" ON)
+option(VRAMSCOPE_BUNDLE "libvramscope.so loads libunwind and zstd by names of its own, from its folder" OFF)
 option(VRAMSCOPE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(VRAMSCOPE_WERROR "Treat warnings as errors" OFF)
 set(VRAMSCOPE_SANITIZE "" CACHE STRING "-fsanitize= list, such as address,undefined or thread")
@@ -35,6 +36,9 @@ if(VRAMSCOPE_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${VRAMSCOPE_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=undefined>)
   add_link_options(-fsanitize=${VRAMSCOPE_SANITIZE})
+endif()
+if(VRAMSCOPE_BUNDLE)
+  add_compile_definitions(VS_BUNDLED)
 endif()
 if(VRAMSCOPE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

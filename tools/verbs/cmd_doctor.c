@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vs_library.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
 #include "base/vs_size.h"
@@ -80,14 +81,14 @@ static void look_at_installation(struct findings *f)
         add(f, GOOD, "simulated GPU", "%s; use `vramscope run --simulate h100-80g`", path);
     else
         add(f, WARNING, "simulated GPU", "not part of this installation");
-    if (dlopen("libunwind.so.8", RTLD_LAZY | RTLD_LOCAL))
-        add(f, GOOD, "call stacks", "libunwind.so.8");
+    if (dlopen(VS_LIBUNWIND, RTLD_LAZY | RTLD_LOCAL))
+        add(f, GOOD, "call stacks", VS_LIBUNWIND);
     else
-        add(f, WARNING, "call stacks", "libunwind.so.8 is missing: no call stacks; install libunwind8");
-    if (dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL))
-        add(f, GOOD, "compression", "libzstd.so.1");
+        add(f, WARNING, "call stacks", VS_LIBUNWIND " is missing: no call stacks; install libunwind8");
+    if (dlopen(VS_LIBZSTD, RTLD_LAZY | RTLD_LOCAL))
+        add(f, GOOD, "compression", VS_LIBZSTD);
     else
-        add(f, WARNING, "compression", "libzstd.so.1 is missing: traces are not compressed; install libzstd1");
+        add(f, WARNING, "compression", VS_LIBZSTD " is missing: traces are not compressed; install libzstd1");
 }
 
 /* The driver's entry points used here, in their documented C types. */

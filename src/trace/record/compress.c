@@ -21,7 +21,7 @@ static struct {
 
 static void load(void)
 {
-    void *handle = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(VS_LIBZSTD, RTLD_NOW | RTLD_LOCAL);
     const char *trouble = handle ? NULL : vs_library_trouble();
     if (handle) {
         zstd.release = (__typeof__(zstd.release))dlsym(handle, "ZSTD_freeCCtx");
@@ -33,8 +33,8 @@ static void load(void)
     if (trouble)
         vs_log(VS_LOG_WARN, "the trace is stored uncompressed: %s", trouble);
     else if (!zstd.create)
-        vs_log(VS_LOG_WARN, "the trace is stored uncompressed: libzstd.so.1 was not found; install "
-                            "libzstd1");
+        vs_log(VS_LOG_WARN, "the trace is stored uncompressed: " VS_LIBZSTD " was not found; "
+                            "install libzstd1");
 }
 
 void vs_compress_load(void)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* vs_compress_load: load libzstd.so.1, once per process; warns once when it is missing. Not for the
+/* vs_compress_load: load zstd, once per process; warns once when it is missing. Not for the
  * background thread: the loader's lock may be held by a thread that waits for it (a constructor
  * that records). */
 void vs_compress_load(void);

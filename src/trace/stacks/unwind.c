@@ -126,7 +126,7 @@ static void set_up(void *handle)
     void *pcs[4];
     backtrace_fn = (int (*)(void **, int))dlsym(handle, "unw_backtrace");
     if (!backtrace_fn)
-        vs_log(VS_LOG_WARN, "no call stacks: libunwind.so.8 has no unw_backtrace");
+        vs_log(VS_LOG_WARN, "no call stacks: " VS_LIBUNWIND " has no unw_backtrace");
     unw_addr_space_t *space = dlsym(handle, NAME_OF(unw_local_addr_space));
     __typeof__(&unw_set_caching_policy) set_policy =
         (__typeof__(set_policy))dlsym(handle, NAME_OF(unw_set_caching_policy));
@@ -145,13 +145,13 @@ static void load(void)
 {
     int fillers[3] = {-1, -1, -1}, next[2];
     vs_loaded_object_init();
-    void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(VS_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *trouble = vs_library_trouble();
         if (trouble)
             vs_log(VS_LOG_WARN, "no call stacks: %s", trouble);
         else
-            vs_log(VS_LOG_WARN, "no call stacks: libunwind.so.8 was not found; install libunwind8");
+            vs_log(VS_LOG_WARN, "no call stacks: " VS_LIBUNWIND " was not found; install libunwind8");
         return;
     }
     next_descriptors(fillers, next);

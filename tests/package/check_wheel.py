@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel of scripts/wheel: what it contains, and how it works where nothing else is installed.
+
+    check_wheel.py SOURCE CC CMAKE CASE [PYTHON…]
+
+Skipped (77) without a wheel in SOURCE/build/dist. *PYTHON*: interpreters to install it for, beside
+those of PATH; versions before 3.9, and those without venv, are left out.
+"""
+import base64
+import csv
+import email
+import glob
+import hashlib
+import io
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+OLDEST = (3, 9)
+
+
+def skip(text):
+    print("skipped:", text)
+    sys.exit(77)
+
+
+def run(words, env=None, status=0, cwd=None):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=env,
+                          cwd=cwd, timeout=280)
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def bare(home):
+    """Nothing of this machine's user: no PATH beyond the system's, no Python variables."""
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+# --- what it contains ---
+
+def contents(wheel, tools):
+    assert re.search(r"-py3-none-manylinux_2_\d+_x86_64\.whl$", wheel.name), wheel.name
+    assert wheel.stat().st_size < 30 << 20, wheel.stat().st_size
+    with zipfile.ZipFile(wheel) as z:
+        names = z.namelist()
+        record = next(n for n in names if n.endswith(".dist-info/RECORD"))
+        rows = list(csv.reader(io.StringIO(z.read(record).decode())))
+        assert sorted(r[0] for r in rows) == sorted(names)
+        for name, digest, size in rows:
+            content = z.read(name)
+            expected = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            assert name == record or (digest, int(size)) == (f"sha256={expected}", len(content)), name
+        info = os.path.dirname(record)
+        metadata = email.message_from_bytes(z.read(f"{info}/METADATA"))
+        assert metadata["Name"] == "vramscope" and metadata["Version"] in wheel.name
+        assert metadata["Requires-Python"] == ">=3.9" and "Apache" in metadata["License"]
+        assert all("extra ==" in d for d in metadata.get_all("Requires-Dist", []))
+        notices = z.read(f"{info}/licenses/THIRD-PARTY-NOTICES").decode()
+        assert "Apache License" in z.read(f"{info}/licenses/LICENSE").decode()
+        data = "vramscope/_data/"
+        bundled = [os.path.basename(n) for n in names if n.startswith(data + "lib/vramscope/bundled/")]
+        assert {"libvramscope-unwind.so.8", "libvramscope-zstd.so.1"} <= set(bundled), bundled
+        for name in bundled:
+            assert name.startswith("libvramscope-") and name in notices, name
+        for name in ("bin/vramscope", "lib/libvramscope.so", "lib/vramscope/simulator/libcuda.so.1",
+                     "include/vramscope.h", "include/vramscope_client.h",
+                     "lib/vramscope/python/startup/sitecustomize.py", "lib/vramscope/examples/train_lm"):
+            assert data + name in names, name
+        assert "vramscope/py.typed" in names and any(n.endswith("man/man1/vramscope.1") for n in names)
+        program = z.read(data + "lib/vramscope/examples/train_lm")
+        assert not re.search(rb"\0/[\w./-]+/examples/train_lm", program), "a path of the build machine"
+        # a second copy of a stand-in would be a second driver in one process
+        for name in ("libcuda.so", "libcudart.so", "libcupti.so", "libnvidia-ml.so"):
+            assert z.getinfo(f"{data}lib/vramscope/simulator/{name}").file_size < 32 << 10, name
+
+
+def source_distribution(wheel, tools):
+    archive = wheel.parent / (wheel.name.split("-py3-")[0] + ".tar.gz")
+    with tempfile.TemporaryDirectory() as scratch:
+        with tarfile.open(archive) as t:
+            for member in t.getmembers():
+                assert not member.name.startswith(("/", "..")), member.name
+            t.extractall(scratch)
+        tree = pathlib.Path(scratch) / archive.name[:-len(".tar.gz")]
+        for name in ("CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "src/base/vs_err.c",
+                     "python/vramscope/__init__.py", "include/vramscope.h", "PKG-INFO"):
+            assert (tree / name).exists(), name
+        # a machine without CUDA headers gets a message that says what to do
+        text = run([tools["cmake"], "-S", tree, "-B", tree / "b", "-DSKBUILD=2", "-DVRAMSCOPE_CUDA=OFF",
+                    "-DVRAMSCOPE_TESTS=OFF", f"-DCMAKE_C_COMPILER={tools['cc']}"], status=1)
+        assert "pip install nvidia-cuda-runtime" in " ".join(text.split()), text
+
+
+# --- how it works ---
+
+def interpreters(given):
+    """One interpreter of each version, the given ones first."""
+    found = {}
+    for path in [*given, sys.executable, *(shutil.which(f"python3.{minor}") for minor in range(9, 20))]:
+        if not path or not os.access(path, os.X_OK):
+            continue
+        done = subprocess.run([path, "-c", "import sys, venv, ensurepip, ctypes; "
+                               "print(*sys.version_info[:2], sys._base_executable)"],
+                              capture_output=True, text=True)
+        words = done.stdout.split()
+        if done.returncode == 0 and (int(words[0]), int(words[1])) >= OLDEST:
+            found.setdefault((int(words[0]), int(words[1])), words[2])
+    return found
+
+
+def installed(wheel, tools):
+    pythons = interpreters(tools["pythons"])
+    for version, python in sorted(pythons.items()):
+        with tempfile.TemporaryDirectory() as scratch:
+            one_environment(wheel, tools, python, pathlib.Path(scratch))
+        print("Python", *version, "ok")
+    if len(pythons) < 3:
+        print(f"only {len(pythons)} versions of Python were found; three should be tested")
+
+
+def one_environment(wheel, tools, python, scratch):
+    env, folder = bare(scratch), scratch / "env"
+    run([python, "-m", "venv", folder], env)
+    own = folder / "bin/python"
+    run([own, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheel], env)
+    assert "verdict  growth" in run([own, "-m", "vramscope", "demo", "-o", scratch / "demo"], env)
+    assert "vramscope 0." in run([folder / "bin/vramscope", "--version"], env)
+    doctor = run([folder / "bin/vramscope", "doctor"], env)
+    assert "libvramscope-unwind.so.8" in doctor and "libvramscope-zstd.so.1" in doctor, doctor
+    for case in ("figures", "decorated", "statistics", "traced"):
+        out = run([own, "-m", "vramscope", "run", "-q", "--simulate", "h100-80g", "-o", scratch / "t.vst",
+                   HERE / "package_program.py", case, scratch], env, cwd=scratch)
+        assert out.endswith("ok\n"), out
+    out = run([own, "-c", "import vramscope; t = vramscope.Trace('demo/demo.vst');"
+               "print(t.peaks[0].allocated,"
+               "t.sites()[0].text.split()[0], sum(1 for e in t.events('alloc')))"], env, cwd=scratch)
+    allocated, place, count = out.split()
+    assert int(allocated) > 300 << 20 and place == "keep_for_debugging" and int(count) > 100, out
+    consumers(tools, own, scratch, env)
+
+
+def consumers(tools, python, scratch, env):
+    """The headers, the CMake package and pkg-config of the wheel serve other programs."""
+    command = run([python, "-c", "import vramscope; print(vramscope.command())"], env).strip()
+    prefix = pathlib.Path(command).parents[1]
+    client = HERE.parent / "build/consumer/without.c"
+    run([tools["cc"], "-std=c99", "-pedantic-errors", "-Wall", "-Werror", "-I", prefix / "include", client,
+         "-o", scratch / "without", "-ldl"])
+    assert run([scratch / "without"], env) == "absent\n"
+    version = run([python, "-c", "import vramscope; print(vramscope.__version__)"], env).strip()
+    run([tools["cmake"], "-S", client.parent, "-B", scratch / "consumer", f"-DCMAKE_PREFIX_PATH={prefix}",
+         f"-DWANTED_VERSION={version}", f"-DCMAKE_C_COMPILER={tools['cc']}"])
+    run([tools["cmake"], "--build", scratch / "consumer"])
+    assert run([scratch / "consumer/consumer"], env) == version + "\n"
+
+
+def main():
+    source, cc, cmake, case, *pythons = sys.argv[1:]
+    wheels = sorted(glob.glob(os.path.join(source, "build/dist/vramscope-*.whl")), key=os.path.getmtime)
+    if not wheels:
+        skip("no wheel in build/dist: scripts/wheel builds it")
+    globals()[case](pathlib.Path(wheels[-1]), {"cc": cc, "cmake": cmake, "pythons": pythons})
+
+
+if __name__ == "__main__":
+    main()
