@@ -14,7 +14,7 @@ from vramscope import commands, library
 
 
 def _is_script(word: str) -> bool:
-    return word.endswith(".py") and not os.access(word, os.X_OK) and os.path.exists(word)
+    return word.endswith(".py") and os.path.isfile(word)
 
 
 def with_python(words: List[str]) -> List[str]:

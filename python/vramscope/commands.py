@@ -63,7 +63,7 @@ def run_command(program: Sequence[str], simulate: Optional[str] = None,
 
 
 def _with_python(program: Sequence[str]) -> List[str]:
-    script = bool(program) and program[0].endswith(".py") and not os.access(program[0], os.X_OK)
+    script = bool(program) and program[0].endswith(".py")
     return [sys.executable, *program] if script else list(program)
 
 

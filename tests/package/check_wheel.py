@@ -102,9 +102,11 @@ def source_distribution(wheel, tools):
 # --- how it works ---
 
 def interpreters(given):
-    """One interpreter of each version, the given ones first."""
+    """One interpreter of each version, the given ones first: of PATH, and of pyenv."""
     found = {}
-    for path in [*given, sys.executable, *(shutil.which(f"python3.{minor}") for minor in range(9, 20))]:
+    others = [shutil.which(f"python3.{minor}") for minor in range(9, 20)]
+    others += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python")))
+    for path in [*given, sys.executable, *others]:
         if not path or not os.access(path, os.X_OK):
             continue
         done = subprocess.run([path, "-c", "import sys, venv, ensurepip, ctypes; "
@@ -117,8 +119,10 @@ def interpreters(given):
 
 
 def installed(wheel, tools):
-    pythons = interpreters(tools["pythons"])
-    for version, python in sorted(pythons.items()):
+    pythons = sorted(interpreters(tools["pythons"]).items())
+    if len(pythons) > 3 and not tools["pythons"]: # the oldest, the newest, and one in between
+        pythons = [pythons[0], pythons[len(pythons) // 2], pythons[-1]]
+    for version, python in pythons:
         with tempfile.TemporaryDirectory() as scratch:
             one_environment(wheel, tools, python, pathlib.Path(scratch))
         print("Python", *version, "ok")
