@@ -5,6 +5,7 @@ report and the live blocks at the end are those of the model that made them.
 
     check_snapshots.py COMMAND      exit 1 and a line per problem
 """
+import json
 import os
 import pickle
 import sys
@@ -157,6 +158,9 @@ def other_verbs(command, folder):
     first = open(made.path, "rb").read()
     again = load(command, folder, snapshot([device]))
     PROBLEMS.equal("the same file gives the same trace", open(again.path, "rb").read() == first, True)
+    late = load(command, folder, snapshot([device], lost=200))
+    recorded = json.loads(late.verb("replay", "--json", late.path))["recorded"]
+    PROBLEMS.equal("cached memory at the start is PyTorch's too", recorded["other_peak_bytes"], 0)
 
 
 def main():

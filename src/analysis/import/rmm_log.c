@@ -155,6 +155,7 @@ static enum vs_err apply(struct rmm_import *m, const struct rmm_line *line)
 
 static void begin(struct rmm_import *m, const char *name)
 {
+    vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "rmm-csv"));
     vs_import_device(&m->writer, 0);
     m->allocate = vs_import_string(&m->writer, "rmm allocate");
     m->deallocate = vs_import_string(&m->writer, "rmm deallocate");

@@ -503,6 +503,7 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
     m->cuda_free = vs_import_string(&m->writer, "cudaFree");
     m->mem_create = vs_import_string(&m->writer, "cuMemCreate");
     m->mem_release = vs_import_string(&m->writer, "cuMemRelease");
+    vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "torch-snapshot"));
     if (m->snapshot->conf)
         vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
                          vs_import_text(m->writer.composer, m->snapshot->conf));

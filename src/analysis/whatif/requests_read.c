@@ -62,6 +62,8 @@ static enum vs_err fill_block(struct vs_requests_reading *r, struct vs_request_b
     if (may_hold(r, e->family)) {
         block->role = VS_ROLE_SEGMENT;
         vs_reading_undecided(r, block);
+        if (r->segments_only)
+            vs_reading_segment(r, block);
         if (e->family != VS_FAMILY_VMM)
             err = vs_reading_holder(r, e->addr, e->addr, e->size);
     }
@@ -337,6 +339,8 @@ static void take_option(struct vs_requests_reading *r)
     struct vs_whatif_recorded *recorded = &r->log->recorded;
     if (strcmp(name, "limit") == 0)
         strncpy(r->limit, value, sizeof r->limit - 1);
+    else if (strcmp(name, "source") == 0)
+        r->segments_only = strcmp(value, "torch-snapshot") == 0;
     else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
         strncpy(recorded->conf, value, sizeof recorded->conf - 1);
 }

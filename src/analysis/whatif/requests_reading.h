@@ -65,6 +65,7 @@ struct vs_requests_reading {
     struct vs_phases phases;
     struct vs_open_failure open[VS_OPEN_FAILURES];
     size_t open_count;
+    bool segments_only; /* an imported snapshot: all memory of the device is the framework's */
     char limit[128];
 };
 
@@ -90,6 +91,9 @@ void vs_reading_drop_block(struct vs_requests_reading *r, struct vs_request_bloc
 /* *block* was allocated and may hold tensors: it has role VS_ROLE_SEGMENT, and is not counted as
  * other memory, until a tensor elsewhere shows that it is not the framework's. */
 void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block *block);
+/* vs_reading_segment: it holds tensors, or will. */
+void vs_reading_segment(struct vs_requests_reading *r, struct vs_request_block *block);
+
 /* The block whose address is *block* has its memory at [addr, addr + bytes). */
 enum vs_err vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
                               uint64_t bytes) VS_MUST_CHECK;

@@ -34,7 +34,7 @@ void vs_reading_holder_gone(struct vs_requests_reading *r, uint64_t addr)
     vs_segments_remove(&r->holders, addr, &gone);
 }
 
-static void set_segment(struct vs_requests_reading *r, struct vs_request_block *block)
+void vs_reading_segment(struct vs_requests_reading *r, struct vs_request_block *block)
 {
     if (block->undecided) {
         block->undecided = false;
@@ -57,7 +57,7 @@ void vs_reading_hold(struct vs_requests_reading *r, uint64_t addr, uint64_t byte
     for (; s && s < end && s->addr < addr + bytes; s++) {
         struct vs_request_block *block = vs_reading_find(r, s->stream);
         if (block)
-            set_segment(r, block);
+            vs_reading_segment(r, block);
     }
     if (r->undecided)
         vs_reading_decide(r, r->event->tid);

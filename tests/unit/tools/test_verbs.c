@@ -1356,7 +1356,7 @@ static void import_makes_a_trace_of_a_log(void **state)
     run(&o, scratch, "import log.csv");
     assert_int_equal(o.code, 0);
     assert_string_equal(o.err, "");
-    assert_contains(o.out, "log.vst: 9 events from log.csv");
+    assert_contains(o.out, "log.vst: 10 events from log.csv");
     assert_contains(o.out, "2 allocations, 1 free");
     assert_contains(o.out, "left out: 1 free of memory whose allocation is not in the file");
     assert_contains(o.out, "left out: 1 line not of the format, the first is line 7");
