@@ -5,9 +5,9 @@
     make_images.py BUILD [--python PYTHON] [--snapshot FILE] [--out FOLDER] [--only NAME…]
 
 BUILD: a build with train_lm. PYTHON: `bin/python` of an environment with PyTorch for CUDA; without
-it torch-*.png are left as they are. FILE: a PyTorch memory snapshot, for import-*.png; by default
-gpt_medium_ctx1024_training.pickle beside the checkout, without which they are left as they are. Runs on the simulated GPU. Needs tmux, and Pillow beside
-Playwright to write small files: build/browser/bin/pip install pillow
+it torch-*.png are left as they are. FILE: a PyTorch memory snapshot, for import-*.png and
+snapshot-*.png; by default gpt_medium_ctx1024_training.pickle beside the checkout, without which they
+are left as they are. Runs on the simulated GPU. Needs tmux, and Pillow beside Playwright to write small files: build/browser/bin/pip install pillow
 """
 import argparse
 import contextlib
@@ -47,6 +47,7 @@ PICTURES = {
     "torch-table": (["torch"], "#tab=table&color=kind", None),
     "import-overview": (["import"], "", None),
     "import-blocks": (["import"], "#tab=blocks&color=kind", None),
+    "snapshot-blocks": (["import"], "#tab=blocks&color=site", None),
     "compare": (["healthy", "leak"], "#tab=compare", None),
 }
 
@@ -100,7 +101,7 @@ def photograph(html, fragment, pointer):
             selector, x, y = pointer
             box = page.locator(selector).first.bounding_box()
             page.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(1000)  # painting goes on in frames
         png = page.screenshot()
         assert not faults, faults
     return png

@@ -85,7 +85,7 @@ def segments_have_streams_and_pools(pages):
     with browser.opened(pages.page("training"), fragment="#tab=segments") as (page, faults):
         settle(page)
         rows = until(page, lambda: download(page, "Segments at the cursor as CSV").decode("utf-8-sig"), lambda text: "\n" in text)
-        assert "small" in rows or "large" in rows, rows[:300]
+        assert re.search(r"stream \d+, (small|large) pool", rows), rows[:300]
         assert not faults, faults
 
 

@@ -5,15 +5,14 @@
 import {upperBound} from './liveindex.js';
 import {formatBytes, formatNumber, printable} from './format.js';
 
-/** "stream 2, pool 1". */
+/** "stream 2, small pool". */
 export function streamText(trace, group) {
     const {streams} = trace.head;
     const stream = group.stream && streams[group.stream - 1] ? printable(streams[group.stream - 1].name) : '';
     if (group.loose)
         return [stream, 'memory allocated without a cache'].filter(Boolean).join(', ');
-    const pools = trace.head.pools;
-    const name = pools && pools[group.pool - 1] ? printable(pools[group.pool - 1]) : String(group.pool);
-    const pool = group.pool ? `, pool ${name}` : '';
+    const name = (trace.head.pools || [])[group.pool - 1];
+    const pool = !group.pool ? '' : name ? `, ${printable(name)} pool` : `, pool ${group.pool}`;
     return `${stream || 'device memory, stream not recorded'}${pool}`;
 }
 

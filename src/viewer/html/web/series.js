@@ -34,7 +34,7 @@ export function seriesOf(trace, device) {
     const allocated = curve.series.find((s) => s.key === 'allocated');
     if (curve.series.length > 2 && reserved && allocated && sameValues(reserved.max, allocated.max)) {
         curve.series = curve.series.filter((s) => s !== allocated);
-        reserved.name = `reserved (${framework || 'the framework'} allocates all of it)`;
+        reserved.name = `reserved by ${framework || 'the framework'}`;
     }
     const tensors = curve.series.find((s) => s.key === 'tensors');
     if (framework && tensors)
