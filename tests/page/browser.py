@@ -75,8 +75,8 @@ class Faults(list):
 
 
 @contextlib.contextmanager
-def opened(path, width=1280, height=720, scheme="light", fragment="", init_script=None):
-    """The page at *path* in a new browser: (page, faults)."""
+def opened(path, width=1280, height=720, scheme="light", fragment="", init_script=None, limit=30):
+    """The page at *path* in a new browser: (page, faults). It loads within *limit* seconds."""
     from playwright.sync_api import sync_playwright
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
@@ -89,7 +89,7 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
                 page.add_init_script(init_script)
             faults = Faults()
             faults.watch(page)
-            page.goto(pathlib.Path(path).resolve().as_uri() + fragment)
+            page.goto(pathlib.Path(path).resolve().as_uri() + fragment, timeout=1000 * limit)
             yield page, faults
         finally:
             browser.close()

@@ -122,9 +122,17 @@ def memoryviz_page(path, out, script, d3):
 
 def measure(path, paint, ready, plot):
     """One opening of a page: (first paint, interactive, median frame, slowest of 20) in ms, and whether
-    all steps of the zoom were done."""
+    all steps of the zoom were done. None: not ready after LIMIT seconds."""
+    from playwright.sync_api import TimeoutError as TooLate
+    try:
+        return opening(path, paint, ready, plot)
+    except TooLate:
+        return None
+
+
+def opening(path, paint, ready, plot):
     script = "const SELECTOR = %s, READY = %s;" % (json.dumps(paint), json.dumps(ready)) + WATCH
-    with browser.opened(path, init_script="{" + script + "}") as (page, _):
+    with browser.opened(path, init_script="{" + script + "}", limit=LIMIT) as (page, _):
         deadline = time.monotonic() + LIMIT  # wait_for_function needs eval, which our page forbids
         while page.evaluate("window.bench.interactive === undefined"):
             if time.monotonic() > deadline:
