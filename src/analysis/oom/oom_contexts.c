@@ -63,7 +63,7 @@ enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene 
     int64_t most = 0;
     uint64_t stack = 0;
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t contexts;
+        uint64_t contexts = 0;
         int64_t bytes = list->items[i].stack && list->items[i].stack != stack
                             ? taken_at(list, oom->failure.device, list->items[i].stack, &contexts) : 0;
         if (bytes <= most)
