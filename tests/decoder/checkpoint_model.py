@@ -13,6 +13,7 @@ from vramscope.records import KINDS
 
 HOST, HOST_FAMILIES, ASYNC, IPC, DEVICE = 64, (3, 8), 1, 6, 0
 DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 64, 256, 11
+LEVELS, REASONS = 2, 3  # of an event unrecorded
 # undefined by the format where segments overlap
 UNCERTAIN = ("unmatched_frees reserved segment_bytes segments segments_allocated segments_freed "
              "block_bytes live failures").split()
@@ -389,8 +390,10 @@ class Model:
 
     _overhead = _device_usage
 
-    def _unrecorded(self, *_):
+    def _unrecorded(self, f, _):
         self.all_recorded = False
+        if f["level"] < LEVELS and f["why"] < REASONS and f["family"] < FAMILIES and f["family"] not in HOST_FAMILIES:
+            self.account(f["device"])
 
     # --- device activity, ranges ---
 
