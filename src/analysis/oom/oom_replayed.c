@@ -175,7 +175,8 @@ static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
 static void add_device(struct trials *trials, struct vs_oom *oom,
                        const struct vs_whatif_recorded *recorded)
 {
-    add_cause(trials, oom, recorded, &vs_verdict_pool);
+    if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold what the pools keep */
+        add_cause(trials, oom, recorded, &vs_verdict_pool);
     add_cause(trials, oom, recorded, &vs_verdict_others);
     const struct vs_remedy *limit = find(oom, "raise_limit");
     if (limit) {
@@ -197,21 +198,23 @@ static bool goes_on(const struct vs_oom *oom, const struct trial *trial)
 }
 
 /* The peak with the remedy beside the recorded one. Reserved memory leaves out what pools keep and
- * other processes hold: of remedies for these the peak is that of the device's use. */
+ * other processes hold: for these, the device's use with the request served, and at its failure. */
 static const char *peak_text(struct vs_oom *oom, const struct trial *trial,
                              const struct vs_whatif_outcome *now,
                              const struct vs_whatif_outcome *before, uint64_t *bytes)
 {
     bool device = trial->setting.pool_keep == 0 || trial->setting.others_most == 0;
-    uint64_t old = device ? before->used_peak : before->held_peak;
-    *bytes = device ? now->used_peak : now->held_peak;
+    uint64_t old = device ? before->used_at_last : before->held_peak;
+    *bytes = device ? now->used_at_last : now->held_peak;
     struct vs_size_pair two = vs_oom_sizes(*bytes, old);
-    const char *what = device ? "device memory in use peaks at" : "reserved peak";
+    if (device)
+        return vs_oom_text_of(oom, "with it %s of the device are in use (this request included), "
+                              "without it %s", two.a, two.b);
     if (*bytes > old)
-        return vs_oom_text_of(oom, "%s %s, recorded %s: the program gets further", what, two.a,
+        return vs_oom_text_of(oom, "reserved peak %s, recorded %s: the program gets further", two.a,
                               two.b);
-    return vs_oom_text_of(oom, *bytes < old ? "%s %s instead of %s" : "%s %s, as recorded", what,
-                          two.a, two.b);
+    return vs_oom_text_of(oom, *bytes < old ? "reserved peak %s instead of %s"
+                                            : "reserved peak %s, as recorded", two.a, two.b);
 }
 
 static void note_outcome(struct vs_oom *oom, const struct trial *trial,

@@ -375,6 +375,12 @@ const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes)
     return keep(oom, vs_size_format(text, bytes));
 }
 
+const char *vs_oom_count(struct vs_oom *oom, uint64_t count)
+{
+    char text[VS_SIZE_TEXT_MAX];
+    return keep(oom, vs_count_format(text, count));
+}
+
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole)
 {
     char text[16];
@@ -441,7 +447,7 @@ void vs_oom_explain_missing(struct vs_oom *oom)
     else if (oom->failure.overhead)
         vs_oom_evidence(oom, "needs about %s, as the other contexts do, %s available: short by %s",
                         two.a, two.b, vs_oom_size(oom, oom->missing));
-    else if (oom->need != oom->failure.requested)
+    else if (strcmp(vs_oom_size(oom, oom->need), vs_oom_size(oom, oom->failure.requested)) != 0)
         vs_oom_evidence(oom, "needs %s from the device (%s rounded up), %s available: short by %s",
                         two.a, vs_sizes_apart(oom->failure.requested, oom->need).a, two.b,
                         vs_oom_size(oom, oom->missing));

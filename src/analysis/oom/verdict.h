@@ -48,6 +48,7 @@ void vs_oom_sort_remedies(struct vs_oom *oom);
  * sentence. */
 const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes);
+const char *vs_oom_count(struct vs_oom *oom, uint64_t count);
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole);
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames);
 /* vs_oom_main_sites: how many of the first sites of a list are named: those with a twentieth of the

@@ -15,8 +15,8 @@ static void explain_equal_blocks(struct vs_oom *oom)
     if (!site || site->frees || site->count < LEAK_BLOCKS_MIN || site->count != site->allocs ||
         site->bytes != site->count * site->largest || site->bytes < oom->live / 2)
         return;
-    vs_oom_but(oom, "it may be a leak: %s made %llu allocations of %s each, and freed none",
-               vs_oom_site(oom, site, 2), (unsigned long long)site->count,
+    vs_oom_but(oom, "it may be a leak: %s made %s allocations of %s each, and freed none",
+               vs_oom_site(oom, site, 2), vs_oom_count(oom, site->count),
                vs_oom_size(oom, site->largest));
     vs_oom_remedy(oom, "free_growth", site->bytes, false,
                   "if the program does not need all blocks of %s at once, free or reuse them: %s",
@@ -56,7 +56,7 @@ static void explain(struct vs_oom *oom)
     if (oom->steps_begun && steps == 0)
         vs_oom_evidence(oom, "no step was completed: the first one does not fit");
     else if (steps)
-        vs_oom_evidence(oom, "%llu step%s fit, with a peak of %s%s", steps, steps == 1 ? "" : "s",
+        vs_oom_evidence(oom, "%s step%s fit, with a peak of %s%s", vs_oom_count(oom, steps), steps == 1 ? "" : "s",
                         vs_oom_size(oom, oom->steps_peak),
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);

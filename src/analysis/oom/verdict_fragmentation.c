@@ -27,10 +27,10 @@ static void explain(struct vs_oom *oom)
     const struct vs_cache_census *cache = &oom->cache;
     uint64_t all = oom->free_bytes + cache->scattered + oom->empty_bytes;
     struct vs_size_pair two = vs_sizes_apart(all, oom->failure.requested);
-    vs_oom_evidence(oom, "%s free on the device and %s cached in %llu hole%s, the largest %s",
+    vs_oom_evidence(oom, "%s free on the device and %s cached in %s hole%s, the largest %s",
                     vs_oom_size(oom, oom->free_bytes),
                     vs_sizes_apart(cache->scattered, cache->largest).a,
-                    (unsigned long long)cache->pieces, cache->pieces == 1 ? "" : "s",
+                    vs_oom_count(oom, cache->pieces), cache->pieces == 1 ? "" : "s",
                     vs_sizes_apart(cache->largest, cache->scattered).a);
     vs_oom_evidence(oom, "together %s for a request of %s, and no piece is large enough", two.a,
                     two.b);

@@ -60,9 +60,9 @@ static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
 
 static void explain_steps(struct vs_oom *oom)
 {
-    vs_oom_evidence(oom, "grows by %s since step %llu: %s %s",
+    vs_oom_evidence(oom, "grows by %s since step %s: %s %s",
                     rate(oom, oom->growth_per_step, oom->growth_every),
-                    (unsigned long long)oom->growth_since, kept(oom),
+                    vs_oom_count(oom, oom->growth_since), kept(oom),
                     oom->in_step ? "in completed steps" : "so far");
     if (oom->growth_times < TIMES_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
@@ -71,14 +71,14 @@ static void explain_steps(struct vs_oom *oom)
 static void explain_times(struct vs_oom *oom)
 {
     char time[VS_SIZE_TEXT_MAX];
-    vs_oom_evidence(oom, "since %s, %llu allocations were never freed: %s; the program freed other "
+    vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
                     "memory that it allocated between them", vs_time_format(time, oom->growth_since_ns),
-                    (unsigned long long)oom->growth_count, kept(oom));
+                    vs_oom_count(oom, oom->growth_count), kept(oom));
     if (oom->steps_found && oom->growth_per_step)
-        vs_oom_evidence(oom, "the requests repeat: %llu steps were completed, and it grows by %s since "
-                        "step %llu", (unsigned long long)oom->steps_found,
+        vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "
+                        "step %s", vs_oom_count(oom, oom->steps_found),
                         rate(oom, oom->growth_per_step, oom->growth_every),
-                        (unsigned long long)oom->growth_since);
+                        vs_oom_count(oom, oom->growth_since));
     else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
         vs_oom_but(oom, "the program marks no steps (NVTX) and kept few blocks so far: an unfinished "
                    "first step looks the same");
@@ -91,10 +91,10 @@ static void explain_site(struct vs_oom *oom, const struct vs_report_site *site, 
                             ? vs_oom_text_of(oom, ", %s", rate(oom, site->growth_per_step,
                                                                site->growth_every))
                             : "";
-    vs_oom_evidence(oom, "%s of it, %s%s, at %s: %llu allocations, %llu free%s",
+    vs_oom_evidence(oom, "%s of it, %s%s, at %s: %s allocations, %s free%s",
                     vs_oom_percent(oom, site->growth_bytes, requested_bytes(oom)),
                     vs_oom_size(oom, site->growth_bytes), often, where,
-                    (unsigned long long)site->allocs, (unsigned long long)site->frees,
+                    vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
                     site->frees == 1 ? "" : "s");
 }
 
@@ -111,8 +111,8 @@ static void explain_sites(struct vs_oom *oom)
         if (oom->growing.count > 1)
             explain_site(oom, site, text);
         else
-            vs_oom_evidence(oom, "at %s: %llu allocations, %llu free%s", text,
-                            (unsigned long long)site->allocs, (unsigned long long)site->frees,
+            vs_oom_evidence(oom, "at %s: %s allocations, %s free%s", text,
+                            vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
                             site->frees == 1 ? "" : "s");
     }
     for (size_t i = named; i < oom->growing.count; i++)

@@ -52,8 +52,8 @@ static void explain(struct vs_oom *oom)
     const char *whole = oom->limit ? "limit" : "device";
     explain_size(oom);
     if (oom->steps_done)
-        vs_oom_evidence(oom, "%llu earlier step%s peaked at %s, %s of the %s",
-                        (unsigned long long)oom->steps_done, oom->steps_done == 1 ? "" : "s",
+        vs_oom_evidence(oom, "%s earlier step%s peaked at %s, %s of the %s",
+                        vs_oom_count(oom, oom->steps_done), oom->steps_done == 1 ? "" : "s",
                         vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total),
                         whole);
     else

@@ -158,6 +158,8 @@ struct vs_whatif_outcome {
     uint64_t held_peak;      /* with the program's other memory: compare with held_peak above */
     uint64_t used_peak;      /* with contexts and other processes, in the driver's pages */
     struct vs_whatif_fullest fullest; /* the sum of its parts is used_peak */
+    uint64_t used_at_last;   /* of the device at the last failure that the recorded run did not recover
+                              * from: with its request if that is served; 0 if not reached */
     uint64_t allocated_peak; /* blocks in use */
     uint64_t allocated_at_peak; /* the most in use while reserved was at its peak */
     uint64_t free_at_end;    /* of the device, or of the limit; VS_WHATIF_NONE: unlimited */

@@ -187,6 +187,8 @@ static enum vs_err take_failed(struct setting_run *r, const struct vs_request_en
         return err;
     if (!err)
         note_peaks(r);
+    if (last)
+        r->out->used_at_last = vs_limited_used(&r->device);
     r->out->served_probes += !err && !last;
     r->out->failed_probes += err && !last;
     if (err && last) {
@@ -211,6 +213,8 @@ static void take_other_failed(struct setting_run *r, const struct vs_request_ent
     uint64_t over = vs_limited_over(d);
     if (!over)
         note_peaks(r);
+    if (last)
+        r->out->used_at_last = vs_limited_used(d) - (over ? e->bytes : 0);
     r->out->served_probes += !over && !last;
     r->out->failed_probes += over && !last;
     if (over && last) {

@@ -30,15 +30,17 @@ static void other_failures(const struct vs_oom *oom, const struct vs_style *styl
     uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
     if (oom->total_failures <= 1)
         return;
-    char text[200];
+    char text[200], count[VS_SIZE_TEXT_MAX], back[VS_SIZE_TEXT_MAX];
     int used = 0;
     if (oom->repeated)
-        used = snprintf(text, sizeof text, "%llu more like this one follow%s%s", ULL(oom->repeated),
-                        oom->repeated == 1 ? "s" : "", others ? "; " : "");
+        used = snprintf(text, sizeof text, "%s more like this one follow%s%s",
+                        vs_count_format(count, oom->repeated), oom->repeated == 1 ? "s" : "",
+                        others ? "; " : "");
     if (others)
         used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%llu other%s, the program recovered from %llu", ULL(others),
-                         others == 1 ? "" : "s", ULL(recovered < others ? recovered : others));
+                         "%s other%s, the program recovered from %s", vs_count_format(count, others),
+                         others == 1 ? "" : "s",
+                         vs_count_format(back, recovered < others ? recovered : others));
     snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
     vs_text_wrapped(style, "  failures ", text);
 }
@@ -66,7 +68,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     fprintf(style->out, "\n  when     %s%s%s", vs_time_format(time, failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
-        fprintf(style->out, ", after %llu completed step%s", ULL(oom->steps_done),
+        fprintf(style->out, ", after %s completed step%s", vs_count_format(time, oom->steps_done),
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
     vs_text_wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
@@ -94,12 +96,12 @@ static void bytes_row(const struct vs_style *style, const char *label, uint64_t 
 
 static const char *holes_text(char text[128], const struct vs_oom *oom)
 {
-    char size[VS_SIZE_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     vs_size_format(size, oom->largest_hole);
     if (oom->holes == 1)
         snprintf(text, 128, " in one hole");
     else
-        snprintf(text, 128, " in %llu holes, the largest %s", ULL(oom->holes), size);
+        snprintf(text, 128, " in %s holes, the largest %s", vs_count_format(count, oom->holes), size);
     return text;
 }
 

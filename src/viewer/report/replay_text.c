@@ -48,8 +48,8 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     }
     if (recorded->total_bytes)
         fprintf(out, ", %s", size_text(size, recorded->total_bytes));
-    fprintf(out, "\n%s requests (%s)", vs_count_format(count, recorded->request_count),
-            requests_of(recorded));
+    fprintf(out, "\n%s request%s (%s)", vs_count_format(count, recorded->request_count),
+            recorded->request_count == 1 ? "" : "s", requests_of(recorded));
     if (recorded->steps)
         fprintf(out, ", %s step%s", vs_count_format(count, recorded->steps),
                 recorded->steps == 1 ? "" : "s");

@@ -838,6 +838,36 @@ static void a_second_cause_that_suffices_is_evidence(void **state)
     done(&b, oom);
 }
 
+/* A leak through a pool: its holes lie beside the leaked blocks, so that trimming is no remedy. */
+static void trimming_does_not_help_a_leak_inside_the_pool(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 20; i++) {
+        vs_builder_step(&b, i);
+        b.stack = site_activation(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(2000), 60 * MIB, 60 * MIB);
+        b.stack = site_leak(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(3000 + 10 * i), 8 * MIB, 8 * MIB);
+        vs_builder_free(&b, 0, A(2000));
+        usage_row(&b, VS_USAGE_POOLS, (93 + 13 * i) * MIB);
+        vs_builder_pop(&b);
+    }
+    vs_builder_step(&b, 20);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = 20 * MIB, .total_bytes = CAPACITY}});
+    b.stack = site_activation(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_ASYNC, 60 * MIB, 20 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "growth");
+    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    assert_null(remedy_of(oom, "trim_pools"));
+    assert_string_equal(oom->remedies[0].kind, "free_growth");
+    done(&b, oom);
+}
+
 /* A spike under a limit: the limit is a remedy, and the figures are its. */
 static void a_spike_below_the_device_but_above_the_limit_names_the_limit(void **state)
 {
@@ -1347,6 +1377,7 @@ int main(void)
         cmocka_unit_test(the_first_of_hundreds_of_equal_failures_is_explained),
         cmocka_unit_test(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity),
         cmocka_unit_test(a_second_cause_that_suffices_is_evidence),
+        cmocka_unit_test(trimming_does_not_help_a_leak_inside_the_pool),
         cmocka_unit_test(a_spike_below_the_device_but_above_the_limit_names_the_limit),
         cmocka_unit_test(two_causes_that_suffice_only_together_are_both_named),
         cmocka_unit_test(a_cache_of_another_stream_is_not_fragmentation),
