@@ -61,7 +61,7 @@ static enum vs_err note(struct place_search *f, uint64_t number, const struct vs
     char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
     struct vs_report_site site = {.api = ""};
     enum vs_err err = vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
-    if (!err)
+    if (!err && (site.frame_count || site.line))
         vs_text_site(chain, &site, FRAMES_SHOWN);
     vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
     for (size_t i = 0; !err && i < f->view->count; i++) {

@@ -68,7 +68,7 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     if (recorded->others_peak)
         fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, "other processes",
                 size_text(size, recorded->others_peak),
-                view->find ? "   not counted: a device of its own" : "");
+                view->find ? "   not counted: its own device" : "");
 }
 
 /* --- rows --- */

@@ -990,8 +990,8 @@ static void the_parts_of_a_capacity_add_up(void **state)
         .device_sample = {.free_bytes = GIB - (120 + 200 + 300) * MIB, .total_bytes = GIB}});
     vs_builder_close(&b, VS_END_EXIT, 0);
     run(&o, b.dir, "replay --find-capacity --policy compact trace.vst");
-    assert_contains(o.out, "other processes                       300.0 MiB   not counted: a device of "
-                           "its own\n");
+    assert_contains(o.out, "other processes                       300.0 MiB   not counted: its own "
+                           "device\n");
     assert_contains(o.out, "   320.0 MiB  ");
     assert_contains(o.out, "\n    = 100.0 MiB reserved + 200.0 MiB contexts + 20.0 MiB rounding\n");
     run(&o, b.dir, "replay --find-capacity --json trace.vst");
