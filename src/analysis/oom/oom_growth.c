@@ -11,7 +11,8 @@
 #include "analysis/state/user_level.h"
 
 #define SITES_MAX VS_OOM_STACKS_MAX
-#define SMALL_PART 20 /* of the growth */
+#define SMALL_PART 8        /* of the growth */
+#define SMALL_BESIDE_SURE 3 /* beside a site that certainly grows */
 
 static void merge_site(struct vs_report_sites *list, struct vs_report_site *items,
                        const struct vs_report_site *one)
@@ -163,20 +164,24 @@ static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_histo
     return VS_OK;
 }
 
+static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_growth *found)
+{
+    const struct vs_growth_row *row = vs_growth_of(scene->growth, found->site);
+    return row && vs_growth_accused(row);
+}
+
 /* Without small sites that the tracker does not hold for growing: a ring of buffers whose pace changed
  * may hold blocks that are older than any freed one. Returns how many are left. */
 static size_t drop_doubtful(const struct vs_oom_scene *scene, struct vs_history_growth *found,
                             size_t count)
 {
-    uint64_t all = 0;
+    uint64_t all = 0, part = count && is_sure(scene, &found[0]) ? SMALL_BESIDE_SURE : SMALL_PART;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         all += found[i].held;
-    for (size_t i = 0; i < count; i++) {
-        const struct vs_growth_row *row = vs_growth_of(scene->growth, found[i].site);
-        if (found[i].held >= all / SMALL_PART || (row && vs_growth_accused(row)))
+    for (size_t i = 0; i < count; i++)
+        if (found[i].held >= all / part || is_sure(scene, &found[i]))
             found[kept++] = found[i];
-    }
     return kept;
 }
 

@@ -229,6 +229,16 @@ static enum vs_err try_request(struct vs_oom *oom, const struct vs_oom_scene *sc
     return err;
 }
 
+/* Whether the failed request is one more of the blocks, of which the largest has *bytes*. */
+static bool is_one_more(const struct vs_oom *oom, uint64_t bytes)
+{
+    for (size_t i = 0; i < oom->spike_sites.count; i++)
+        if (oom->failure.requested > bytes / 2 &&
+            vs_oom_same_site(&oom->spike_sites.items[i], &oom->failure.site))
+            return true;
+    return false;
+}
+
 /* Whether *block* and those beside it stand out. */
 static enum vs_err try_block(struct vs_oom *oom, const struct vs_oom_scene *scene,
                              struct spike *spike, const struct vs_history_block *block)
@@ -238,12 +248,13 @@ static enum vs_err try_block(struct vs_oom *oom, const struct vs_oom_scene *scen
     spike->peak_before = block->peak_before;
     find_parts(oom, scene, spike);
     drop_usual(oom, scene, spike);
-    if (!spike->parts[block->site])
+    if (!spike->parts[block->site] || spike->usual >= spike->bytes / 2)
         return VS_OK;
     enum vs_err err = add_parts(oom, scene, spike);
     uint64_t rest = oom->live > oom->spike_bytes ? oom->live - oom->spike_bytes : 0;
     /* the program has run with as much as it would hold without them */
-    if (err || rest + oom->failure.requested > spike->peak_before + spike->peak_before / 50) {
+    if (err || is_one_more(oom, spike->bytes) ||
+        rest + oom->failure.requested > spike->peak_before + spike->peak_before / 50) {
         forget(oom);
         return err;
     }
@@ -262,7 +273,9 @@ enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
                                   oom->steps_done ? oom->steps_peak : oom->live_peak);
     const struct vs_history_block *block =
         vs_history_unlike(history, scene->summary->replay, scene->failure->account);
-    const struct vs_history_block *group = largest_of_group(scene, spike.parts);
+    bool steps = oom->steps_begun || scene->growth->steps.source == VS_STEPS_FOUND;
+    const struct vs_history_block *group =
+        steps ? largest_of_group(scene, spike.parts) : NULL; /* else its step is a guess */
     if (!err && !oom->spike_bytes && group && (!block || group->bytes > block->bytes))
         err = try_block(oom, scene, &spike, group);
     if (!err && !oom->spike_bytes && block)

@@ -205,6 +205,23 @@ static void a_block_of_an_earlier_step_is_not_of_the_spike(void **state)
     done(&b, oom);
 }
 
+/* Two large buffers of one call site, of which the second one fails. */
+static void a_block_is_no_spike_if_the_request_is_one_more(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    uint64_t table;
+    start(&b);
+    for (unsigned i = 0; i < 40; i++)
+        step(&b, 200 * MIB);
+    table = site_table(&b);
+    alloc(&b, table, A(3000), 450 * MIB);
+    refuse(&b, table, 440 * MIB, 374 * MIB);
+    struct vs_oom *oom = diagnose(&b);
+    assert_false(oom->spike_bytes == 450 * MIB);
+    done(&b, oom);
+}
+
 /* The first step of a program that has freed little: all of its blocks are new. */
 static void a_first_step_of_many_new_blocks_is_not_a_spike(void **state)
 {
@@ -446,6 +463,7 @@ int main(void)
         cmocka_unit_test(both_blocks_of_a_larger_marked_step_are_the_spike),
         cmocka_unit_test(several_live_blocks_of_one_step_are_the_spike),
         cmocka_unit_test(a_block_of_an_earlier_step_is_not_of_the_spike),
+        cmocka_unit_test(a_block_is_no_spike_if_the_request_is_one_more),
         cmocka_unit_test(a_first_step_of_many_new_blocks_is_not_a_spike),
         cmocka_unit_test(leaks_with_different_periods_are_both_named_with_their_rates),
         cmocka_unit_test(a_small_buffer_of_a_few_steps_is_not_accused),
