@@ -180,7 +180,7 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
                 vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded individually",
                 vs_unpaint(style));
     if (sites->limit_bytes && !sites->whole_bytes)
-        fprintf(style->out, "    %c%9s  %7s  %7s  %safter the size limit: call sites not recorded%s\n",
+        fprintf(style->out, "    %c%9s  %7s  %7s  %sallocated while only totals were recorded%s\n",
                 sites->limit_bytes < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
                                                                     : sites->limit_bytes)),
