@@ -228,8 +228,6 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
         whole.metric = VS_METRIC_COPIES;
         whole.way = VS_COPIES_ALL;
     }
-    if (whole.metric == VS_METRIC_REQUESTED) /* its sites are those of allocated, nearly */
-        whole.metric = VS_METRIC_ALLOCATED;
     whole.per_step = false;
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
     struct json_object *from = member(vs_baseline_process(baseline, process), "sites", json_type_object);

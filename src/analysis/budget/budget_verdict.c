@@ -135,6 +135,15 @@ static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, b
     return value + more;
 }
 
+/* Whether a framework's tensors are the user's level of the device. */
+static bool below_tensors(const struct vs_report *report, uint64_t device)
+{
+    bool below = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        below |= report->devices[i].device == device && report->devices[i].level == VS_LEVEL_FRAMEWORK;
+    return below;
+}
+
 /* Finds the culprits of an exceeded row. */
 static enum vs_err accuse(struct vs_budget_verdict *out, struct vs_budget_row *row,
                           const struct vs_baseline *baseline)
@@ -146,8 +155,11 @@ static enum vs_err accuse(struct vs_budget_verdict *out, struct vs_budget_row *r
         err = vs_named_sites_of(&run->memory, &row->sites, row->quantity.metric, &now);
     if (err)
         return err;
+    struct vs_quantity stored = row->quantity;
+    if (stored.metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
+        stored.metric = below_tensors(run->report, stored.device) ? VS_METRIC_RESERVED : VS_METRIC_ALLOCATED;
     bool known = baseline && row->has_baseline && row->quantity.value > row->baseline &&
-                 vs_baseline_sites(baseline, out->process, &row->quantity, &run->memory, &before);
+                 vs_baseline_sites(baseline, out->process, &stored, &run->memory, &before);
     bool per_step = row->quantity.per_step && row->quantity.metric != VS_METRIC_GROWTH;
     for (size_t i = 0; known && per_step && i < before.count; i++) {
         uint64_t steps = vs_baseline_steps(baseline, out->process);
@@ -358,6 +370,43 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
     return add_row(out, &row);
 }
 
+static uint64_t excess_of(const struct vs_budget_row *row)
+{
+    return row->quantity.value > row->baseline ? row->quantity.value - row->baseline : 0;
+}
+
+/* Whether *row* is higher than the baseline for the reason for which *lead* is: the phases of a
+ * program whose peak rose have it too, and so have requested and reserved bytes. */
+static bool explains(const struct vs_budget_row *lead, const struct vs_budget_row *row)
+{
+    const struct vs_quantity *a = &lead->quantity, *b = &row->quantity;
+    if (lead == row || !lead->of_baseline || !row->of_baseline || !lead->exceeded || !row->exceeded ||
+        lead->follows || a->device != b->device || a->phase)
+        return false;
+    if (b->metric == VS_METRIC_COPIES)
+        return a->metric == VS_METRIC_TRANSFERRED && a->way == b->way;
+    if (excess_of(row) > excess_of(lead) || b->metric > VS_METRIC_LIVE_AT_END)
+        return false;
+    if (b->metric == VS_METRIC_LIVE_AT_END)
+        return b->phase && (a->metric == VS_METRIC_ALLOCATED || a->metric == VS_METRIC_LIVE_AT_END ||
+                            a->metric == VS_METRIC_GROWTH);
+    return (b->phase && a->metric == b->metric) ||
+           (a->metric == VS_METRIC_ALLOCATED && (b->phase || b->metric != VS_METRIC_ALLOCATED));
+}
+
+static void fold(struct vs_budget_verdict *out)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        for (size_t k = 0; k < out->count && !out->rows[i].follows; k++)
+            out->rows[i].follows = explains(&out->rows[k], &out->rows[i]);
+        out->following += out->rows[i].follows;
+    }
+    if (out->following)
+        note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
+                       out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
+                       out->following == 1 ? "it" : "them"));
+}
+
 static void note_spread(struct vs_budget_verdict *out)
 {
     for (size_t i = 0; i < out->count; i++)
@@ -382,6 +431,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         err = check_limit(out, budget, &budget->limits[i], baseline);
     if (!err && baseline)
         err = check_baseline(out, budget, baseline);
+    fold(out);
     note_spread(out);
     return err;
 }

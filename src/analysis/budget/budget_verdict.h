@@ -28,6 +28,7 @@ struct vs_budget_row {
     struct vs_culprit culprits[VS_CULPRITS_MAX];
     size_t culprit_count;
     bool compared;        /* the culprits are the difference to the baseline */
+    bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */
     const struct vs_report_failure *failure; /* of OOM */
     uint64_t status;      /* of EXIT */
 };
@@ -38,6 +39,7 @@ struct vs_budget_verdict {
     size_t run_count;
     struct vs_budget_row *rows;
     size_t count, capacity, exceeded;
+    size_t following;      /* exceeded rows that follow from others */
     const char *notes[16]; /* sentences that do not change the result */
     size_t note_count;
     struct vs_arena memory;

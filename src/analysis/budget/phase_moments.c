@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A change of a device's bytes counts for the phase of the thread that made it and
+ * See the header. An allocation counts for the phase of the thread that made it and
  * for the phases around that, as the replay counts peaks. Phases are never removed, so that their
  * index in the replay is their index here. */
 #include "analysis/budget/phase_moments.h"
@@ -173,8 +173,9 @@ void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
                depth_of(replay, event->tid));
     else if (event->kind == VS_EVENT_range_pop)
         closed(moments, replay, event->tid, depth_of(replay, event->tid));
-    else if (replay->changed < replay->account_count)
-        raise_all(moments, replay, vs_phases_place(&replay->phases, event->tid), replay->changed);
+    else if (vs_event_has(event, VS_PROPERTY_ALLOCATES) || event->kind == VS_EVENT_unrecorded)
+        for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++)
+            raise_all(moments, replay, vs_phases_place(&replay->phases, event->tid), a);
 }
 
 const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,

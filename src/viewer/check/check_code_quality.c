@@ -43,7 +43,7 @@ void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
     vs_json_begin_array(&json, NULL);
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = 0; k < result->items[i].count; k++)
-            if (result->items[i].rows[k].exceeded)
+            if (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows)
                 put_issue(&json, result, &result->items[i], &result->items[i].rows[k]);
     for (size_t i = 0; i < result->problem_count; i++) {
         vs_json_begin_object(&json, NULL);

@@ -83,6 +83,7 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
                                                       : quantity->value - row->limit);
     vs_json_string(json, "from", row->from);
     vs_json_bool(json, "of_baseline", row->of_baseline);
+    vs_json_bool(json, "follows", row->follows);
     vs_json_member(json, "baseline_bytes");
     if (row->has_baseline)
         fprintf(json->out, "%llu", (unsigned long long)row->baseline);

@@ -70,17 +70,29 @@ static void details(const struct vs_check_result *result, const struct vs_budget
     fprintf(out, "%s%s`\n", *options ? " " : "", options);
 }
 
+/* What holds of a baseline, and what follows from other rows, would hide the rest. */
+static bool is_shown(const struct vs_budget_row *row)
+{
+    return row->exceeded ? !row->follows : !row->of_baseline;
+}
+
 static void one_program(const struct vs_check_result *result, const struct vs_budget_verdict *verdict, FILE *out)
 {
+    size_t held = 0;
     fputs("\n### ", out);
     plain(out, verdict->process);
     fputs("\n\n| | quantity | measured | allowed | from |\n| --- | --- | ---: | ---: | --- |\n", out);
     for (int bad = 1; bad >= 0; bad--)
         for (size_t i = 0; i < verdict->count; i++)
-            if (verdict->rows[i].exceeded == (bad != 0))
+            if (verdict->rows[i].exceeded == (bad != 0) && is_shown(&verdict->rows[i]))
                 table_row(&verdict->rows[i], out);
     for (size_t i = 0; i < verdict->count; i++)
-        if (verdict->rows[i].exceeded)
+        held += !verdict->rows[i].exceeded && verdict->rows[i].of_baseline;
+    if (held)
+        fprintf(out, "\n%zu further %s the baseline.\n", held, held == 1 ? "quantity is within" :
+                "quantities are within");
+    for (size_t i = 0; i < verdict->count; i++)
+        if (verdict->rows[i].exceeded && is_shown(&verdict->rows[i]))
             details(result, &verdict->rows[i], out);
     for (size_t i = 0; i < verdict->note_count; i++) {
         fputs("\nNote: ", out);

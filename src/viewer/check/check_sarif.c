@@ -162,7 +162,7 @@ void vs_check_sarif(const struct vs_check_result *result, FILE *out)
     vs_json_begin_array(&json, "results");
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = 0; k < result->items[i].count; k++)
-            if (result->items[i].rows[k].exceeded)
+            if (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows)
                 put_result(&json, result, &result->items[i], &result->items[i].rows[k]);
     vs_json_end_array(&json);
     vs_json_string(&json, "columnKind", "utf16CodeUnits");

@@ -104,7 +104,7 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
         bool quiet = row->of_baseline && !row->exceeded;
         held += quiet;
         wide += quiet && row->wide;
-        if (quiet)
+        if (quiet || row->follows)
             continue;
         verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));
         spread(style, row);
