@@ -31,9 +31,10 @@ import zipfile
 SYSTEM = re.compile(r"^(ld-linux[^/]*|libc|libm|libdl|libpthread|librt|libgcc_s)\.so")
 LOADED = {"libunwind.so.8": "VS_LIBUNWIND", "libzstd.so.1": "VS_LIBZSTD"} # by libvramscope.so
 STATIC = {"libiberty": ["libiberty-dev", "binutils-dev"], "xxHash": ["libxxhash-dev"]} # in the command
-# likewise, where the command contains the text
-STATIC_IF = {b"toml::": ("toml++", ["libtomlplusplus-dev"]),
-             b"_ZSt": ("the GNU C++ runtime", ["libstdc++6", "gcc-12-base", "libstdc++-12-dev"])}
+# likewise, where the command has the budget files, its only part in C++
+STATIC_CXX = {"toml++": ["libtomlplusplus-dev"],
+              "the GNU C++ runtime": ["libstdc++6", "gcc-12-base", "libstdc++-12-dev"]}
+CXX_MARK = b"St9exception"
 UNSTRIPPED = "train_lm" # the demo names its source lines
 
 
@@ -105,8 +106,7 @@ def check_names(tree):
 
 
 def static_parts(command):
-    content = command.read_bytes()
-    return {**STATIC, **dict(part for text, part in STATIC_IF.items() if text in content)}
+    return {**STATIC, **(STATIC_CXX if CXX_MARK in command.read_bytes() else {})}
 
 
 def notices(tree, sources, static):

@@ -68,6 +68,8 @@ def contents(wheel, tools):
         data = "vramscope/_data/"
         bundled = [os.path.basename(n) for n in names if n.startswith(data + "lib/vramscope/bundled/")]
         assert {"libvramscope-unwind.so.8", "libvramscope-zstd.so.1"} <= set(bundled), bundled
+        for part in ("libiberty (in the command)", "xxHash (in the command)"):
+            assert part in notices, part
         for name in bundled:
             assert name.startswith("libvramscope-") and name in notices, name
         for name in ("bin/vramscope", "lib/libvramscope.so", "lib/vramscope/simulator/libcuda.so.1",
