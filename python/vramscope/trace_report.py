@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -32,7 +33,8 @@ class Frame:
 @dataclass(frozen=True)
 class Site:
     """A call site and the memory it holds. *text*: as reports name it, the innermost function
-    first. *source*: the line of Python source, where it can be read."""
+    first. *source*: where a thread without Python frames allocated, such as PyTorch's in a backward
+    pass: the user's line that it worked for, "loss.backward() (train.py:40)"."""
 
     bytes: int
     count: int
@@ -54,7 +56,8 @@ class Site:
         for frame in self.frames:
             if frame.library is None and frame.file:
                 return frame.file, frame.line
-        return None
+        found = re.search(r"\(([^()]+):(\d+)\)$", self.source or "")
+        return (found.group(1), int(found.group(2))) if found else None
 
     def __str__(self) -> str:
         return f"{self.mb:.1f} MiB in {self.count}: {self.text}"

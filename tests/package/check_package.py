@@ -116,6 +116,19 @@ def demo(package):
     assert pathlib.Path(page).read_text(encoding="utf-8").lower().startswith("<!doctype html>"), page
 
 
+def locations(package):
+    """The user's own line of a call site, also where its stack has none."""
+    package.run("-c", """
+from vramscope import Frame, Site
+torch, own = Frame("empty", "t.py", 3, "torch"), Frame("main", "/a/m.py", 7)
+assert Site(1, 1, "", frames=(torch, own)).location == ("/a/m.py", 7)
+assert Site(1, 1, "", frames=(torch,)).location is None
+assert Site(1, 1, "", frames=(torch,), source="loss.backward() (train.py:40)").location == ("train.py", 40)
+assert Site(1, 1, "", source="Adam.step").location is None
+assert str(own) == "main (m.py:7)" and "2.0 MiB in 3: x" == str(Site(2 << 20, 3, "x"))
+""")
+
+
 def command_line(package):
     """`run` finds the script among the options; other words are passed as they are."""
     out, _ = package.run("-c", """
