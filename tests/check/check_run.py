@@ -5,6 +5,7 @@
     check_run.py BIN_DIR PROGRAM ROOT
 """
 import os
+import random
 import sys
 
 from gate_runs import Gate
@@ -29,6 +30,8 @@ ERRORS = [
     ('\n# x\nmax-peak = "lots"', 3, "max-peak takes a size such as 6GiB, not 'lots'"),
     ("max-peak = 1.5", 1, "max-peak takes a size"),
     ("max-peak = [1", 1, "docs/budgets.md"),
+    ("# x\nmax-peak = [}", 2, "a key or value was expected"),
+    ("[=]\nmax-peak = 1", 1, "docs/budgets.md"),
     ('[[limit]]\nphas = "x"\nmax-peak = 1', 2, "unknown key 'phas'; did you mean 'phase'?"),
     ('[[limit]]\nphase = "x"', 1, "limits nothing"),
     ("device = 0", 1, "below a line [[limit]]"),
@@ -90,6 +93,26 @@ def check_errors(gate):
         gate.expect("%r: %s" % (text, says), done.returncode == 2 and says in done.stderr, done)
 
 
+def check_damaged(gate):
+    """Damaged files are an error or another budget, never a crash."""
+    rng, text = random.Random(1), (BUDGET % '"0"').encode()
+    for n in range(80):
+        damaged = bytearray(text)
+        for _ in range(rng.randint(1, 5)):
+            at = rng.randrange(len(damaged))
+            if rng.random() < 0.4:
+                damaged[at] = rng.randrange(256)
+            elif rng.random() < 0.5:
+                del damaged[at:at + rng.randint(1, 9)]
+            else:
+                damaged[at:at] = bytes(rng.choice(b'[]"=#.\n{}\\,') for _ in range(3))
+        with open(gate.path("damaged.toml"), "wb") as f:
+            f.write(damaged)
+        done = gate.check(gate.record(""), "--budget", gate.path("damaged.toml"), "--format", "json")
+        gate.expect("damaged file %d: %r" % (n, bytes(damaged)), done.returncode in (0, 1) or
+                    (done.returncode == 2 and done.stderr.startswith("vramscope check: ")), done)
+
+
 def check_precedence(gate):
     base = write(gate, "limits.toml", 'tolerance = "50%"\nbaseline = "memory.json"\n')
     gate.check(gate.record(""), "--baseline", gate.path("memory.json"), "--update-baseline")
@@ -107,6 +130,7 @@ def main():
         return 77
     check_statuses(gate)
     check_errors(gate)
+    check_damaged(gate)
     check_precedence(gate)
     return gate.finish()
 

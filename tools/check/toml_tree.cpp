@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The only C++ of the command: it copies toml++'s tree, and nothing of C++ leaves it.
- * Exceptions are off; memory that runs out ends the process, as everywhere in C++'s library. */
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
+ * See the header. The only C++ of the command: it copies toml++'s tree, and nothing of C++, exceptions
+ * included, leaves it. toml++ 3.3 asserts where some malformed texts ("a = [}") break its expectations;
+ * such an assertion is an error of the text here, in every build. */
+#undef NDEBUG
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+
+struct toml_assertion : std::exception {
+};
+
+#define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : throw toml_assertion())
+#define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 #include "tools/check/toml_tree.h"
 
@@ -64,21 +71,47 @@ static void fill(vs_toml *out, const toml::node &node)
     }
 }
 
+/* The line at which parsing stops by an assertion: the last of the shortest such beginning. Line 1 for
+ * texts that are too long to try. */
+static unsigned asserted_line(std::string_view text)
+{
+    unsigned line = 1;
+    if (text.size() > 64 * 1024 || std::count(text.begin(), text.end(), '\n') > 1000)
+        return line;
+    for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 1), line++) {
+        try {
+            (void)toml::parse(text.substr(0, end));
+        } catch (const toml_assertion &) {
+            return line;
+        } catch (const std::exception &) {
+        }
+    }
+    return line;
+}
+
 struct vs_toml *vs_toml_parse(const char *text, size_t length, unsigned *line, char *why, size_t size)
 {
-    toml::parse_result parsed = toml::parse(std::string_view(text, length));
-    if (!parsed) {
-        std::string_view reason = parsed.error().description();
-        *line = static_cast<unsigned>(parsed.error().source().begin.line);
+    std::string_view whole(text, length);
+    try {
+        toml::table table = toml::parse(whole);
+        vs_toml *out = static_cast<vs_toml *>(std::calloc(1, sizeof *out));
+        if (out)
+            fill(out, table);
+        else
+            std::snprintf(why, size, "out of memory");
+        return out;
+    } catch (const toml::parse_error &error) {
+        std::string_view reason = error.description();
+        *line = static_cast<unsigned>(error.source().begin.line);
         std::snprintf(why, size, "%.*s", static_cast<int>(reason.size()), reason.data());
-        return nullptr;
+    } catch (const toml_assertion &) {
+        *line = asserted_line(whole);
+        std::snprintf(why, size, "a key or value was expected");
+    } catch (const std::exception &error) {
+        *line = 1;
+        std::snprintf(why, size, "%s", error.what());
     }
-    vs_toml *out = static_cast<vs_toml *>(std::calloc(1, sizeof *out));
-    if (out)
-        fill(out, parsed.table());
-    else
-        std::snprintf(why, size, "out of memory");
-    return out;
+    return nullptr;
 }
 
 static void free_items(vs_toml *node)
