@@ -95,12 +95,16 @@ def stopped_and_started(runs, mode="stop"):
 
 
 def stopped_in_threads(runs):
-    """Frees of another thread's allocations, while a third one stops and starts."""
+    """Two threads that allocate stop and start the recording at any time of the other."""
     runs.run("plain", "threads")
-    peak, _ = runs.run("stopped", "threads")
-    assert peak > 0
-    same_counts = [runs.report(n)["devices"][0]["families"]["device"] for n in ("plain", "stopped")]
-    assert same_counts[0]["allocations"] == same_counts[1]["allocations"], same_counts
+    peak, _ = runs.run("stopped", "threads", "stop")
+    part = runs.report("stopped")
+    counts = [r["devices"][0]["families"]["device"] for r in (runs.report("plain"), part)]
+    for name in ("allocations", "frees", "live_bytes"):
+        assert counts[0][name] == counts[1][name], (name, counts)
+    assert counts[1]["live_bytes"] == 0 and part["recording"]["stops"] > 0, part["recording"]
+    assert part["devices"][0]["peak_allocated"]["bytes"] == peak, (peak, part["devices"][0])
+    assert part["trace"]["unmatched_frees"] == 0, part["trace"]
 
 
 def stopped_from_the_start(runs):

@@ -2,7 +2,8 @@
  *
  * A program that annotates and controls its recording through vramscope_client.h alone: C99, not
  * linked with the library. Many allocations of several threads, the same in every run; with the
- * argument "stop" it stops and starts the recording meanwhile. With "dump PATH" it writes a copy of
+ * argument "stop" it stops and starts the recording meanwhile, with "threads stop" while another
+ * thread allocates. With "dump PATH" it writes a copy of
  * its trace after half of the work. Prints the peak of a window in bytes, -1 without the library. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -71,7 +72,7 @@ int main(int argc, char **argv)
     int64_t number = vramscope_client_window_begin();
     void *kept, *big;
     pthread_t other;
-    stops = argc > 1 && strcmp(argv[1], "stop") == 0;
+    stops = argc > 1 && strcmp(argv[argc - 1], "stop") == 0;
     if (argc > 1 && strcmp(argv[1], "stopped") == 0)
         vramscope_client_stop_recording(); /* before the first CUDA call */
     vramscope_client_step(7);
