@@ -403,13 +403,13 @@ class Model:
             row = self.activities[f["device"]] = {
                 "kernel": [0, 0, 0], "memset": [0, 0, 0], "sync": [0, 0, 0],
                 "copies": [[0, 0, 0] for _ in range(COPY_KINDS)]}
-        if row is None:
-            return
         # without a start it counts when it was recorded; none ends before it starts
         start, end = (f["start_ns"], f["end_ns"]) if f["start_ns"] else (event.time_ns, event.time_ns)
         end = max(start, end)
         length = end - start
-        self.activity_end = max(self.activity_end, end)
+        self.activity_end = max(self.activity_end, end)  # of devices without a row, too
+        if row is None:
+            return
         if event.kind == "memcpy":
             kind = f["copy_kind"] if f["copy_kind"] < COPY_KINDS else 0
             sums = row["copies"][kind]

@@ -35,7 +35,7 @@ struct vs_activity {
     struct vs_map by_kernel;
     struct vs_device_activity *devices;
     size_t device_count, device_capacity;
-    uint64_t last_ns; /* latest end of any counted activity of a device */
+    uint64_t last_ns; /* latest end inside the span, also of devices without a row */
     /* latest end of a kernel, copy or memset, counted or not; not stored in checkpoints */
     uint64_t known_ns;
 };
