@@ -89,7 +89,7 @@ static bool parse_line(char *text, struct rmm_line *line)
     bool place = whole_number(field[3], 16, ADDRESS_MAX - 1, &line->addr) && line->addr;
     if (strcasecmp(field[3], "(nil)") == 0 || line->action == RMM_FAILURE)
         place = line->action == RMM_FAILURE;
-    return place && whole_number(field[0], 10, UINT64_MAX, &line->thread) &&
+    return place && whole_number(field[0], 10, UINT64_MAX - 1, &line->thread) &&
            parse_time(field[1], &line->time_ns) &&
            whole_number(field[4], 10, SIZE_LARGEST, &line->size);
 }

@@ -1340,7 +1340,8 @@ static void remove_files(const char *names)
     assert_int_equal(system(line), 0);
 }
 
-/* Over midnight; a free without its allocation, and a line that is cut off. */
+/* Over midnight; a free without its allocation, a thread that does not fit, and a line that is cut
+ * off. */
 static void import_makes_a_trace_of_a_log(void **state)
 {
     static const char log[] = "Thread,Time,Action,Pointer,Size,Stream\n"
@@ -1349,6 +1350,7 @@ static void import_makes_a_trace_of_a_log(void **state)
                               "7,00:00:00.500000,free,0x7f0000000000,1048576,0x0\n"
                               "7,00:00:00.600000,free,0x7f00ffffff00,512,0x0\n"
                               "7,00:00:00.750000,allocate failure,(nil),1073741824,0x0\n"
+                              "18446744073709551615,00:00:00.800000,allocate,0x7f0000400000,512,0x0\n"
                               "7,00:00:01.000";
     struct outcome o;
     (void)state;
@@ -1359,7 +1361,7 @@ static void import_makes_a_trace_of_a_log(void **state)
     assert_contains(o.out, "log.vst: 10 events from log.csv");
     assert_contains(o.out, "2 allocations, 1 free");
     assert_contains(o.out, "left out: 1 free of memory whose allocation is not in the file");
-    assert_contains(o.out, "left out: 1 line not of the format, the first is line 7");
+    assert_contains(o.out, "left out: 2 lines not of the format, the first is line 7");
     run(&o, scratch, "report log.vst");
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "log.csv  1.250 s  imported");
