@@ -127,8 +127,8 @@ bool vs_whole_file_open(const char *who, const char *path, bool mapped,
 
 void vs_whole_file_like(struct vs_whole_file *file, const char *source)
 {
-    struct stat of, now;
-    if (!file->temporary || file->replaces || stat(source, &of) ||
+    struct stat of = {.st_mode = S_IRUSR | S_IWUSR}, now;
+    if (!file->temporary || file->replaces || (source && stat(source, &of)) ||
         fstat(fileno(file->stream), &now))
         return;
     int private = fchmod(fileno(file->stream), now.st_mode & of.st_mode & 0777);

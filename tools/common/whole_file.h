@@ -28,7 +28,8 @@ bool vs_whole_file_open(const char *who, const char *path, bool mapped,
                         struct vs_whole_file *file);
 
 /* vs_whole_file_like: a file that is new gets no more permissions than *source*, whose contents go into
- * it: traces are private to their user. An existing file keeps its own. */
+ * it: traces are private to their user. NULL: only the user may read it. An existing file keeps its
+ * own. */
 void vs_whole_file_like(struct vs_whole_file *file, const char *source);
 
 /* vs_whole_file_end: with *code* VS_EXIT_OK puts the file in place, otherwise (the failure was

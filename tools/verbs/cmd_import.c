@@ -130,6 +130,7 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
     struct vs_whole_file out;
     if (!vs_whole_file_open(who, output, true, &out))
         return VS_EXIT_UNUSABLE;
+    vs_whole_file_like(&out, in == stdin ? NULL : path);
     enum vs_err err = vs_import(in, out.stream, path, args->format, &result, why);
     int code = err ? report_failure(who, path, output, err, why) : VS_EXIT_OK;
     code = vs_whole_file_end(who, &out, code);

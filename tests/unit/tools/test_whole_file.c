@@ -98,6 +98,17 @@ static void a_new_file_has_the_permissions_of_its_trace(void **state)
                                     : "600\n600\n600\n644\n644\n644\n600\n");
 }
 
+static void an_imported_trace_has_the_permissions_of_its_file(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir i; cd i; umask 022\n"
+                          "echo 7,00:00:01.0,allocate,0x7f0000000000,512,0x0 >a.csv; cp a.csv b.csv\n"
+                          "V=\"$V import -q --format rmm-csv\"\n"
+                          "chmod 600 a.csv; $V a.csv && $V b.csv && stat -c %a a.vst b.vst\n"
+                          "$V -o c.vst - <b.csv && stat -c %a c.vst"), 0);
+    assert_string_equal(out, "600\n644\n600\n");
+}
+
 static void pipes_devices_and_open_files_are_written_to(void **state)
 {
     (void)state;
@@ -163,6 +174,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_is_refused_leaves_what_was_there),
         cmocka_unit_test(links_and_permissions_stay),
         cmocka_unit_test(a_new_file_has_the_permissions_of_its_trace),
+        cmocka_unit_test(an_imported_trace_has_the_permissions_of_its_file),
         cmocka_unit_test(pipes_devices_and_open_files_are_written_to),
         cmocka_unit_test(what_may_not_be_written_is_refused),
         cmocka_unit_test(an_interrupt_leaves_what_was_there),
