@@ -187,22 +187,6 @@ static bool open_baseline(struct check_work *work)
     return !err;
 }
 
-/* The run whose peak is the one that was taken. */
-static struct vs_measured *taken(const struct vs_budget_verdict *verdict, enum vs_take how)
-{
-    struct vs_measured *best = verdict->runs[0];
-    for (size_t i = 0; i < verdict->run_count && how != VS_TAKE_EACH; i++) {
-        size_t below = 0;
-        for (size_t k = 0; k < verdict->run_count; k++)
-            below += verdict->runs[k]->items[0].value < verdict->runs[i]->items[0].value;
-        bool middle = below <= verdict->run_count / 2;
-        if (verdict->runs[i]->items[0].value > best->items[0].value &&
-            (how == VS_TAKE_MAX || middle))
-            best = verdict->runs[i];
-    }
-    return best;
-}
-
 static bool ended_badly(const struct vs_budget_verdict *verdict)
 {
     bool bad = false;
@@ -226,8 +210,7 @@ static void update_baseline(struct check_work *work)
     struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
     enum vs_err err = baseline ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < work->verdict_count; i++)
-        err = vs_baseline_update(baseline, work->verdicts[i].process,
-                                 taken(&work->verdicts[i], work->command->budget.take));
+        err = vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken);
     int code = VS_EXIT_OK;
     if (err)
         code = vs_tool_fail(who, "%s: %s", path, vs_err_text(err));

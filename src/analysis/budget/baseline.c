@@ -257,7 +257,7 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
 }
 
 const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_measured *run, size_t index)
+                               const struct vs_taken *taken, size_t index)
 {
     struct json_object *phases =
         member(vs_baseline_process(baseline, process), "phases", json_type_object);
@@ -266,8 +266,10 @@ const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *p
     json_object_object_foreach(phases, name, value) {
         bool found = false;
         (void)value;
-        for (size_t i = 0; i < run->count && !found; i++)
-            found = run->items[i].phase && strcmp(run->items[i].phase, name) == 0;
+        for (size_t i = 0; i < taken->count && !found; i++) {
+            const char *phase = taken->items[i].quantity.phase;
+            found = phase && strcmp(phase, name) == 0;
+        }
         if (!found && index-- == 0)
             return name;
     }

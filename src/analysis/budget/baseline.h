@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/budget/culprits.h"
-#include "analysis/budget/quantities.h"
+#include "analysis/budget/taken.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
 /* Call sites below this part of their quantity are not stored. */
@@ -45,15 +45,15 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, struct vs_arena *memory,
                        struct vs_named_sites *out);
 
-/* vs_baseline_absent: the *index*-th phase of *process* that is in the baseline and not in *run*;
+/* vs_baseline_absent: the *index*-th phase of *process* that is in the baseline and not in *taken*;
  * NULL when there are no more. */
 const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_measured *run, size_t index);
+                               const struct vs_taken *taken, size_t index);
 
-/* vs_baseline_update: stores the quantities of *run*, with their sites, under *process*.
+/* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*.
  * VS_ERR_NOMEM. */
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               struct vs_measured *run) VS_MUST_CHECK;
+                               const struct vs_taken *taken) VS_MUST_CHECK;
 
 /* vs_baseline_write: the JSON text. VS_ERR_NOMEM; write errors show in ferror(out). */
 enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out) VS_MUST_CHECK;

@@ -96,19 +96,22 @@ static enum vs_err put_sites_of(struct json_object *process, struct vs_measured 
 }
 
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               struct vs_measured *run)
+                               const struct vs_taken *taken)
 {
+    static const char *const replaced[] = {"devices", "phases", "sites"};
     struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
     if (!schema || json_object_object_add(baseline->root, "schema", schema))
         return VS_ERR_NOMEM;
     struct json_object *at = object_at(object_at(baseline->root, "processes"), process);
-    enum vs_err err = put_number(at, "steps", run->steps) ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < run->count; i++) {
-        const struct vs_quantity *quantity = &run->items[i];
+    enum vs_err err = put_number(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < sizeof replaced / sizeof *replaced; i++)
+        json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
+    for (size_t i = 0; !err && i < taken->count; i++) {
+        const struct vs_quantity *quantity = &taken->items[i].quantity;
         if (vs_baseline_kept(quantity) && !put_quantity(at, quantity))
             err = VS_ERR_NOMEM;
         if (!err && keeps_sites(quantity))
-            err = put_sites_of(at, run, quantity);
+            err = put_sites_of(at, taken->items[i].run, quantity);
     }
     return err;
 }

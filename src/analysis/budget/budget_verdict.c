@@ -77,54 +77,12 @@ bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
     return mark && glob(scope->process, name);
 }
 
-static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
+/* Fills the row with the value that was taken of all runs. */
+static struct vs_budget_row row_of(const struct vs_taken_quantity *taken)
 {
-    return a->metric == b->metric && a->device == b->device && a->way == b->way &&
-           a->per_step == b->per_step && !a->phase == !b->phase &&
-           (!a->phase || strcmp(a->phase, b->phase) == 0);
-}
-
-static const struct vs_quantity *find(const struct vs_measured *run, const struct vs_quantity *like)
-{
-    for (size_t i = 0; i < run->count; i++)
-        if (same_quantity(&run->items[i], like))
-            return &run->items[i];
-    return NULL;
-}
-
-struct sample {
-    const struct vs_quantity *quantity;
-    struct vs_measured *run;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-    return x->quantity->value < y->quantity->value ? -1 : x->quantity->value > y->quantity->value;
-}
-
-/* Fills the row with the value of all runs: that of the middle run (of two middle ones the higher),
- * or of the worst. */
-static void take(struct vs_budget_row *row, const struct vs_budget_verdict *out,
-                 const struct vs_quantity *like, enum vs_take how)
-{
-    struct sample samples[64];
-    size_t count = 0;
-    for (size_t i = 0; i < out->run_count && count < 64; i++) {
-        const struct vs_quantity *one = find(out->runs[i], like);
-        if (one && !one->unknown)
-            samples[count++] = (struct sample){one, out->runs[i]};
-    }
-    if (!count)
-        samples[count++] = (struct sample){like, out->runs[0]};
-    qsort(samples, count, sizeof *samples, by_value);
-    bool low = like->metric == VS_METRIC_FREE;
-    size_t chosen = how == VS_TAKE_MEDIAN ? low ? (count - 1) / 2 : count / 2 : low ? 0 : count - 1;
-    row->quantity = *samples[chosen].quantity;
-    row->run = samples[chosen].run;
-    row->runs = count;
-    row->lowest = samples[0].quantity->value;
-    row->highest = samples[count - 1].quantity->value;
+    return (struct vs_budget_row){.kind = VS_ROW_QUANTITY, .quantity = taken->quantity, .run = taken->run,
+                                  .runs = taken->runs, .lowest = taken->lowest,
+                                  .highest = taken->highest};
 }
 
 static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, bool bytes)
@@ -192,13 +150,14 @@ static bool is_bytes(enum vs_metric metric)
     return metric != VS_METRIC_COPIES;
 }
 
-/* A row for *like* with the limit of *limit*, or of the baseline when that is NULL. */
-static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_quantity *like,
+/* A row for *taken* with the limit of *limit*, or of the baseline when that is NULL. */
+static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_quantity *taken,
                            const struct vs_budget_limit *limit, const struct vs_budget *budget,
                            const struct vs_baseline *baseline)
 {
-    struct vs_budget_row row = {.kind = VS_ROW_QUANTITY, .of_baseline = !limit};
-    take(&row, out, like, budget->take);
+    struct vs_budget_row row = row_of(taken);
+    const struct vs_quantity *like = &taken->quantity;
+    row.of_baseline = !limit;
     row.has_baseline = baseline && vs_baseline_value(baseline, out->process, like, &row.baseline);
     if (!limit && !row.has_baseline)
         return VS_OK;
@@ -260,18 +219,17 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
 static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
                                struct vs_budget_limit *limit, const struct vs_baseline *baseline)
 {
-    const struct vs_measured *run = out->runs[0];
     enum vs_err err = VS_OK;
     if (!vs_budget_applies(&limit->scope, out->process))
         return VS_OK;
-    for (size_t i = 0; !err && i < run->count; i++) {
-        const struct vs_quantity *quantity = &run->items[i];
+    for (size_t i = 0; !err && i < out->taken.count; i++) {
+        const struct vs_quantity *quantity = &out->taken.items[i].quantity;
         if (!limits(budget, limit, quantity))
             continue;
         limit->unmeasured |= quantity->unknown;
         limit->matched |= !quantity->unknown;
         if (!quantity->unknown)
-            err = compare(out, quantity, limit, budget, baseline);
+            err = compare(out, &out->taken.items[i], limit, budget, baseline);
     }
     return err;
 }
@@ -280,7 +238,7 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
                                   const struct vs_baseline *baseline)
 {
     static const struct vs_budget_scope any;
-    const struct vs_measured *run = out->runs[0];
+    const struct vs_taken *taken = &out->taken;
     enum vs_err err = VS_OK;
     if (!vs_baseline_has(baseline, out->process)) {
         note(out, keep(out, "%s has no process '%s' yet; add it with --update-baseline",
@@ -288,14 +246,16 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
         return VS_OK;
     }
     uint64_t steps = vs_baseline_steps(baseline, out->process);
-    if (steps != run->steps)
+    if (steps != taken->steps)
         note(out, keep(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
-                       ": totals of the whole run differ for that reason", steps, run->steps));
-    for (size_t i = 0; !err && i < run->count; i++)
-        if (vs_baseline_kept(&run->items[i]) && on_device(budget, &any, run->items[i].device))
-            err = compare(out, &run->items[i], NULL, budget, baseline);
+                       ": totals of the whole run differ for that reason", steps, taken->steps));
+    for (size_t i = 0; !err && i < taken->count; i++) {
+        const struct vs_quantity *quantity = &taken->items[i].quantity;
+        if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
+            err = compare(out, &taken->items[i], NULL, budget, baseline);
+    }
     const char *phase;
-    for (size_t i = 0; i < 3 && (phase = vs_baseline_absent(baseline, out->process, run, i)); i++)
+    for (size_t i = 0; i < 3 && (phase = vs_baseline_absent(baseline, out->process, taken, i)); i++)
         note(out, keep(out, "phase '%s' of the baseline did not occur", phase));
     return err;
 }
@@ -421,10 +381,10 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
                              const char *process, struct vs_budget *budget,
                              const struct vs_baseline *baseline)
 {
-    enum vs_err err = VS_OK;
     out->runs = runs;
     out->run_count = count;
     out->process = process;
+    enum vs_err err = vs_taken_build(&out->memory, runs, count, budget->take, &out->taken);
     for (size_t i = 0; !err && i < count; i++)
         err = check_end(out, runs[i], budget);
     for (size_t i = 0; !err && i < budget->count; i++)

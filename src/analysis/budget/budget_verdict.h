@@ -37,6 +37,7 @@ struct vs_budget_verdict {
     const char *process;   /* with its number where several have the same name: "train.py #2" */
     struct vs_measured **runs;
     size_t run_count;
+    struct vs_taken taken; /* of all runs */
     struct vs_budget_row *rows;
     size_t count, capacity, exceeded;
     size_t following;      /* exceeded rows that follow from others */

@@ -33,27 +33,33 @@ struct segments_held {
     uint64_t device;
 };
 
-/* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
-static void release(struct segments_held *held, uint64_t addr, uint64_t bytes)
-{
-    for (size_t i = held->count; i-- > 0;) {
-        struct held_segment *segment = &held->items[i];
-        uint64_t from = segment->addr > addr ? segment->addr : addr;
-        uint64_t end = segment->addr + segment->bytes, to = end < addr + bytes ? end : addr + bytes;
-        if (from >= to)
-            continue;
-        segment->bytes -= to - from; /* which part does not matter: only the sum is shown */
-        segment->addr = from == segment->addr ? to : segment->addr;
-        if (!segment->bytes)
-            *segment = held->items[--held->count];
-    }
-}
-
 static enum vs_err hold(struct segments_held *held, uint64_t addr, uint64_t bytes, uint64_t stack)
 {
     enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
     if (!err)
         held->items[held->count++] = (struct held_segment){addr, bytes, stack};
+    return err;
+}
+
+/* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
+static enum vs_err release(struct segments_held *held, uint64_t addr, uint64_t bytes)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = held->count; !err && i-- > 0;) {
+        struct held_segment *segment = &held->items[i], whole = *segment;
+        uint64_t from = whole.addr > addr ? whole.addr : addr;
+        uint64_t end = whole.addr + whole.bytes, to = end < addr + bytes ? end : addr + bytes;
+        if (from >= to)
+            continue;
+        if (from > whole.addr)
+            segment->bytes = from - whole.addr;
+        else if (to < end)
+            *segment = (struct held_segment){to, end - to, whole.stack};
+        else
+            *segment = held->items[--held->count];
+        if (from > whole.addr && to < end)
+            err = hold(held, to, end - to, whole.stack);
+    }
     return err;
 }
 
@@ -69,13 +75,11 @@ static enum vs_err follow_segments(struct segments_held *held, const struct vs_e
                    ? hold(held, event->segment_map.addr, event->segment_map.reserved,
                           event->segment_map.stack) : VS_OK;
     case VS_EVENT_segment_free:
-        if (event->segment_free.device == held->device)
-            release(held, event->segment_free.addr, event->segment_free.size);
-        return VS_OK;
+        return event->segment_free.device == held->device
+                   ? release(held, event->segment_free.addr, event->segment_free.size) : VS_OK;
     case VS_EVENT_segment_unmap:
-        if (event->segment_unmap.device == held->device)
-            release(held, event->segment_unmap.addr, event->segment_unmap.size);
-        return VS_OK;
+        return event->segment_unmap.device == held->device
+                   ? release(held, event->segment_unmap.addr, event->segment_unmap.size) : VS_OK;
     default: return VS_OK;
     }
 }

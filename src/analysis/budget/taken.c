@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. All quantities of all runs get the number of their group by hash, are sorted by
+ * group and value, and each group gives one item. */
+#include "analysis/budget/taken.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_map.h"
+
+struct taken_sample {
+    const struct vs_quantity *quantity;
+    struct vs_measured *run;
+    size_t group, index; /* index: of the run */
+};
+
+struct taken_samples {
+    struct taken_sample *items;
+    size_t count, groups;
+    const struct vs_quantity **first; /* of each group */
+    struct vs_map by_hash; /* hash, or the next free number after it -> group + 1 */
+};
+
+static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
+{
+    return a->metric == b->metric && a->device == b->device && a->way == b->way &&
+           a->per_step == b->per_step && !a->phase == !b->phase &&
+           (!a->phase || strcmp(a->phase, b->phase) == 0);
+}
+
+static uint64_t hash_of(const struct vs_quantity *quantity)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t parts[] = {quantity->metric, quantity->device, quantity->way, quantity->per_step};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * UINT64_C(0x100000001b3);
+    for (const char *p = quantity->phase; p && *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+static enum vs_err group_of(struct taken_samples *all, const struct vs_quantity *quantity, size_t *out)
+{
+    uint64_t key = hash_of(quantity);
+    for (const uint64_t *found; (found = vs_map_get(&all->by_hash, key)) != NULL; key = key + 1 ? key + 1 : 1)
+        if (same_quantity(all->first[*found - 1], quantity)) {
+            *out = (size_t)*found - 1;
+            return VS_OK;
+        }
+    *out = all->groups;
+    all->first[all->groups++] = quantity;
+    return vs_map_put(&all->by_hash, key, all->groups);
+}
+
+static int by_group_and_value(const void *a, const void *b)
+{
+    const struct taken_sample *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->quantity->unknown != y->quantity->unknown) /* the values come first */
+        return x->quantity->unknown ? 1 : -1;
+    if (x->quantity->value != y->quantity->value)
+        return x->quantity->value < y->quantity->value ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The index of the value that is taken of *count* ascending ones. *low*: the lowest is the worst. */
+static size_t chosen(size_t count, enum vs_take how, bool low)
+{
+    if (how == VS_TAKE_MEDIAN)
+        return low ? (count - 1) / 2 : count / 2;
+    return low ? 0 : count - 1;
+}
+
+static struct vs_taken_quantity take(const struct taken_sample *samples, size_t count, enum vs_take how)
+{
+    size_t known = 0;
+    while (known < count && !samples[known].quantity->unknown)
+        known++;
+    size_t at = known ? chosen(known, how, samples->quantity->metric == VS_METRIC_FREE) : 0;
+    return (struct vs_taken_quantity){
+        .quantity = *samples[at].quantity, .run = samples[at].run, .runs = known,
+        .lowest = samples[0].quantity->value,
+        .highest = samples[known ? known - 1 : 0].quantity->value};
+}
+
+static enum vs_err collect(struct taken_samples *all, struct vs_measured **runs, size_t count)
+{
+    enum vs_err err = VS_OK;
+    for (size_t r = 0; !err && r < count; r++)
+        for (size_t i = 0; !err && i < runs[r]->count; i++) {
+            struct taken_sample *sample = &all->items[all->count++];
+            *sample = (struct taken_sample){.quantity = &runs[r]->items[i], .run = runs[r], .index = r};
+            err = group_of(all, sample->quantity, &sample->group);
+        }
+    return err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static enum vs_err take_steps(struct vs_measured **runs, size_t count, enum vs_take how, uint64_t *out)
+{
+    uint64_t *steps = calloc(count + 1, sizeof *steps);
+    if (!steps)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        steps[i] = runs[i]->steps;
+    qsort(steps, count, sizeof *steps, by_number);
+    *out = steps[chosen(count, how, false)];
+    free(steps);
+    return VS_OK;
+}
+
+enum vs_err vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
+                           enum vs_take how, struct vs_taken *out)
+{
+    struct taken_samples all = {0};
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most += runs[i]->count;
+    *out = (struct vs_taken){0};
+    enum vs_err err = take_steps(runs, count, how, &out->steps);
+    all.items = err ? NULL : calloc(most + 1, sizeof *all.items);
+    all.first = err ? NULL : calloc(most + 1, sizeof *all.first);
+    if (!all.items || !all.first)
+        err = VS_ERR_NOMEM;
+    if (!err)
+        err = collect(&all, runs, count);
+    if (!err) {
+        qsort(all.items, all.count, sizeof *all.items, by_group_and_value);
+        out->items = vs_arena_alloc(memory, (all.groups + 1) * sizeof *out->items);
+        err = out->items ? VS_OK : VS_ERR_NOMEM;
+    }
+    for (size_t i = 0, n; !err && i < all.count; i += n) {
+        for (n = 1; i + n < all.count && all.items[i + n].group == all.items[i].group;)
+            n++;
+        out->items[out->count++] = take(&all.items[i], n, how);
+    }
+    vs_map_free(&all.by_hash);
+    free(all.items);
+    free(all.first);
+    return err;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Several runs of one program against a budget and a baseline: which value is taken of each quantity,
+ * and that none is left out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/quantity_sites.h"
+#include "analysis/report/report.h"
+#include "support/trace_builder.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
+
+/* One run. */
+struct recorded_run {
+    struct vs_builder b;
+    struct vs_measured measured;
+};
+
+static void begin(struct recorded_run *run)
+{
+    memset(run, 0, sizeof *run);
+    vs_builder_open(&run->b, "observe");
+    vs_builder_device(&run->b, 0, "Test GPU", GIB);
+}
+
+static void measure(struct recorded_run *run)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
+    vs_builder_close(&run->b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(run->b.path, &run->measured.reader, why), VS_OK);
+    assert_int_equal(vs_report_build(run->measured.reader, "trace.vst", &options, &run->measured.report), VS_OK);
+    assert_int_equal(vs_measure(&run->measured, moments), VS_OK);
+    vs_phase_moments_close(moments);
+}
+
+static void end(struct recorded_run *run)
+{
+    vs_measured_free(&run->measured);
+    vs_builder_remove(&run->b);
+}
+
+/* A run with a peak of *allocated* MiB, in segments of *reserved* MiB. */
+static void record(struct recorded_run *run, uint64_t allocated, uint64_t reserved)
+{
+    begin(run);
+    vs_builder_segment(&run->b, 0, A(1), reserved * MIB);
+    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), allocated * MIB, allocated * MIB);
+    measure(run);
+}
+
+static void limit(struct vs_budget *budget, const char *key, const char *value, const char *phase)
+{
+    struct vs_budget_scope scope = {.phase = phase};
+    char why[VS_BUDGET_WHY_MAX] = "";
+    assert_int_equal(vs_budget_set(budget, vs_budget_key_find(key, strlen(key)), value, &scope, "--key", why),
+                     VS_OK);
+    vs_budget_finish(budget);
+}
+
+static void judge(struct vs_budget_verdict *verdict, struct vs_measured **runs, size_t count,
+                  struct vs_budget *budget, const struct vs_baseline *baseline)
+{
+    *verdict = (struct vs_budget_verdict){0};
+    assert_int_equal(vs_budget_verdict_build(verdict, runs, count, "prog", budget, baseline), VS_OK);
+}
+
+static void the_last_of_many_runs_counts(void **state)
+{
+    (void)state;
+    struct recorded_run small, large;
+    struct vs_measured *runs[100];
+    struct vs_budget budget = {0};
+    struct vs_budget_verdict verdict;
+    record(&small, 2, 4);
+    record(&large, 9, 16);
+    for (size_t i = 0; i < 100; i++)
+        runs[i] = i < 99 ? &small.measured : &large.measured;
+    limit(&budget, "take", "max", NULL);
+    limit(&budget, "max-peak", "5MiB", NULL);
+    judge(&verdict, runs, 100, &budget, NULL);
+    assert_int_equal(verdict.exceeded, 1);
+    assert_int_equal(verdict.rows[0].quantity.value, 9 * MIB);
+    assert_int_equal(verdict.rows[0].runs, 100);
+    assert_int_equal(verdict.rows[0].lowest, 2 * MIB);
+    assert_ptr_equal(verdict.rows[0].run, &large.measured);
+    vs_budget_verdict_free(&verdict);
+    vs_budget_free(&budget);
+    end(&small);
+    end(&large);
+}
+
+static uint64_t stored(const struct vs_baseline *baseline, const struct vs_measured *run, enum vs_metric metric)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->items[i].metric == metric && !run->items[i].phase)
+            assert_true(vs_baseline_value(baseline, "prog", &run->items[i], &value));
+    return value;
+}
+
+/* In every order of the runs; the run with the median of one quantity has not that of another. */
+static void a_baseline_stores_what_is_taken_of_each_quantity(void **state)
+{
+    (void)state;
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    struct recorded_run all[3];
+    record(&all[0], 9, 12);
+    record(&all[1], 1, 40);
+    record(&all[2], 5, 10);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct vs_measured *runs[3];
+        struct vs_budget budget = {.baseline = "base.json"};
+        struct vs_budget_verdict verdict;
+        struct vs_baseline *baseline = vs_baseline_new();
+        for (size_t k = 0; k < 3; k++)
+            runs[k] = &all[orders[i][k]].measured;
+        limit(&budget, "take", "median", NULL);
+        judge(&verdict, runs, 3, &budget, NULL);
+        assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+        assert_int_equal(stored(baseline, runs[0], VS_METRIC_ALLOCATED), 5 * MIB);
+        assert_int_equal(stored(baseline, runs[0], VS_METRIC_RESERVED), 12 * MIB);
+        vs_budget_verdict_free(&verdict);
+        judge(&verdict, runs, 3, &budget, baseline); /* they hold what they wrote */
+        assert_true(verdict.count > 0);
+        assert_int_equal(verdict.exceeded, 0);
+        vs_budget_verdict_free(&verdict);
+        vs_baseline_free(baseline);
+        vs_budget_free(&budget);
+    }
+    for (size_t i = 0; i < 3; i++)
+        end(&all[i]);
+}
+
+/* The second run has a phase, a device and steps that the first has not. */
+static void quantities_of_later_runs_are_checked(void **state)
+{
+    (void)state;
+    struct recorded_run one, two;
+    struct vs_measured *runs[2] = {&one.measured, &two.measured};
+    struct vs_budget budget = {0};
+    struct vs_budget_verdict verdict;
+    char why[VS_BUDGET_WHY_MAX];
+    record(&one, 1, 1);
+    begin(&two);
+    vs_builder_device(&two.b, 1, "Second GPU", GIB);
+    vs_builder_step(&two.b, 1);
+    vs_builder_push(&two.b, "warm up");
+    vs_builder_alloc(&two.b, 1, VS_FAMILY_DEVICE, A(2), 8 * MIB, 8 * MIB);
+    vs_builder_pop(&two.b);
+    vs_builder_memcpy(&two.b, 1, 1, VS_COPY_HTOD, 3 * MIB, 10, 10);
+    vs_builder_pop(&two.b);
+    measure(&two);
+    limit(&budget, "take", "median", NULL);
+    limit(&budget, "max-peak", "5MiB", NULL);
+    limit(&budget, "max-peak", "5MiB", "warm up");
+    limit(&budget, "max-transfers", "1MiB/step", NULL);
+    judge(&verdict, runs, 2, &budget, NULL);
+    assert_null(vs_budget_unmatched(&budget, why));
+    assert_int_equal(verdict.exceeded, 3);
+    for (size_t i = 0; i < verdict.count; i++)
+        assert_true(!verdict.rows[i].exceeded ||
+                    (verdict.rows[i].quantity.device == 1 && verdict.rows[i].runs == 1));
+    vs_budget_verdict_free(&verdict);
+    vs_budget_free(&budget);
+    end(&one);
+    end(&two);
+}
+
+static void an_update_removes_phases_that_are_gone(void **state)
+{
+    (void)state;
+    struct recorded_run with, without;
+    struct vs_budget budget = {.baseline = "base.json"};
+    struct vs_budget_verdict verdict;
+    struct vs_baseline *baseline = vs_baseline_new();
+    begin(&with);
+    vs_builder_push(&with.b, "old phase");
+    vs_builder_alloc(&with.b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
+    vs_builder_pop(&with.b);
+    measure(&with);
+    record(&without, 1, 2);
+    struct vs_measured *first[] = {&with.measured}, *then[] = {&without.measured};
+    judge(&verdict, first, 1, &budget, NULL);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+    vs_budget_verdict_free(&verdict);
+    judge(&verdict, then, 1, &budget, NULL);
+    assert_string_equal(vs_baseline_absent(baseline, "prog", &verdict.taken, 0), "old phase");
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+    assert_null(vs_baseline_absent(baseline, "prog", &verdict.taken, 0));
+    vs_budget_verdict_free(&verdict);
+    vs_baseline_free(baseline);
+    end(&with);
+    end(&without);
+}
+
+static void unmap(struct vs_builder *b, uint64_t from, uint64_t to)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_segment_unmap,
+        .segment_unmap = {.addr = A(1) + from * MIB, .size = (to - from) * MIB, .device = 0}});
+}
+
+static void map(struct vs_builder *b, uint64_t from, uint64_t to)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_segment_map,
+        .segment_map = {.addr = A(1) + from * MIB, .size = (to - from) * MIB, .context = 1,
+                        .reserved = (to - from) * MIB, .device = 0}});
+}
+
+/* The middle of mapped memory is released, then its end; the peak of reserved comes after. */
+static void call_sites_of_segments_released_in_parts_add_up(void **state)
+{
+    (void)state;
+    struct recorded_run run;
+    struct vs_measured *runs[] = {&run.measured};
+    struct vs_budget budget = {0};
+    struct vs_budget_verdict verdict;
+    begin(&run);
+    map(&run.b, 0, 100);
+    unmap(&run.b, 40, 60);
+    unmap(&run.b, 80, 100);
+    unmap(&run.b, 0, 10);
+    map(&run.b, 200, 300);
+    measure(&run);
+    limit(&budget, "max-reserved", "1MiB", NULL);
+    judge(&verdict, runs, 1, &budget, NULL);
+    assert_int_equal(verdict.exceeded, 1);
+    assert_int_equal(verdict.rows[0].quantity.value, 150 * MIB);
+    assert_int_equal(verdict.rows[0].sites.total_bytes, 150 * MIB);
+    vs_budget_verdict_free(&verdict);
+    vs_budget_free(&budget);
+    end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_of_many_runs_counts),
+        cmocka_unit_test(a_baseline_stores_what_is_taken_of_each_quantity),
+        cmocka_unit_test(quantities_of_later_runs_are_checked),
+        cmocka_unit_test(an_update_removes_phases_that_are_gone),
+        cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
