@@ -46,14 +46,26 @@ static size_t user_frame(const struct vs_report_site *site, size_t i)
     return i;
 }
 
+/* The bytes of *line* before the line's number: "loss.backward() (train.py" of "loss.backward()
+ * (train.py:40)". All of them where it ends in no number: "PyTorch: torch.mm". */
+static size_t before_number(const char *line)
+{
+    size_t length = strlen(line), at = length;
+    if (!length || line[length - 1] != ')')
+        return length;
+    for (at--; at && line[at - 1] >= '0' && line[at - 1] <= '9';)
+        at--;
+    return at && at < length - 1 && line[at - 1] == ':' ? at - 1 : length;
+}
+
 char *vs_site_stable_name(char *out, const struct vs_report_site *site)
 {
     const char *file = "";
     size_t n = 0, shown = 0;
-    if (site->line) { /* "loss.backward() (train.py:40)" */
-        const char *colon = strrchr(site->line, ':');
-        snprintf(out, VS_SITE_NAME_MAX, "%.*s%s", colon ? (int)(colon - site->line) : 400, site->line,
-                 colon && strchr(colon, ')') ? ")" : "");
+    if (site->line) {
+        size_t length = before_number(site->line);
+        bool cut = length < strlen(site->line);
+        snprintf(out, VS_SITE_NAME_MAX, "%.*s%s", length < 400 ? (int)length : 400, site->line, cut ? ")" : "");
         return vs_text_clean(out);
     }
     snprintf(out, VS_SITE_NAME_MAX, "%s", *site->api ? site->api : "unknown");

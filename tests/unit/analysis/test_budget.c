@@ -278,6 +278,23 @@ static void an_inserted_line_is_new_and_its_neighbours_are_not(void **state)
     vs_arena_free_all(&memory);
 }
 
+/* Only the number of a line is left out of a name. */
+static void names_of_call_sites_keep_all_but_the_line(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"loss.backward() (train.py:40)", "loss.backward() (train.py)"},
+        {"d[1:2].cuda() (train.py:40)", "d[1:2].cuda() (train.py)"},
+        {"PyTorch's backward pass: ReluBackward0", "PyTorch's backward pass: ReluBackward0"},
+        {"PyTorch: torch.mm", "PyTorch: torch.mm"},
+        {"f(a:b)", "f(a:b)"}, {"f(a:)", "f(a:)"}, {":4)", ")"}, {"4)", "4)"}, {")", ")"}, {"", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[VS_SITE_NAME_MAX];
+        struct vs_report_site site = {.api = "", .line = cases[i][0]};
+        assert_string_equal(vs_site_stable_name(text, &site), cases[i][1]);
+    }
+}
+
 static void keys_reject_other_values(void **state)
 {
     (void)state;
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(baselines_are_read_as_they_were_written),
         cmocka_unit_test(unusable_baselines_are_named),
         cmocka_unit_test(an_inserted_line_is_new_and_its_neighbours_are_not),
+        cmocka_unit_test(names_of_call_sites_keep_all_but_the_line),
         cmocka_unit_test(keys_reject_other_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
