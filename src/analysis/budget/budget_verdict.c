@@ -37,7 +37,7 @@ static void note(struct vs_budget_verdict *out, const char *text)
 /* *pattern* with * and ?; other characters, as the brackets of a test's parameters, are themselves. */
 static bool glob(const char *pattern, const char *text)
 {
-    char plain[1024];
+    char plain[8192];
     size_t n = 0;
     if (strcmp(pattern, text) == 0)
         return true;

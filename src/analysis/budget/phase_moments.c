@@ -2,7 +2,8 @@
  *
  * See the header. An allocation counts for the phase of the thread that made it and
  * for the phases around that, as the replay counts peaks. Phases are never removed, so that their
- * index in the replay is their index here. */
+ * index in the replay is their index here. The open ranges of a thread are those that the replay
+ * keeps: its limits of depth and number bound the memory. */
 #include "analysis/budget/phase_moments.h"
 
 #include <stdio.h>
@@ -11,13 +12,21 @@
 #include "analysis/naming/name_text.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_map.h"
 
-/* An open range of a thread: what was allocated when it was opened. */
+#define PATH_TEXT_MAX 8192 /* longer paths are cut */
+
+/* An open range: what was allocated when it was opened. */
 struct phase_range_open {
-    uint32_t tid, phase;
-    unsigned depth;
-    uint64_t time_ns;
-    uint64_t allocated[VS_DEVICES_MAX];
+    uint32_t phase;
+    unsigned accounts;
+    uint64_t domain, time_ns;
+    uint64_t *allocated; /* by account */
+};
+
+struct phase_thread {
+    struct phase_range_open *ranges; /* outermost first */
+    size_t count, capacity;
 };
 
 /* As in struct vs_phase, which is freed before the moments are read. */
@@ -31,8 +40,9 @@ struct vs_phase_moments {
     struct vs_phase_row *rows;
     struct phase_name *names;
     size_t count, capacity, name_capacity;
-    struct phase_range_open *open;
-    size_t open_count, open_capacity;
+    struct phase_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct vs_map by_tid; /* tid + 1 -> index of the thread + 1 */
     struct vs_arena memory;
     bool failed;
 };
@@ -50,9 +60,18 @@ static const char *keep(struct vs_phase_moments *moments, const char *text)
     return copy ? memcpy(copy, text, bytes) : "";
 }
 
+/* The whole path is the name of the phase in budgets and baselines: names of tests are long, and
+ * often differ only at their end. */
+static const char *path_of(struct vs_phase_moments *moments, const struct vs_phase *phase)
+{
+    char text[PATH_TEXT_MAX];
+    const char *around = phase->parent ? moments->rows[phase->parent].path : "";
+    snprintf(text, sizeof text, "%s%s%s", around, *around ? " / " : "", phase->name ? phase->name : "");
+    return keep(moments, vs_text_clean(text));
+}
+
 static void add_phases(struct vs_phase_moments *moments, const struct vs_replay *replay)
 {
-    char text[VS_PLACE_TEXT_MAX];
     size_t count = replay->phases.count;
     if (vs_vec_grow(&moments->rows, &moments->capacity, count, sizeof *moments->rows) ||
         vs_vec_grow(&moments->names, &moments->name_capacity, count, sizeof *moments->names)) {
@@ -60,10 +79,8 @@ static void add_phases(struct vs_phase_moments *moments, const struct vs_replay 
         return;
     }
     for (; moments->count < count; moments->count++) {
-        struct vs_place place = {.phase = (uint32_t)moments->count};
         const struct vs_phase *phase = &replay->phases.items[moments->count];
-        moments->rows[moments->count] = (struct vs_phase_row){
-            .path = keep(moments, vs_phases_text(&replay->phases, place, text))};
+        moments->rows[moments->count] = (struct vs_phase_row){.path = path_of(moments, phase)};
         moments->names[moments->count] = (struct phase_name){
             .name = keep(moments, phase->name ? phase->name : ""), .is_step = phase->is_step,
             .prefix = keep(moments, phase->prefix ? phase->prefix : ""),
@@ -109,53 +126,90 @@ static void raise_all(struct vs_phase_moments *moments, const struct vs_replay *
         raise(moments, replay, phase, place, account);
 }
 
-static void opened(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
-                   struct vs_place place, unsigned depth)
+static struct phase_thread *thread_of(struct vs_phase_moments *moments, uint32_t tid)
 {
-    if (vs_vec_grow(&moments->open, &moments->open_capacity, moments->open_count + 1,
-                    sizeof *moments->open)) {
+    const uint64_t *found = vs_map_get(&moments->by_tid, (uint64_t)tid + 1);
+    if (found)
+        return &moments->threads[*found - 1];
+    if (vs_vec_grow(&moments->threads, &moments->thread_capacity, moments->thread_count + 1,
+                    sizeof *moments->threads) ||
+        vs_map_put(&moments->by_tid, (uint64_t)tid + 1, moments->thread_count + 1)) {
+        moments->failed = true;
+        return NULL;
+    }
+    return &moments->threads[moments->thread_count++];
+}
+
+/* How many open ranges of *tid* the replay keeps. */
+static size_t kept_ranges(const struct vs_replay *replay, uint32_t tid)
+{
+    const uint64_t *found = vs_map_get(&replay->phases.by_tid, (uint64_t)tid + 1);
+    if (!found)
+        return 0;
+    const struct vs_thread *thread = &replay->phases.threads[*found];
+    return thread->depth < thread->capacity ? thread->depth : thread->capacity;
+}
+
+static void opened(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+                   uint64_t domain)
+{
+    size_t kept = kept_ranges(replay, tid);
+    struct phase_thread *thread = kept ? thread_of(moments, tid) : NULL;
+    if (!thread || thread->count >= kept)
+        return; /* not kept: it is in no phase of its own */
+    unsigned accounts = replay->account_count < VS_DEVICES_MAX ? replay->account_count : VS_DEVICES_MAX;
+    struct vs_place place = vs_phases_place(&replay->phases, tid);
+    struct phase_range_open range = {.phase = place.phase, .accounts = accounts, .domain = domain,
+                                     .time_ns = replay->now_ns,
+                                     .allocated = calloc(accounts + 1, sizeof(uint64_t))};
+    if (!range.allocated || vs_vec_grow(&thread->ranges, &thread->capacity, thread->count + 1,
+                                        sizeof *thread->ranges)) {
+        free(range.allocated);
         moments->failed = true;
         return;
     }
-    struct phase_range_open *range = &moments->open[moments->open_count++];
-    *range = (struct phase_range_open){.tid = tid, .phase = place.phase, .depth = depth,
-                                       .time_ns = replay->now_ns};
-    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
-        range->allocated[a] = vs_user_sums(replay, a).allocated;
+    thread->ranges[thread->count++] = range;
+    for (unsigned a = 0; a < accounts; a++) {
+        range.allocated[a] = vs_user_sums(replay, a).allocated;
         raise_all(moments, replay, place, a);
     }
 }
 
-/* Ranges of *tid* deeper than *depth* were closed. */
-static void closed(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
-                   unsigned depth)
+static void note_kept(struct vs_phase_moments *moments, const struct vs_replay *replay,
+                      const struct phase_range_open *range)
 {
     uint64_t start = vs_replay_start_ns(replay);
-    for (size_t i = moments->open_count; i-- > 0;) {
-        struct phase_range_open *range = &moments->open[i];
-        if (range->tid != tid || range->depth <= depth)
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        struct vs_phase_device *device = device_of(moments, range->phase, a);
+        uint64_t now = vs_user_sums(replay, a).allocated;
+        uint64_t before = a < range->accounts ? range->allocated[a] : 0;
+        uint64_t kept = now > before ? now - before : 0;
+        if (!device || kept <= device->kept)
             continue;
-        for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
-            struct vs_phase_device *device = device_of(moments, range->phase, a);
-            uint64_t now = vs_user_sums(replay, a).allocated;
-            uint64_t kept = now > range->allocated[a] ? now - range->allocated[a] : 0;
-            if (!device || kept <= device->kept)
-                continue;
-            device->kept = kept;
-            device->kept_event = replay->events;
-            device->kept_from_ns = range->time_ns;
-            device->kept_ns = replay->now_ns > start ? replay->now_ns - start : 0;
-        }
-        moments->open[i] = moments->open[--moments->open_count];
+        device->kept = kept;
+        device->kept_event = replay->events;
+        device->kept_from_ns = range->time_ns;
+        device->kept_ns = replay->now_ns > start ? replay->now_ns - start : 0;
     }
 }
 
-static unsigned depth_of(const struct vs_replay *replay, uint32_t tid)
+/* The replay has closed the innermost range of *domain*, unless that was not one that it keeps. */
+static void closed(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+                   uint64_t domain)
 {
-    for (size_t i = 0; i < replay->phases.thread_count; i++)
-        if (replay->phases.threads[i].tid == tid)
-            return replay->phases.threads[i].depth;
-    return 0;
+    size_t kept = kept_ranges(replay, tid);
+    struct phase_thread *thread = thread_of(moments, tid);
+    if (!thread || thread->count <= kept)
+        return;
+    size_t at = thread->count;
+    while (at > 0 && thread->ranges[at - 1].domain != domain)
+        at--;
+    if (!at)
+        return;
+    note_kept(moments, replay, &thread->ranges[at - 1]);
+    free(thread->ranges[at - 1].allocated);
+    thread->count--;
+    memmove(&thread->ranges[at - 1], &thread->ranges[at], (thread->count - (at - 1)) * sizeof *thread->ranges);
 }
 
 void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
@@ -169,10 +223,9 @@ void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
     if (moments->failed)
         return;
     if (event->kind == VS_EVENT_range_push)
-        opened(moments, replay, event->tid, vs_phases_place(&replay->phases, event->tid),
-               depth_of(replay, event->tid));
+        opened(moments, replay, event->tid, event->range_push.domain);
     else if (event->kind == VS_EVENT_range_pop)
-        closed(moments, replay, event->tid, depth_of(replay, event->tid));
+        closed(moments, replay, event->tid, event->range_pop.domain);
     else if (vs_event_has(event, VS_PROPERTY_ALLOCATES) || event->kind == VS_EVENT_unrecorded)
         for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++)
             raise_all(moments, replay, vs_phases_place(&replay->phases, event->tid), a);
@@ -219,7 +272,13 @@ void vs_phase_moments_close(struct vs_phase_moments *moments)
         free(moments->rows[i].devices);
     free(moments->rows);
     free(moments->names);
-    free(moments->open);
+    for (size_t t = 0; t < moments->thread_count; t++) {
+        for (size_t i = 0; i < moments->threads[t].count; i++)
+            free(moments->threads[t].ranges[i].allocated);
+        free(moments->threads[t].ranges);
+    }
+    free(moments->threads);
+    vs_map_free(&moments->by_tid);
     vs_arena_free_all(&moments->memory);
     free(moments);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -147,6 +148,77 @@ static void phases_and_tests_have_their_own_peaks_and_net_changes(void **state)
     char why[VS_BUDGET_WHY_MAX];
     assert_non_null(vs_budget_unmatched(&t.budget, why));
     assert_non_null(strstr(why, "no phase 'no_such_phase' occurred"));
+    end(&t);
+}
+
+static void long_names_of_tests_are_not_one_test(void **state)
+{
+    (void)state;
+    struct bench t;
+    char names[2][200];
+    begin(&t);
+    for (int i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "test:tests/%0150d.py::test_one[%s]", 0, i ? "small" : "large");
+        vs_builder_push(&t.b, names[i]);
+        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(i), (i ? 4 : 16) * MIB, (i ? 4 : 16) * MIB);
+        vs_builder_free(&t.b, 0, A(i));
+        vs_builder_pop(&t.b);
+    }
+    measure(&t, 0);
+    limit(&t, "max-peak", "4MiB", "*test_one[small]", true);
+    limit(&t, "max-peak", "4MiB", names[0] + strlen("test:"), true);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.count, 2);
+    assert_false(t.verdict.rows[0].exceeded);
+    assert_true(t.verdict.rows[1].exceeded);
+    struct vs_baseline *baseline = vs_baseline_new();
+    t.budget.baseline = "base.json";
+    assert_int_equal(vs_baseline_update(baseline, t.run.process, &t.verdict.taken), VS_OK);
+    judge(&t, baseline);
+    assert_int_equal(t.verdict.exceeded, 1); /* the limit, and no quantity of the baseline */
+    vs_baseline_free(baseline);
+    end(&t);
+}
+
+/* Ranges of two domains overlap: each keeps what was allocated while it was open. */
+static void ranges_of_other_domains_have_their_own_net_change(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    for (uint64_t domain = 1; domain <= 2; domain++) {
+        vs_builder_event(&t.b, (struct vs_event){
+            .kind = VS_EVENT_range_push,
+            .range_push = {.domain = domain, .name = vs_builder_string(&t.b, domain == 1 ? "one" : "two")}});
+        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(domain), MIB, MIB);
+    }
+    vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 1}});
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 8 * MIB, 8 * MIB);
+    vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 2}});
+    measure(&t, 0);
+    limit(&t, "max-leak", "0", "one", false);
+    limit(&t, "max-leak", "0", "two", false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.count, 2);
+    assert_int_equal(t.verdict.rows[0].quantity.value, 2 * MIB);
+    assert_int_equal(t.verdict.rows[1].quantity.value, 9 * MIB);
+    end(&t);
+}
+
+/* As threads do that end inside their ranges. */
+static void ranges_that_are_never_closed_take_bounded_memory(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
+    for (int i = 0; i < 300000; i++)
+        vs_builder_push(&t.b, "forward");
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    measure(&t, 0);
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 80 * 1024); /* KiB; with all of them 160 MiB */
     end(&t);
 }
 
@@ -321,6 +393,9 @@ int main(void)
         cmocka_unit_test(limits_hold_at_the_limit_and_not_above),
         cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
         cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
+        cmocka_unit_test(long_names_of_tests_are_not_one_test),
+        cmocka_unit_test(ranges_of_other_domains_have_their_own_net_change),
+        cmocka_unit_test(ranges_that_are_never_closed_take_bounded_memory),
         cmocka_unit_test(a_failed_program_does_not_pass),
         cmocka_unit_test(baselines_are_read_as_they_were_written),
         cmocka_unit_test(unusable_baselines_are_named),
