@@ -115,23 +115,29 @@ static enum vs_err name_segments(const struct vs_summary *summary, const struct 
 {
     struct vs_report_site *sites = vs_arena_alloc(summary->memory, (held->count + 1) * sizeof *sites);
     enum vs_err err = sites ? VS_OK : VS_ERR_NOMEM;
+    struct vs_map by_text = {0}; /* hash -> index of the site + 1 */
     size_t count = 0;
     for (size_t i = 0; !err && i < held->count; i++) {
         struct vs_report_site site = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1,
                                       .bytes = held->items[i].bytes, .count = 1};
         err = vs_summary_frames(summary, held->items[i].stack, 0, &site);
-        size_t same = 0;
-        while (!err && same < count && !vs_summary_same_text(&sites[same], &site))
-            same++;
+        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&site);
+        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
+               !vs_summary_same_text(&sites[*found - 1], &site))
+            key = key + 1 ? key + 1 : 1;
         if (err)
             break;
-        if (same == count)
+        if (found) {
+            sites[*found - 1].bytes += site.bytes;
+            sites[*found - 1].count++;
+        } else {
             sites[count++] = site;
-        else
-            sites[same].bytes += site.bytes, sites[same].count++;
+            err = vs_map_put(&by_text, key, count);
+        }
         out->total_bytes += site.bytes;
         out->total_count++;
     }
+    vs_map_free(&by_text);
     if (err)
         return err;
     qsort(sites, count, sizeof *sites, heavier_site);

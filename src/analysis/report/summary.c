@@ -314,6 +314,25 @@ bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report
     return i >= a->frame_count && k >= b->frame_count;
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++) /* FNV-1a */
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+uint64_t vs_summary_text_hash(const struct vs_report_site *site)
+{
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325) ^ site->family << 8 ^ (uint64_t)site->level, site->line);
+    if (!site->line && !site->frame_count)
+        hash = hash_text(hash, site->api);
+    for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
+        hash = hash_text(hash ^ site->frames[i].line, site->frames[i].function);
+        hash = hash_text(hash, site->frames[i].file);
+    }
+    return hash ? hash : 1;
+}
+
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
 {
     uint64_t frees = into->frees + from->frees;

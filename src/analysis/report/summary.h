@@ -78,6 +78,9 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
 /* vs_summary_same_text: whether both sites, named, have the same family and read the same. */
 bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b);
 
+/* vs_summary_text_hash: the same for sites of the same text; never 0. */
+uint64_t vs_summary_text_hash(const struct vs_report_site *site);
+
 /* vs_summary_failure: names *failure* of the replay. VS_ERR_NOMEM. */
 enum vs_err vs_summary_failure(const struct vs_summary *summary,
                                const struct vs_failure *failure, struct vs_report_failure *out)

@@ -247,6 +247,42 @@ static void call_sites_of_segments_released_in_parts_add_up(void **state)
     end(&run);
 }
 
+/* Each call site copies twice, in two rounds; the calls come before their copies. */
+static void copies_are_matched_with_many_call_sites(void **state)
+{
+    (void)state;
+    enum { SITES = 3000 };
+    struct recorded_run run;
+    char name[32];
+    begin(&run);
+    vs_builder_event(&run.b, (struct vs_event){
+        .kind = VS_EVENT_option,
+        .option = {.name = vs_builder_string(&run.b, "copy_stacks"), .value = vs_builder_string(&run.b, "on")}});
+    for (uint64_t i = 0; i < 2 * SITES; i++) {
+        snprintf(name, sizeof name, "cudaMemcpy_%u", (unsigned)(i % SITES));
+        vs_builder_event(&run.b, (struct vs_event){
+            .kind = VS_EVENT_copy_call,
+            .copy_call = {.correlation = i + 1, .api = vs_builder_string(&run.b, name)}});
+    }
+    for (uint64_t i = 0; i < 2 * SITES; i++)
+        vs_builder_event(&run.b, (struct vs_event){
+            .kind = VS_EVENT_memcpy,
+            .memcpy = {.device = 0, .copy_kind = i % 2 ? VS_COPY_HTOD : VS_COPY_DTOH, .correlation = i + 1,
+                       .bytes = 1 + i % SITES, .start_ns = run.b.now_ns, .end_ns = run.b.now_ns + 10}});
+    measure(&run);
+    assert_true(run.measured.copy_lines_known);
+    assert_int_equal(run.measured.copy_count, SITES); /* SITES is even: both copies go one way */
+    for (size_t i = 0; i < SITES; i++) {
+        const struct vs_copy_line *line = &run.measured.copies[i];
+        snprintf(name, sizeof name, "cudaMemcpy_%u", (unsigned)(SITES - 1 - i)); /* most bytes first */
+        assert_string_equal(line->site.api, name);
+        assert_int_equal(line->count, 2);
+        assert_int_equal(line->bytes, 2 * (SITES - i));
+        assert_int_equal(line->way, (SITES - 1 - i) % 2 ? VS_COPIES_TO_DEVICE : VS_COPIES_TO_HOST);
+    }
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +291,7 @@ int main(void)
         cmocka_unit_test(quantities_of_later_runs_are_checked),
         cmocka_unit_test(an_update_removes_phases_that_are_gone),
         cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
+        cmocka_unit_test(copies_are_matched_with_many_call_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
