@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Sites of one name are aligned as two texts are by an edit distance: in the order of
- * their lines, where a change costs the bytes that differ, so that an inserted line is the one that is
- * new and the lines after it keep their partners. */
+ * See the header. site_align.h matches the sites of one name. */
 #include "analysis/budget/culprits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/site_align.h"
 #include "analysis/report/site_text.h"
-
-#define ALIGN_MAX 64 /* sites of one name that are aligned; more are matched in order */
 
 static const char *base_name(const char *path)
 {
@@ -133,11 +130,6 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
     return VS_OK;
 }
 
-static uint64_t amount(const struct vs_named_site *site, enum vs_metric metric)
-{
-    return metric == VS_METRIC_COPIES ? site->count : site->bytes;
-}
-
 static bool same_line(const struct vs_report_site *a, size_t i, const struct vs_report_site *b,
                       size_t j)
 {
@@ -170,8 +162,7 @@ static size_t telling_frame(const struct vs_named_sites *all, const struct vs_re
     }
 }
 
-static struct vs_culprit culprit_of(const struct vs_named_sites *all,
-                                    const struct vs_named_site *named)
+struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct vs_named_site *named)
 {
     const struct vs_report_site *site = named->site;
     struct vs_culprit out = {.bytes = named->bytes, .count = named->count, .site = site};
@@ -206,76 +197,22 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
-static uint64_t difference(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-/* Of two alignments that differ as much, the one with fewer changed sites is cheaper. */
-static uint64_t pair_cost(const struct vs_named_site *a, const struct vs_named_site *b,
-                          enum vs_metric metric)
-{
-    bool same = a->bytes == b->bytes && a->count == b->count;
-    return difference(amount(a, metric), amount(b, metric)) * 1024 + !same;
-}
-
-static uint64_t alone_cost(const struct vs_named_site *site, enum vs_metric metric)
-{
-    return amount(site, metric) * 1024 + 1;
-}
-
-/* Matches now[0 … n) with before[0 … m), both of one name and at most ALIGN_MAX: partner[i] is the
- * index in *before* + 1, or 0. */
-static void align(const struct vs_named_site *now, size_t n, const struct vs_named_site *before,
-                  size_t m, enum vs_metric metric, size_t *partner)
-{
-    uint64_t cost[ALIGN_MAX + 1][ALIGN_MAX + 1];
-    for (size_t i = 0; i <= n; i++) {
-        for (size_t j = 0; j <= m; j++) {
-            uint64_t best = i || j ? UINT64_MAX : 0;
-            if (i && j)
-                best = cost[i - 1][j - 1] + pair_cost(&now[i - 1], &before[j - 1], metric);
-            uint64_t new = i ? cost[i - 1][j] + alone_cost(&now[i - 1], metric) : UINT64_MAX;
-            uint64_t gone = j ? cost[i][j - 1] + alone_cost(&before[j - 1], metric) : UINT64_MAX;
-            best = new < best ? new : best;
-            cost[i][j] = gone < best ? gone : best;
-        }
-    }
-    for (size_t i = n, j = m; i > 0;) {
-        uint64_t pair = j ? cost[i - 1][j - 1] + pair_cost(&now[i - 1], &before[j - 1], metric)
-                          : UINT64_MAX;
-        if (pair == cost[i][j])
-            partner[--i] = j--;
-        else if (cost[i - 1][j] + alone_cost(&now[i - 1], metric) == cost[i][j])
-            partner[--i] = 0;
-        else
-            j--;
-    }
-}
-
-static size_t run_of(const struct vs_named_sites *sites, size_t from)
-{
-    size_t n = from;
-    while (n < sites->count && strcmp(sites->items[n].name, sites->items[from].name) == 0)
-        n++;
-    return n - from;
-}
-
 static size_t changes_of_name(const struct vs_named_sites *all, size_t from, size_t n,
                               const struct vs_named_site *before, size_t m, enum vs_metric metric,
                               uint64_t new_min, struct vs_culprit *out, size_t count, size_t max)
 {
-    size_t partner[ALIGN_MAX];
+    size_t partner[VS_SITE_ALIGN_MAX];
     const struct vs_named_site *now = &all->items[from];
-    if (n <= ALIGN_MAX && m <= ALIGN_MAX)
-        align(now, n, before, m, metric, partner);
+    bool few = n <= VS_SITE_ALIGN_MAX && m <= VS_SITE_ALIGN_MAX;
+    if (few)
+        vs_site_align(now, n, before, m, metric, partner);
     for (size_t i = 0; i < n; i++) {
-        size_t other = n <= ALIGN_MAX && m <= ALIGN_MAX ? partner[i] : i < m ? i + 1 : 0;
-        uint64_t value = amount(&now[i], metric);
-        uint64_t was = other ? amount(&before[other - 1], metric) : 0;
+        size_t other = few ? partner[i] : i < m ? i + 1 : 0;
+        uint64_t value = vs_site_amount(&now[i], metric);
+        uint64_t was = other ? vs_site_amount(&before[other - 1], metric) : 0;
         if (value <= was || (!other && value < new_min))
             continue;
-        struct vs_culprit one = culprit_of(all, &now[i]);
+        struct vs_culprit one = vs_culprit_of(all, &now[i]);
         one.change = other ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
         one.delta = (int64_t)(value - was);
         count = insert(out, count, max, one);
@@ -288,16 +225,16 @@ size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites
 {
     size_t count = 0, old = 0;
     for (size_t i = 0; !before && i < now->count; i++) {
-        struct vs_culprit one = culprit_of(now, &now->items[i]);
-        one.delta = (int64_t)amount(&now->items[i], metric);
+        struct vs_culprit one = vs_culprit_of(now, &now->items[i]);
+        one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
         count = insert(out, count, max, one);
     }
     for (size_t i = 0; before && i < now->count;) {
-        size_t n = run_of(now, i);
+        size_t n = vs_site_run(now, i);
         while (old < before->count && strcmp(before->items[old].name, now->items[i].name) < 0)
             old++;
         size_t m = old < before->count && strcmp(before->items[old].name, now->items[i].name) == 0
-                       ? run_of(before, old) : 0;
+                       ? vs_site_run(before, old) : 0;
         count = changes_of_name(now, i, n, m ? &before->items[old] : NULL, m, metric, new_min, out,
                                 count, max);
         i += n;

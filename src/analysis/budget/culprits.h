@@ -50,6 +50,10 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
 
+/* vs_culprit_of: *named*, one of *all*, with its line: that of the frame that tells it from the others.
+ * The change is not set. */
+struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct vs_named_site *named);
+
 /* vs_change_name: "holds", "new", "grown". */
 const char *vs_change_name(enum vs_site_change change);
 
