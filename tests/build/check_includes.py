@@ -78,7 +78,9 @@ ROOMS = {
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
                         "baseline.h budget_key.h budget_verdict.h culprits.h phase_moments.h quantities.h "
-                        "quantity_sites.h"),
+                        "quantity_sites.h site_align.h"),
+    "analysis/compare": ("base trace/format trace/read analysis/state analysis/report analysis/budget",
+                         "comparison.h regression.h site_changes.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
@@ -100,6 +102,8 @@ ROOMS = {
                       "report_text.h"),
     "viewer/check": ("base analysis/naming analysis/state analysis/report analysis/budget viewer/common viewer/report",
                      "check_output.h"),
+    "viewer/diff": ("base trace/format trace/read analysis/naming analysis/state analysis/report analysis/budget "
+                    "analysis/compare viewer/common viewer/report", "diff_output.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
@@ -147,6 +151,8 @@ ROOMS = {
                      "verb_table.h whole_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),
+    "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "
+                   "viewer/flame viewer/report tools/common", ""),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
                    "viewer/report tools/common", "view_write.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "

@@ -284,6 +284,96 @@ static void check_exits_0_1_2_and_names_the_sites(void **state)
     vs_builder_remove(&b);
 }
 
+__attribute__((noinline)) static uint64_t stack_of_extra(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+/* The same place under another name. */
+__attribute__((noinline)) static uint64_t stack_of_extra_now(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+/* Peak 48 MiB and *extra* MiB more, on a device of *total* bytes; nothing is left at the end. */
+static void write_run(struct vs_builder *b, unsigned extra, bool renamed, uint64_t total)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Test GPU", total);
+    b->stack = alloc_buffers(b);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 40 * MIB, 40 * MIB);
+    b->stack = renamed ? stack_of_extra_now(b) : stack_of_extra(b);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100), (8 + extra) * MIB, (8 + extra) * MIB);
+    vs_builder_free(b, 0, A(100));
+    vs_builder_free(b, 0, A(0));
+    vs_builder_close(b, VS_END_EXIT, 0);
+}
+
+static void diff_says_what_changed(void **state)
+{
+    (void)state;
+    struct vs_builder a, same, larger, renamed, other;
+    struct outcome o;
+    write_run(&a, 0, false, GIB);
+    write_run(&same, 0, false, GIB);
+    write_run(&larger, 12, false, GIB);
+    write_run(&renamed, 0, true, GIB);
+    write_run(&other, 12, true, 2 * GIB);
+    run(&o, a.dir, "diff --fail-on-regression trace.vst %s", same.path);
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.out, "no difference: peak allocated 48.0 MiB on device 0 in both\n");
+    run(&o, a.dir, "diff trace.vst %s", larger.path);
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "peak allocated 48.0 MiB -> 60.0 MiB (+25.0 %) on device 0");
+    assert_contains(o.out, "device 0: 1 grown, 1 moved");
+    assert_contains(o.out, "  grown     +12.0 MiB  +150.0 %  stack_of_extra (test_verbs.c:");
+    run(&o, a.dir, "diff trace.vst %s", renamed.path);
+    assert_contains(o.out, "no difference in memory, 1 call site moved");
+    assert_contains(o.out, "-> stack_of_extra_now (test_verbs.c:");
+    run(&o, a.dir, "diff trace.vst %s", other.path);
+    assert_contains(o.out, "1 grown, 1 moved"); /* renamed and larger: not new and gone */
+    assert_contains(o.out, "device 0 differs: Test GPU with 1.00 GiB in A, Test GPU with 2.00 GiB in B");
+    vs_builder_remove(&a);
+    vs_builder_remove(&same);
+    vs_builder_remove(&larger);
+    vs_builder_remove(&renamed);
+    vs_builder_remove(&other);
+}
+
+static void diff_fails_on_regressions_and_names_their_lines(void **state)
+{
+    (void)state;
+    struct vs_builder a, b;
+    struct outcome o;
+    write_run(&a, 0, false, GIB);
+    write_run(&b, 12, false, GIB);
+    run(&o, a.dir, "diff --fail-on-regression trace.vst %s", b.path);
+    assert_int_equal(o.code, 1);
+    assert_contains(o.out, "FAIL  device 0: peak allocated 60.0 MiB is 12.0 MiB more than 48.0 MiB");
+    assert_contains(o.out, "+12.0 MiB  grown  stack_of_extra (test_verbs.c:");
+    run(&o, a.dir, "diff --fail-on-regression=25%% trace.vst %s", b.path);
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "ok    no peak, growth or leak is larger by more than 25%");
+    run(&o, a.dir, "diff --fail-on-regression=11MiB trace.vst %s", b.path);
+    assert_int_equal(o.code, 1);
+    run(&o, b.dir, "diff --fail-on-regression trace.vst %s", a.path); /* less memory is no regression */
+    assert_int_equal(o.code, 0);
+    static const char *const wrong[] = {"", "trace.vst", "trace.vst trace.vst trace.vst", "trace.vst none.vst",
+                                        "--fail-on-regression=x trace.vst trace.vst",
+                                        "--nonsense trace.vst trace.vst", "--color=x trace.vst trace.vst"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        run(&o, a.dir, "diff %s", wrong[i]);
+        assert_int_equal(o.code, 2);
+        assert_int_equal(lines_in(o.err), 1);
+    }
+    vs_builder_remove(&a);
+    vs_builder_remove(&b);
+}
+
 static void check_writes_what_ci_systems_read(void **state)
 {
     (void)state;
@@ -762,7 +852,7 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "export", "plan",
+    static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "diff", "export", "plan",
                                         "replay", "estimate", "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;
@@ -1456,6 +1546,8 @@ int main(void)
         cmocka_unit_test(nothing_in_a_trace_or_its_name_steers_the_terminal),
         cmocka_unit_test(what_carries_a_trace_over_its_limit_says_so),
         cmocka_unit_test(check_exits_0_1_2_and_names_the_sites),
+        cmocka_unit_test(diff_says_what_changed),
+        cmocka_unit_test(diff_fails_on_regressions_and_names_their_lines),
         cmocka_unit_test(check_writes_what_ci_systems_read),
         cmocka_unit_test(a_recording_that_stopped_early_does_not_pass_a_check),
         cmocka_unit_test(the_first_moment_knows_the_process),

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Devices are matched by their number, phases by their path, kernels by their name. */
+#include "analysis/compare/comparison.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare/compare_notes.h"
+#include "analysis/state/vec.h"
+
+const char *vs_count_kind_name(enum vs_count_kind kind)
+{
+    static const char *const names[VS_COUNT_KINDS] = {
+        "steps", "failed allocations", "allocations", "tensors", "retries", "segments", "memsets",
+        "kernels", "kernel"};
+    return names[kind];
+}
+
+uint64_t vs_compared_value(const struct vs_quantity *quantity)
+{
+    return quantity ? quantity->value : 0;
+}
+
+static const struct vs_report_device *device_of(const struct vs_measured *run, uint64_t number)
+{
+    for (size_t i = 0; i < run->report->device_count; i++)
+        if (run->report->devices[i].device == number)
+            return &run->report->devices[i];
+    return NULL;
+}
+
+static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
+{
+    if (a->metric != b->metric || a->device != b->device || a->per_step != b->per_step ||
+        a->way != b->way || !a->phase != !b->phase)
+        return false;
+    return !a->phase || strcmp(a->phase, b->phase) == 0;
+}
+
+/* The same quantity of *run*. Runs of one program have them in the same order: *hint* is where the
+ * search begins, and is moved on. */
+static const struct vs_quantity *find(const struct vs_measured *run, const struct vs_quantity *like,
+                                      size_t *hint)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        size_t at = (*hint + i) % run->count;
+        if (!same_quantity(&run->items[at], like))
+            continue;
+        *hint = at + 1;
+        return &run->items[at];
+    }
+    return NULL;
+}
+
+static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
+                       const struct vs_quantity *b, enum vs_err *err)
+{
+    const struct vs_quantity *any = a ? a : b;
+    bool copies = any->metric == VS_METRIC_TRANSFERRED || any->metric == VS_METRIC_COPIES;
+    if (*err || (a && a->unknown) || (b && b->unknown) || (a && b && a->tensors != b->tensors) ||
+        (copies && (any->per_step || any->way == VS_COPIES_ALL)))
+        return;
+    if (!out->sites_comparable && (any->phase || any->metric == VS_METRIC_GROWTH))
+        return; /* exact only where every allocation has an event */
+    *err = vs_vec_grow(&out->amounts, &out->amount_capacity, out->amount_count + 1,
+                       sizeof *out->amounts);
+    if (*err)
+        return;
+    struct vs_compared_amount *amount = &out->amounts[out->amount_count++];
+    *amount = (struct vs_compared_amount){
+        a, b, any->metric == VS_METRIC_DEVICE || any->metric == VS_METRIC_FREE};
+    out->different |= !amount->reading && vs_compared_value(a) != vs_compared_value(b);
+}
+
+static void compare_amounts(struct vs_comparison *out, enum vs_err *err)
+{
+    size_t hint = 0;
+    for (size_t i = 0; i < out->a->count; i++) {
+        const struct vs_quantity *a = &out->a->items[i];
+        if (device_of(out->b, a->device))
+            add_amount(out, a, find(out->b, a, &hint), err);
+    }
+    hint = 0;
+    for (size_t i = 0; i < out->b->count; i++) {
+        const struct vs_quantity *b = &out->b->items[i];
+        if (device_of(out->a, b->device) && !find(out->a, b, &hint))
+            add_amount(out, NULL, b, err);
+    }
+}
+
+static void add_count(struct vs_comparison *out, struct vs_compared_count count, enum vs_err *err)
+{
+    if (*err || (!count.a && !count.b))
+        return;
+    *err = vs_vec_grow(&out->counts, &out->count_capacity, out->count_count + 1, sizeof *out->counts);
+    if (*err)
+        return;
+    out->counts[out->count_count++] = count;
+    out->different |= count.a != count.b;
+}
+
+static int by_kernel_name(const void *a, const void *b)
+{
+    const struct vs_report_kernel *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* The device's kernels by name; NULL: out of memory. */
+static const struct vs_report_kernel **sorted_kernels(const struct vs_report_device *device)
+{
+    const struct vs_report_kernel **list = calloc(device->kernel_count + 1, sizeof *list);
+    for (size_t i = 0; list && i < device->kernel_count; i++)
+        list[i] = &device->kernels[i];
+    if (list)
+        qsort(list, device->kernel_count, sizeof *list, by_kernel_name);
+    return list;
+}
+
+static void compare_kernels(struct vs_comparison *out, const struct vs_report_device *a,
+                            const struct vs_report_device *b, enum vs_err *err)
+{
+    const struct vs_report_kernel **x = sorted_kernels(a), **y = sorted_kernels(b);
+    if (!x || !y)
+        *err = VS_ERR_NOMEM;
+    for (size_t i = 0, j = 0; !*err && (i < a->kernel_count || j < b->kernel_count);) {
+        int order = i == a->kernel_count ? 1 : j == b->kernel_count ? -1 : strcmp(x[i]->name, y[j]->name);
+        struct vs_compared_count count = {.kind = VS_COUNT_KERNEL, .device = a->device,
+                                          .name = order <= 0 ? x[i]->name : y[j]->name};
+        count.a = order <= 0 ? x[i++]->count : 0;
+        count.b = order >= 0 ? y[j++]->count : 0;
+        add_count(out, count, err);
+    }
+    free(x);
+    free(y);
+}
+
+static void compare_counts(struct vs_comparison *out, const struct vs_report_device *a,
+                           const struct vs_report_device *b, enum vs_err *err)
+{
+    uint64_t device = a->device;
+    for (unsigned f = 0; f < VS_FAMILY_COUNT; f++)
+        add_count(out, (struct vs_compared_count){VS_COUNT_ALLOCATIONS, device, vs_family_name(f),
+                                                  a->family[f].allocs, b->family[f].allocs}, err);
+    if (a->has_framework && b->has_framework) {
+        add_count(out, (struct vs_compared_count){VS_COUNT_TENSORS, device, NULL, a->framework_allocs,
+                                                  b->framework_allocs}, err);
+        add_count(out, (struct vs_compared_count){VS_COUNT_RETRIES, device, NULL, a->framework_retries,
+                                                  b->framework_retries}, err);
+    }
+    add_count(out, (struct vs_compared_count){VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs,
+                                              b->segment_allocs}, err);
+    add_count(out, (struct vs_compared_count){VS_COUNT_MEMSETS, device, NULL, a->sets.count,
+                                              b->sets.count}, err);
+    add_count(out, (struct vs_compared_count){VS_COUNT_KERNELS, device, NULL, a->kernel_total.count,
+                                              b->kernel_total.count}, err);
+}
+
+static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_metric metric,
+                          const struct vs_report_sites *a, const struct vs_report_sites *b,
+                          enum vs_err *err)
+{
+    if (!*err)
+        *err = vs_vec_grow(&out->sites, &out->site_capacity, out->site_count + 1, sizeof *out->sites);
+    if (*err)
+        return;
+    struct vs_compared_sites *sites = &out->sites[out->site_count++];
+    *sites = (struct vs_compared_sites){
+        .device = device, .metric = metric,
+        .most = a->total_bytes > b->total_bytes ? a->total_bytes : b->total_bytes};
+    *err = vs_site_changes_build(&out->memory, a, b, metric, &sites->changes);
+    if (!*err)
+        out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
+                          sites->changes.count;
+}
+
+static void compare_device(struct vs_comparison *out, const struct vs_report_device *a,
+                           const struct vs_report_device *b, enum vs_err *err)
+{
+    out->common_devices++;
+    compare_counts(out, a, b, err);
+    if (a->level != b->level || !out->sites_comparable)
+        return;
+    compare_sites(out, a->device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak, err);
+    compare_sites(out, a->device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end, err);
+    compare_sites(out, a->device, VS_METRIC_GROWTH, &a->growing, &b->growing, err);
+}
+
+/* Estimates of call sites differ where other allocations were recorded. */
+static bool same_selection(const struct vs_recording_state *a, const struct vs_recording_state *b)
+{
+    return a->min_size == b->min_size && a->sample == b->sample && a->pauses == b->pauses &&
+           (a->sample <= 1 || a->seed == b->seed) &&
+           (a->stage == VS_RECORDING_TOTALS) == (b->stage == VS_RECORDING_TOTALS);
+}
+
+static int larger_count(const void *a, const void *b)
+{
+    const struct vs_compared_count *x = a, *y = b;
+    uint64_t one = x->a > x->b ? x->a - x->b : x->b - x->a;
+    uint64_t two = y->a > y->b ? y->a - y->b : y->b - y->a;
+    return one != two ? (one < two ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b)
+{
+    enum vs_err err = VS_OK;
+    out->a = a;
+    out->b = b;
+    out->sites_comparable = same_selection(&a->report->recording, &b->report->recording);
+    vs_compare_notes(out);
+    compare_amounts(out, &err);
+    add_count(out, (struct vs_compared_count){VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps},
+              &err);
+    add_count(out, (struct vs_compared_count){VS_COUNT_FAILED, VS_NO_DEVICE, NULL,
+                                              a->report->failure_total, b->report->failure_total}, &err);
+    for (size_t i = 0; i < a->report->device_count; i++) {
+        const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
+        if (other)
+            compare_device(out, &a->report->devices[i], other, &err);
+    }
+    size_t kernels = out->count_count;
+    for (size_t i = 0; i < a->report->device_count; i++) {
+        const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
+        if (other)
+            compare_kernels(out, &a->report->devices[i], other, &err);
+    }
+    if (out->count_count > kernels)
+        qsort(out->counts + kernels, out->count_count - kernels, sizeof *out->counts, larger_count);
+    return err;
+}
+
+void vs_comparison_free(struct vs_comparison *comparison)
+{
+    free(comparison->amounts);
+    free(comparison->sites);
+    free(comparison->counts);
+    vs_arena_free_all(&comparison->memory);
+    *comparison = (struct vs_comparison){0};
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Readings of the device do not count: they depend on other processes. */
+#include "analysis/compare/regression.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/quantity_sites.h"
+#include "analysis/state/vec.h"
+
+static bool judged(const struct vs_compared_amount *amount)
+{
+    if (!amount->a || !amount->b)
+        return false;
+    switch (amount->a->metric) {
+    case VS_METRIC_ALLOCATED:
+    case VS_METRIC_RESERVED: return true;
+    case VS_METRIC_LIVE_AT_END:
+    case VS_METRIC_GROWTH: return !amount->a->phase;
+    default: return false;
+    }
+}
+
+static uint64_t allowed_of(uint64_t value, uint64_t bytes, uint64_t millionths)
+{
+    unsigned __int128 more = (unsigned __int128)value * millionths / 1000000 + bytes;
+    return more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
+}
+
+/* Whether *amount* is of a phase, and the same peak of the whole program is in *out*: its call sites
+ * say it already. */
+static bool of_whole(const struct vs_regressions *out, const struct vs_compared_amount *amount)
+{
+    bool whole = false;
+    for (size_t i = 0; amount->b->phase && i < out->count; i++) {
+        const struct vs_quantity *other = out->items[i].amount->b;
+        whole |= !other->phase && other->metric == amount->b->metric && other->device == amount->b->device;
+    }
+    return whole;
+}
+
+static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regression *item)
+{
+    struct vs_report_sites a, b;
+    enum vs_metric metric = item->amount->b->metric;
+    enum vs_err err = vs_quantity_sites(comparison->a, item->amount->a, &a);
+    if (!err)
+        err = vs_quantity_sites(comparison->b, item->amount->b, &b);
+    if (!err)
+        err = vs_site_changes_build(&comparison->memory, &a, &b, metric, &item->changes);
+    for (size_t i = 0; !err && i < item->changes.count && item->guilty_count < VS_GUILTY_MAX; i++) {
+        const struct vs_site_pair *pair = &item->changes.items[i];
+        if (pair->delta <= 0)
+            continue;
+        struct vs_culprit one = vs_culprit_of(&item->changes.b, pair->b);
+        one.change = pair->verdict == VS_SITE_NEW ? VS_CHANGE_NEW : VS_CHANGE_GROWN;
+        one.delta = pair->delta;
+        item->guilty[item->guilty_count++] = one;
+    }
+    return err;
+}
+
+enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
+                                struct vs_regressions *out)
+{
+    enum vs_err err = VS_OK;
+    *out = (struct vs_regressions){0};
+    for (size_t i = 0; !err && i < comparison->amount_count; i++) {
+        const struct vs_compared_amount *amount = &comparison->amounts[i];
+        if (!judged(amount))
+            continue;
+        uint64_t allowed = allowed_of(amount->a->value, bytes, millionths);
+        if (amount->b->value <= allowed || of_whole(out, amount))
+            continue;
+        err = vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+        if (err)
+            break;
+        struct vs_regression *item = &out->items[out->count++];
+        *item = (struct vs_regression){.amount = amount, .allowed = allowed};
+        err = find_guilty(comparison, item);
+    }
+    return err;
+}
+
+void vs_regressions_free(struct vs_regressions *regressions)
+{
+    free(regressions->items);
+    *regressions = (struct vs_regressions){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which quantities of the second run are larger than accepted, and the call sites that make up the
+ * difference. */
+#ifndef VS_REGRESSION_H
+#define VS_REGRESSION_H
+
+#include "analysis/compare/comparison.h"
+
+#define VS_GUILTY_MAX 5
+
+struct vs_regression {
+    const struct vs_compared_amount *amount;
+    uint64_t allowed; /* the first run's value with the tolerance */
+    struct vs_site_changes changes;
+    struct vs_culprit guilty[VS_GUILTY_MAX]; /* new and grown ones, most first */
+    size_t guilty_count;
+};
+
+struct vs_regressions {
+    struct vs_regression *items;
+    size_t count, capacity;
+};
+
+/* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the
+ * program holds), growth per step and memory live at the end. Tolerance: *bytes*, plus *millionths* of the first run's value.
+ * VS_ERR_NOMEM. Cost: for moments that the reports have no list of, reads the traces up to there. */
+enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
+                                struct vs_regressions *out) VS_MUST_CHECK;
+
+void vs_regressions_free(struct vs_regressions *regressions);
+
+#endif

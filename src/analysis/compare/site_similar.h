@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How similar the stacks of two call sites are. No state. */
+#ifndef VS_SITE_SIMILAR_H
+#define VS_SITE_SIMILAR_H
+
+#include "analysis/report/report.h"
+
+#define VS_SIMILAR_FRAMES 24 /* of the user's, innermost first, that are compared */
+
+/* vs_site_frames: the numbers of the frames that identify the site, innermost first: the user's,
+ * without compiler's and libraries'. *out* has VS_SIMILAR_FRAMES elements. Returns how many. */
+size_t vs_site_frames(const struct vs_report_site *site, size_t *out);
+
+/* vs_same_function: whether both frames are of one function, whatever its file; the compiler's
+ * suffixes of copies do not count. */
+bool vs_same_function(const struct vs_report_frame *a, const struct vs_report_frame *b);
+
+/* vs_same_file: whether the base names of both files, or modules, are the same. */
+bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame *b);
+
+/* vs_same_functions: whether the sites have the same functions in the same order. */
+bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_site *b);
+
+/* vs_site_similarity: 0 to 1000: the frames that both have in the same order, as a share of the
+ * longer stack. A function of the same name in another file counts 900, another name in the same
+ * file up to 800, by how similar the names are; sites of different APIs or levels are not similar. */
+unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/diff/diff_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/vs_posix_name.h"
+#include "base/vs_size.h"
+#include "viewer/report/recording_text.h"
+
+struct vs_size_pair vs_diff_sizes(uint64_t a, uint64_t b, bool counts)
+{
+    struct vs_size_pair pair;
+    if (counts) {
+        vs_count_format(pair.a, a);
+        vs_count_format(pair.b, b);
+        return pair;
+    }
+    vs_size_format_gib(pair.a, a, 2);
+    vs_size_format_gib(pair.b, b, 2);
+    return a != b && strcmp(pair.a, pair.b) == 0 ? vs_sizes_apart(a, b) : pair;
+}
+
+char *vs_diff_change(char *out, uint64_t a, uint64_t b, bool counts)
+{
+    char text[VS_SIZE_TEXT_MAX];
+    uint64_t apart = a > b ? a - b : b - a;
+    if (counts)
+        vs_count_format(text, apart);
+    else
+        vs_size_format_gib(text, apart, 2);
+    snprintf(out, VS_SIZE_TEXT_MAX + 4, "%s%s", a == b ? "" : b > a ? "+" : "-", a == b ? "=" : text);
+    return out;
+}
+
+char *vs_diff_percent(char *out, uint64_t a, uint64_t b)
+{
+    double share = a ? 100.0 * ((double)b - (double)a) / (double)a : 0;
+    *out = 0;
+    if (!a || a == b)
+        return out;
+    double size = share < 0 ? -share : share;
+    if (size >= 1000)
+        snprintf(out, 24, "x %.1f", (double)b / (double)a);
+    else if (size < 0.05)
+        snprintf(out, 24, "%+.1g %%", share);
+    else
+        snprintf(out, 24, "%+.1f %%", share);
+    return out;
+}
+
+bool vs_diff_small(uint64_t a, uint64_t b, uint64_t whole)
+{
+    uint64_t apart = a > b ? a - b : b - a;
+    return !apart || apart < whole / 100 + (whole % 100 != 0);
+}
+
+char *vs_diff_label(char *out, const struct vs_quantity *quantity, bool brief)
+{
+    static const char *const labels[VS_METRIC_COUNT] = {
+        "peak allocated", "peak requested", "peak reserved", "live at the end", "memory in use",
+        "lowest free memory", "growth per step", "copied", "copies"};
+    static const char *const where[] = {"", " to the device", " to the host", " on the device"};
+    const char *text = labels[quantity->metric];
+    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+    if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
+        text = "peak of tensors";
+    else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = quantity->tensors ? "tensors kept" : "memory kept";
+    else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = "tensors live at the end";
+    if (brief && strncmp(text, "peak ", 5) == 0)
+        text += strncmp(text, "peak of ", 8) == 0 ? 8 : 5;
+    snprintf(out, VS_DIFF_LINE_MAX, "%.1500s%s%s%s", quantity->phase ? quantity->phase : "",
+             quantity->phase ? ": " : "", text, copies ? where[quantity->way] : "");
+    return vs_text_clean(out);
+}
+
+static uint64_t apart_of(const struct vs_compared_amount *amount)
+{
+    uint64_t a = vs_compared_value(amount->a), b = vs_compared_value(amount->b);
+    return a > b ? a - b : b - a;
+}
+
+/* The largest difference of the first metric that differs; NULL when none does. */
+static const struct vs_compared_amount *largest(const struct vs_comparison *comparison)
+{
+    static const enum vs_metric order[] = {VS_METRIC_ALLOCATED, VS_METRIC_RESERVED, VS_METRIC_GROWTH,
+                                           VS_METRIC_LIVE_AT_END};
+    const struct vs_compared_amount *best = NULL;
+    for (size_t m = 0; m < sizeof order / sizeof *order && !best; m++) {
+        for (size_t i = 0; i < comparison->amount_count; i++) {
+            const struct vs_compared_amount *one = &comparison->amounts[i];
+            bool wanted = one->a && one->b && one->a->metric == order[m] && apart_of(one) && !one->a->phase;
+            if (wanted && (!best || apart_of(one) > apart_of(best)))
+                best = one;
+        }
+    }
+    return best;
+}
+
+static const struct vs_compared_amount *highest_peak(const struct vs_comparison *comparison)
+{
+    const struct vs_compared_amount *best = NULL;
+    for (size_t i = 0; i < comparison->amount_count; i++) {
+        const struct vs_compared_amount *one = &comparison->amounts[i];
+        if (one->a && one->b && one->a->metric == VS_METRIC_ALLOCATED && !one->a->phase &&
+            (!best || one->b->value > best->b->value))
+            best = one;
+    }
+    return best;
+}
+
+/* Of the list with most; other line numbers alone are not worth the first line. */
+static size_t moved_sites(const struct vs_comparison *comparison)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < comparison->site_count; i++) {
+        const struct vs_site_changes *changes = &comparison->sites[i].changes;
+        size_t moved = changes->of[VS_SITE_MOVED] - changes->lines;
+        most = moved > most ? moved : most;
+    }
+    return most;
+}
+
+/* The amounts are equal. */
+static char *equal_headline(char *out, const struct vs_comparison *comparison)
+{
+    char size[VS_SIZE_TEXT_MAX], label[VS_DIFF_LINE_MAX];
+    const struct vs_compared_amount *peak = highest_peak(comparison);
+    size_t moved = moved_sites(comparison);
+    int n = snprintf(out, VS_DIFF_LINE_MAX, "%s", comparison->different ? "same peaks, other differences"
+                                                                        : "no difference");
+    if (moved && !comparison->different)
+        n += snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, " in memory, %zu call site%s moved", moved,
+                      moved == 1 ? "" : "s");
+    if (peak)
+        snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, ": %.100s %s on device %" PRIu64 " in both",
+                 vs_diff_label(label, peak->b, false), vs_size_format_gib(size, peak->b->value, 2),
+                 peak->b->device);
+    return out;
+}
+
+char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
+{
+    char label[VS_DIFF_LINE_MAX], percent[24];
+    const struct vs_compared_amount *amount = largest(comparison);
+    if (!amount)
+        return equal_headline(out, comparison);
+    struct vs_size_pair sizes = vs_diff_sizes(amount->a->value, amount->b->value, false);
+    vs_diff_percent(percent, amount->a->value, amount->b->value);
+    bool peak = amount->b->metric <= VS_METRIC_RESERVED;
+    const char *place = peak ? amount->b->place : "", *before = peak ? amount->a->place : "";
+    bool other = strcmp(place, before) != 0 && *before;
+    snprintf(out, VS_DIFF_LINE_MAX, "%.600s %s -> %s%s%s%s on device %" PRIu64 "%s%.400s%s%.400s%s",
+             vs_diff_label(label, amount->b, false), sizes.a, sizes.b, *percent ? " (" : "", percent,
+             *percent ? ")" : "", amount->b->device, *place ? ", at " : "", place,
+             other ? " (A: at " : "", other ? before : "", other ? ")" : "");
+    return out;
+}
+
+char *vs_diff_regression(char *out, const struct vs_regression *regression)
+{
+    char label[VS_DIFF_LINE_MAX], more[VS_SIZE_TEXT_MAX];
+    const struct vs_compared_amount *amount = regression->amount;
+    struct vs_size_pair sizes = vs_diff_sizes(amount->a->value, amount->b->value, false);
+    vs_size_format_gib(more, amount->b->value - amount->a->value, 2);
+    snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 ": %.1500s %s is %s more than %s%s%.400s",
+             amount->b->device, vs_diff_label(label, amount->b, false), sizes.b, more, sizes.a,
+             *amount->b->place && amount->b->metric <= VS_METRIC_RESERVED ? ", at " : "",
+             amount->b->metric <= VS_METRIC_RESERVED ? amount->b->place : "");
+    return out;
+}
+
+char *vs_diff_count_label(char *out, const struct vs_compared_count *count)
+{
+    static const char *const labels[VS_COUNT_KINDS] = {
+        "steps", "failed allocations", "allocations", "allocations of tensors",
+        "retries after emptying the cache", "segments allocated", "memsets", "kernels", "kernel"};
+    const char *label = labels[count->kind];
+    if (count->kind == VS_COUNT_ALLOCATIONS)
+        snprintf(out, VS_DIFF_LINE_MAX, "%s (%s)", label, count->name);
+    else
+        snprintf(out, VS_DIFF_LINE_MAX, "%s%s%.1500s", label, count->name ? " " : "",
+                 count->name ? count->name : "");
+    return vs_text_clean(out);
+}
+
+char *vs_diff_chain(char *out, const struct vs_named_sites *all, const struct vs_named_site *named)
+{
+    struct vs_culprit line = vs_culprit_of(all, named);
+    struct vs_report_site site = *named->site;
+    for (size_t i = site.wrappers; !site.line && i < site.frame_count; i++) {
+        if (site.frames[i].function != line.function || site.frames[i].line != line.line)
+            continue;
+        site.wrappers = i;
+        break;
+    }
+    return vs_text_site(out, &site, 3);
+}
+
+static void frame_text(char *out, const struct vs_report_frame *frame)
+{
+    const char *path = frame->file ? frame->file : frame->module ? frame->module : "";
+    const char *slash = strrchr(path, '/');
+    path = slash ? slash + 1 : path;
+    if (frame->line)
+        snprintf(out, 512, "%.200s (%.200s:%u)", frame->function, path, frame->line);
+    else
+        snprintf(out, 512, "%.200s%s%.200s%s", frame->function, *path ? " (" : "", path, *path ? ")" : "");
+}
+
+char *vs_diff_moved(char *out, const struct vs_site_pair *pair)
+{
+    char a[512], b[512];
+    size_t i, j;
+    if (!vs_site_moved_frame(pair, &i, &j)) {
+        snprintf(out, VS_DIFF_LINE_MAX, "%.900s -> %.900s", pair->a->name, pair->b->name);
+        return vs_text_clean(out);
+    }
+    frame_text(a, &pair->a->site->frames[i]);
+    frame_text(b, &pair->b->site->frames[j]);
+    snprintf(out, VS_DIFF_LINE_MAX, "%s -> %s", a, b);
+    return vs_text_clean(out);
+}
+
+static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
+{
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].device == number)
+            return &report->devices[i];
+    return NULL;
+}
+
+static void capacity_note(char *out, const struct vs_report_device *a, const struct vs_report_device *b)
+{
+    struct vs_size_pair sizes = vs_diff_sizes(a->total_bytes, b->total_bytes, false);
+    snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 " differs: %.100s with %s in A, %.100s with %s in B; "
+             "libraries may choose other algorithms and workspaces", a->device, a->name ? a->name : "a GPU",
+             sizes.a, b->name ? b->name : "a GPU", sizes.b);
+}
+
+static void partial_note(char *out, const struct vs_report *report, const char *whose)
+{
+    char why[VS_RECORDING_TEXT_MAX];
+    if (report->condition == VS_TRACE_COMPLETE && vs_recording_cut_text(why, report))
+        snprintf(out, VS_DIFF_LINE_MAX, "%s: %s", whose, why);
+    else if (report->has_end && report->end_reason == VS_END_COPY)
+        snprintf(out, VS_DIFF_LINE_MAX, "%s is a copy made while the program ran: its figures are those up "
+                 "to then", whose);
+    else
+        snprintf(out, VS_DIFF_LINE_MAX, "%s is not complete (%.600s): its figures are those up to there",
+                 whose, report->condition_text);
+}
+
+static void exit_note(char *out, const struct vs_compare_note *note, const char *whose)
+{
+    const char *signal = note->status > 128 ? vs_signal_name(note->status - 128) : NULL;
+    if (note->status > 128)
+        snprintf(out, VS_DIFF_LINE_MAX, "%s was killed by signal %" PRIu64 "%s%s%s: its figures are those up "
+                 "to there", whose, note->status - 128, signal ? " (SIG" : "", signal ? signal : "",
+                 signal ? ")" : "");
+    else
+        snprintf(out, VS_DIFF_LINE_MAX, "%s exited with status %" PRIu64 ": it may not have done all its work",
+                 whose, note->status);
+}
+
+static void oom_note(char *out, const struct vs_report *report, const char *whose)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    const struct vs_report_failure *last =
+        report->failure_count ? &report->failures[report->failure_count - 1] : NULL;
+    snprintf(out, VS_DIFF_LINE_MAX, "%s ran out of memory%s%s%s%.300s: its figures are those up to there", whose,
+             last ? ", requesting " : "", last ? vs_size_format(size, last->requested) : "",
+             last && *last->place ? " at " : "", last ? last->place : "");
+}
+
+char *vs_diff_note(char *out, const struct vs_comparison *comparison, const struct vs_compare_note *note)
+{
+    char why[VS_RECORDING_TEXT_MAX];
+    const struct vs_report *a = comparison->a->report, *b = comparison->b->report;
+    const struct vs_report *report = note->of_b ? b : a;
+    const char *whose = note->of_b ? "B" : "A";
+    *out = 0;
+    switch (note->doubt) {
+    case VS_DOUBT_PROGRAM:
+        snprintf(out, VS_DIFF_LINE_MAX, "different programs: %.300s in A, %.300s in B", comparison->a->process,
+                 comparison->b->process);
+        break;
+    case VS_DOUBT_DEVICES:
+        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared", whose,
+                 note->device);
+        break;
+    case VS_DOUBT_CAPACITY:
+        capacity_note(out, device_of(a, note->device), device_of(b, note->device));
+        break;
+    case VS_DOUBT_LEVEL:
+        snprintf(out, VS_DIFF_LINE_MAX, "only %s has PyTorch's tensors on device %" PRIu64 ": allocated memory "
+                 "and call sites are not compared, reserved memory is", whose, note->device);
+        break;
+    case VS_DOUBT_POLICY:
+        snprintf(out, VS_DIFF_LINE_MAX, "different allocators: %.60s in A, %.60s in B; reserved memory and "
+                 "counts are not comparable", a->policy, b->policy);
+        break;
+    case VS_DOUBT_SELECTED:
+        snprintf(out, VS_DIFF_LINE_MAX, "%s: %s; peaks are exact, call sites are %s", whose,
+                 vs_recording_partial(&report->recording)
+                     ? vs_recording_partial_text(why, &report->recording)
+                     : vs_recording_limit_text(why, &report->recording),
+                 comparison->sites_comparable ? "estimates or not complete" : "not compared");
+        break;
+    case VS_DOUBT_PARTIAL: partial_note(out, report, whose); break;
+    case VS_DOUBT_OOM: oom_note(out, report, whose); break;
+    case VS_DOUBT_EXIT: exit_note(out, note, whose); break;
+    case VS_DOUBT_STACKS:
+        snprintf(out, VS_DIFF_LINE_MAX, "%s was recorded without call stacks: its call sites are unknown", whose);
+        break;
+    default: break;
+    }
+    return vs_text_clean(out);
+}

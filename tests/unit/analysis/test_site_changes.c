@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matching the call sites of two runs: what is new, gone, grown, shrunk or moved, whatever the order of
+ * the lists and the addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/compare/site_changes.h"
+
+#define SITES_MAX 8
+#define FRAMES_MAX 4
+
+/* A list of sites: each is a chain of frames "function file line", the innermost first. */
+struct list {
+    struct vs_report_frame frames[SITES_MAX][FRAMES_MAX];
+    struct vs_report_site items[SITES_MAX];
+    struct vs_report_sites sites;
+};
+
+static struct vs_report_site *add(struct list *l, uint64_t bytes, uint64_t count)
+{
+    size_t n = l->sites.count++;
+    l->items[n] = (struct vs_report_site){.frames = l->frames[n], .api = "cudaMalloc", .bytes = bytes,
+                                          .count = count, .stacks = 1};
+    l->sites.items = l->items;
+    l->sites.total_bytes += bytes;
+    return &l->items[n];
+}
+
+static void frame(struct vs_report_site *site, const char *function, const char *file, unsigned line)
+{
+    struct vs_report_frame *frames = (struct vs_report_frame *)site->frames;
+    frames[site->frame_count++] =
+        (struct vs_report_frame){.function = function, .file = file, .line = line, .known = true};
+}
+
+static void two_frames(struct list *l, uint64_t bytes, const char *function, const char *file,
+                       unsigned line)
+{
+    struct vs_report_site *site = add(l, bytes, 1);
+    frame(site, function, file, line);
+    frame(site, "main", "/src/main.c", 90);
+}
+
+static void match(struct vs_arena *memory, const struct list *a, const struct list *b,
+                  struct vs_site_changes *out)
+{
+    assert_int_equal(vs_site_changes_build(memory, &a->sites, &b->sites, VS_METRIC_ALLOCATED, out), VS_OK);
+}
+
+static void the_order_and_other_lines_do_not_matter(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 300, "load_weights", "/src/net.c", 10);
+    two_frames(&a, 200, "forward", "/src/net.c", 20);
+    two_frames(&a, 100, "forward", "/src/net.c", 30);
+    two_frames(&b, 100, "forward", "/home/ci/src/net.c", 33); /* three lines were inserted above both */
+    two_frames(&b, 300, "load_weights", "/home/ci/src/net.c", 10);
+    two_frames(&b, 200, "forward.part.0", "/home/ci/src/net.c", 23);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_SAME], 1);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 2);
+    assert_int_equal(changes.lines, 2);
+    assert_int_equal(changes.count, 3);
+    vs_arena_free_all(&memory);
+}
+
+static void new_gone_grown_and_shrunk_are_told_apart(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 1000, "attention", "/src/net.c", 10);
+    two_frames(&a, 2000, "mlp", "/src/net.c", 20);
+    two_frames(&a, 50, "old_cache", "/src/cache.c", 5);
+    two_frames(&b, 1500, "attention", "/src/net.c", 10);
+    two_frames(&b, 1900, "mlp", "/src/net.c", 20);
+    two_frames(&b, 7000, "keep_history", "/src/debug.c", 5);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.count, 4);
+    assert_int_equal(changes.items[0].verdict, VS_SITE_NEW);
+    assert_int_equal(changes.items[0].delta, 7000);
+    assert_int_equal(changes.items[1].verdict, VS_SITE_GROWN);
+    assert_int_equal(changes.items[1].delta, 500);
+    assert_int_equal(changes.items[2].verdict, VS_SITE_SHRUNK);
+    assert_int_equal(changes.items[2].delta, -100);
+    assert_int_equal(changes.items[3].verdict, VS_SITE_GONE);
+    assert_null(changes.items[3].b);
+    vs_arena_free_all(&memory);
+}
+
+static void a_renamed_or_moved_function_is_moved(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    size_t i, j;
+    two_frames(&a, 1000, "forward", "/src/net.c", 10);
+    two_frames(&a, 2000, "load_weights", "/src/net.c", 20);
+    two_frames(&b, 1000, "forward", "/src/layers.c", 44);      /* another file */
+    two_frames(&b, 2000, "read_checkpoint", "/src/net.c", 20); /* another name, the same size */
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 2);
+    assert_int_equal(changes.count, 2);
+    assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
+    assert_true(vs_site_moved_frame(&changes.items[0], &i, &j));
+    assert_string_equal(changes.items[0].a->site->frames[i].function, "load_weights");
+    assert_string_equal(changes.items[0].b->site->frames[j].function, "read_checkpoint");
+    assert_int_equal(changes.items[1].move, VS_MOVE_FILE);
+    vs_arena_free_all(&memory);
+}
+
+/* A function that calls it was added: an extracted helper. */
+static void a_call_through_another_function_is_moved(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 1000, "forward", "/src/net.c", 10);
+    struct vs_report_site *site = add(&b, 1000, 1);
+    frame(site, "forward", "/src/net.c", 10);
+    frame(site, "run_layer", "/src/net.c", 60);
+    frame(site, "main", "/src/main.c", 92);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 1);
+    assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
+    vs_arena_free_all(&memory);
+}
+
+static void a_renamed_function_that_grew_is_grown(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 1000, "forward_pass", "/src/net.c", 10);
+    two_frames(&b, 1700, "forward_passes", "/src/net.c", 12);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_GROWN], 1);
+    assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
+    assert_int_equal(changes.items[0].delta, 700);
+    vs_arena_free_all(&memory);
+}
+
+/* Unrelated code of the same size is not the same call site. */
+static void equal_sizes_alone_are_not_a_match(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    struct vs_report_site *site = add(&a, 4096, 1);
+    frame(site, "decode", "/src/video.c", 10);
+    site = add(&b, 4096, 1);
+    frame(site, "keep_history", "/src/debug.c", 5);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_NEW], 1);
+    assert_int_equal(changes.of[VS_SITE_GONE], 1);
+    vs_arena_free_all(&memory);
+}
+
+/* The line that was added to a function is new; those below it are not. */
+static void an_inserted_allocation_is_the_new_one(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 100, "forward", "/src/net.c", 10);
+    two_frames(&a, 300, "forward", "/src/net.c", 12);
+    two_frames(&b, 100, "forward", "/src/net.c", 10);
+    two_frames(&b, 700, "forward", "/src/net.c", 11);
+    two_frames(&b, 300, "forward", "/src/net.c", 13);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.items[0].verdict, VS_SITE_NEW);
+    assert_int_equal(changes.items[0].delta, 700);
+    assert_int_equal(changes.of[VS_SITE_SAME], 1);
+    assert_int_equal(changes.lines, 1);
+    vs_arena_free_all(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_order_and_other_lines_do_not_matter),
+        cmocka_unit_test(new_gone_grown_and_shrunk_are_told_apart),
+        cmocka_unit_test(a_renamed_or_moved_function_is_moved),
+        cmocka_unit_test(a_call_through_another_function_is_moved),
+        cmocka_unit_test(a_renamed_function_that_grew_is_grown),
+        cmocka_unit_test(equal_sizes_alone_are_not_a_match),
+        cmocka_unit_test(an_inserted_allocation_is_the_new_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope diff: what changed between two runs. Both traces stay open until the output is written,
+ * because call sites at further moments are read from them. */
+#include <getopt.h>
+#include <string.h>
+
+#include "analysis/budget/budget_key.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/quantity_sites.h"
+#include "tools/common/command.h"
+#include "tools/common/trace_part.h"
+#include "viewer/diff/diff_output.h"
+
+static const char usage[] =
+    "usage: vramscope diff [OPTIONS] A B\n"
+    "\n"
+    "What changed in the GPU memory from run A to run B: peaks of each device and phase, call sites\n"
+    "that are new, gone, grown, shrunk or moved, growth per step, leaks, counts, copies and kernels.\n"
+    "Sizes, counts and names are compared, never addresses or times: two runs of one program are\n"
+    "equal. Where the runs cannot be compared, the output says why and compares the rest.\n"
+    "\n"
+    "  --all            small differences too (below 1 %), and every row\n"
+    "  --fail-on-regression[=TOL]  exit 1 if a peak, the growth per step or the memory live at the\n"
+    "                   end is larger in B, by more than TOL (2% or 16MiB; default 0), and name the\n"
+    "                   lines that allocate more\n"
+    "  --json           as JSON (docs/schema/diff.schema.json)\n"
+    "  --partial        use the readable events of a trace that is cut off or damaged, or whose\n"
+    "                   program was killed\n"
+    "  --color WHEN     auto (default), always or never\n"
+    "\n"
+    "Exit codes: 0 compared; 1 a regression, with --fail-on-regression; 2 a trace is unusable, both\n"
+    "have no device in common, or wrong usage.\n";
+
+struct diff_command {
+    const char *who;
+    bool all, json, judge, partial, colour_given, colour;
+    struct vs_budget tolerance; /* only its tolerance */
+};
+
+static int parse_tolerance(struct diff_command *command, const char *text)
+{
+    static const char key[] = "tolerance";
+    static const struct vs_budget_scope whole;
+    char why[VS_BUDGET_WHY_MAX];
+    command->judge = true;
+    if (!text)
+        return 0;
+    enum vs_err err = vs_budget_set(&command->tolerance, vs_budget_key_find(key, sizeof key - 1), text, &whole,
+                                    "--fail-on-regression", why);
+    if (err)
+        return err == VS_ERR_ARG ? vs_tool_usage(command->who, "--fail-on-regression %s", why)
+                                 : vs_tool_fail(command->who, "%s", vs_err_text(err));
+    return 0;
+}
+
+/* Returns 0, an exit code after a message, or -1 after the usage. */
+static int parse(struct diff_command *command, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"all", no_argument, NULL, 'a'},     {"fail-on-regression", optional_argument, NULL, 'r'},
+        {"json", no_argument, NULL, 'j'},    {"partial", no_argument, NULL, 'p'},
+        {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {0}};
+    int c, code = 0;
+    opterr = 0;
+    while (!code && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (c) {
+        case 'a': command->all = true; break;
+        case 'j': command->json = true; break;
+        case 'p': command->partial = true; break;
+        case 'r': code = parse_tolerance(command, optarg); break;
+        case 'c':
+            command->colour_given = strcmp(optarg, "auto") != 0;
+            if (!vs_tool_colour(optarg, &command->colour))
+                code = vs_tool_usage(command->who, "--color takes auto, always or never");
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (!code && argc - optind != 2)
+        code = vs_tool_usage(command->who, "takes two traces, A and B; %d given", argc - optind);
+    return code;
+}
+
+/* All kernels are listed: the longest ones of two runs need not be the same. */
+static bool read_run(const struct diff_command *command, const char *path, struct vs_measured *run)
+{
+    static const struct vs_part_args whole;
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX, .kernels_max = 1u << 20,
+                                        .observe = vs_phase_moments_observe, .context = moments};
+    bool good = false;
+    if (!moments) {
+        vs_tool_fail(command->who, "%s: %s", path, vs_err_text(VS_ERR_NOMEM));
+    } else if (vs_tool_report_part(command->who, path, command->partial, "--partial", &options, &whole,
+                                   &run->reader, &run->report)) {
+        enum vs_err err = vs_measure(run, moments);
+        good = !err && run->report->device_count;
+        if (err)
+            vs_tool_fail(command->who, "%s: %s", path, vs_err_text(err));
+        else if (!good)
+            vs_tool_fail(command->who, "%s: the trace has no device, so there is nothing to compare", path);
+    }
+    vs_phase_moments_close(moments);
+    return good;
+}
+
+static int write_result(const struct diff_command *command, struct vs_comparison *comparison)
+{
+    struct vs_regressions regressions = {0};
+    struct vs_style style;
+    enum vs_err err = command->judge
+                          ? vs_regressions_find(comparison, command->tolerance.tolerance_bytes,
+                                                command->tolerance.tolerance_millionths, &regressions)
+                          : VS_OK;
+    if (err) {
+        vs_regressions_free(&regressions);
+        return vs_tool_fail(command->who, "%s", vs_err_text(err));
+    }
+    struct vs_diff_result result = {
+        .comparison = comparison, .regressions = command->judge ? &regressions : NULL, .all = command->all,
+        .tolerance = command->tolerance.tolerance,
+        .exit_code = regressions.count ? VS_EXIT_NO : VS_EXIT_OK};
+    vs_style_init(&style, stdout);
+    if (command->colour_given)
+        style.colour = command->colour;
+    if (command->json)
+        vs_diff_json(&result, stdout);
+    else
+        vs_diff_text(&result, &style);
+    vs_regressions_free(&regressions);
+    return vs_tool_finish(command->who, stdout, result.exit_code);
+}
+
+static int compare(const struct diff_command *command, struct vs_measured *a, struct vs_measured *b)
+{
+    struct vs_comparison comparison = {0};
+    int code;
+    enum vs_err err = vs_compare(&comparison, a, b);
+    if (err)
+        code = vs_tool_fail(command->who, "%s", vs_err_text(err));
+    else if (!comparison.common_devices)
+        code = vs_tool_fail(command->who, "%s and %s have no device in common: device %llu in A, %llu in B",
+                            a->report->path, b->report->path, (unsigned long long)a->report->devices[0].device,
+                            (unsigned long long)b->report->devices[0].device);
+    else
+        code = write_result(command, &comparison);
+    vs_comparison_free(&comparison);
+    return code;
+}
+
+static int diff_main(int argc, char **argv)
+{
+    struct diff_command command = {.who = argv[0]};
+    struct vs_measured a = {0}, b = {0};
+    int code = parse(&command, argc, argv);
+    if (!code) {
+        bool good = read_run(&command, argv[optind], &a);
+        good &= read_run(&command, argv[optind + 1], &b);
+        code = good ? compare(&command, &a, &b) : VS_EXIT_UNUSABLE;
+    }
+    vs_measured_free(&a);
+    vs_measured_free(&b);
+    vs_budget_free(&command.tolerance);
+    return code < 0 ? VS_EXIT_OK : code;
+}
+
+const struct vs_command vs_cmd_diff = {
+    "diff", "what changed between two runs: peaks, call sites, counts", usage, diff_main};
