@@ -107,7 +107,7 @@ ROOMS = {
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
-                     "call_tree.h stack_source.h"),
+                     "call_tree.h diff_graph.h stack_source.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/kinds analysis/history viewer/export",
                      ""),
     "viewer/sqlite": ("base trace/read analysis/state analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/export",

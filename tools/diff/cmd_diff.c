@@ -10,7 +10,9 @@
 #include "analysis/budget/quantity_sites.h"
 #include "tools/common/command.h"
 #include "tools/common/trace_part.h"
+#include "tools/common/whole_file.h"
 #include "viewer/diff/diff_output.h"
+#include "viewer/flame/diff_graph.h"
 
 static const char usage[] =
     "usage: vramscope diff [OPTIONS] A B\n"
@@ -24,6 +26,7 @@ static const char usage[] =
     "  --fail-on-regression[=TOL]  exit 1 if a peak, the growth per step or the memory live at the\n"
     "                   end is larger in B, by more than TOL (2% or 16MiB; default 0), and name the\n"
     "                   lines that allocate more\n"
+    "  --flamegraph FILE  also write both peaks as one flame graph: red has grown, blue has shrunk\n"
     "  --json           as JSON (docs/schema/diff.schema.json)\n"
     "  --partial        use the readable events of a trace that is cut off or damaged, or whose\n"
     "                   program was killed\n"
@@ -35,6 +38,7 @@ static const char usage[] =
 struct diff_command {
     const char *who;
     bool all, json, judge, partial, colour_given, colour;
+    const char *flamegraph; /* file; NULL: none */
     struct vs_budget tolerance; /* only its tolerance */
 };
 
@@ -60,12 +64,14 @@ static int parse(struct diff_command *command, int argc, char **argv)
     static const struct option options[] = {
         {"all", no_argument, NULL, 'a'},     {"fail-on-regression", optional_argument, NULL, 'r'},
         {"json", no_argument, NULL, 'j'},    {"partial", no_argument, NULL, 'p'},
-        {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {0}};
+        {"color", required_argument, NULL, 'c'}, {"flamegraph", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'}, {0}};
     int c, code = 0;
     opterr = 0;
     while (!code && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         switch (c) {
         case 'a': command->all = true; break;
+        case 'f': command->flamegraph = optarg; break;
         case 'j': command->json = true; break;
         case 'p': command->partial = true; break;
         case 'r': code = parse_tolerance(command, optarg); break;
@@ -104,6 +110,19 @@ static bool read_run(const struct diff_command *command, const char *path, struc
     }
     vs_phase_moments_close(moments);
     return good;
+}
+
+static int write_graph(const struct diff_command *command, struct vs_measured *a, struct vs_measured *b)
+{
+    struct vs_whole_file file;
+    if (!vs_tool_may_overwrite(command->who, command->flamegraph) ||
+        !vs_whole_file_open(command->who, command->flamegraph, false, &file))
+        return VS_EXIT_UNUSABLE;
+    enum vs_err err = vs_diff_graph_write(a->reader, b->reader, file.stream);
+    int code = VS_EXIT_OK;
+    if (err && err != VS_ERR_IO) /* that one is reported at the end of the file */
+        code = vs_tool_fail(command->who, "%s: %s", command->flamegraph, vs_err_text(err));
+    return vs_whole_file_end(command->who, &file, code);
 }
 
 static int write_result(const struct diff_command *command, struct vs_comparison *comparison)
@@ -146,6 +165,9 @@ static int compare(const struct diff_command *command, struct vs_measured *a, st
                             (unsigned long long)b->report->devices[0].device);
     else
         code = write_result(command, &comparison);
+    if (command->flamegraph && !err && comparison.common_devices && code != VS_EXIT_UNUSABLE &&
+        write_graph(command, a, b) != VS_EXIT_OK)
+        code = VS_EXIT_UNUSABLE;
     vs_comparison_free(&comparison);
     return code;
 }

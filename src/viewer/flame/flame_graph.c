@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/name_text.h"
 #include "base/vs_size.h"
-#include "base/vs_utf8.h"
-#include "viewer/common/json_writer.h"
 #include "viewer/flame/stack_source.h"
+#include "viewer/flame/svg_text.h"
 
 extern const char vs_flame_script[], vs_flame_style[]; /* by cmake/embed_text.cmake */
 
@@ -23,7 +21,6 @@ extern const char vs_flame_script[], vs_flame_style[]; /* by cmake/embed_text.cm
 #define ROW 21
 #define NARROWEST 0.7       /* pixels of a frame without the script */
 #define CHARACTER 6.1       /* of a letter, on average */
-#define NAME_MAX_BYTES 1024 /* longer names are cut in the graph */
 #define SHADES 6
 
 /* Colours by owner: warm for the user's code, cold for libraries, which differ by library. Dark text
@@ -60,61 +57,6 @@ static const char *color_text(size_t color)
                           : library_shades[color / SHADES - 1][color % SHADES];
 }
 
-/* At most *characters* of *text*, with "…" if it is longer. */
-static void put_text(FILE *out, const char *text, size_t characters)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t n;
-    bool cut = vs_text_width(text) > characters;
-    for (size_t i = 0; *p && i + cut < characters; i++, p += n) {
-        n = vs_utf8_length(p, SIZE_MAX);
-        bool non_character = n == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe; /* not XML */
-        if (n == 0 || *p < 0x20 || *p == 0x7f || non_character)
-            fputs(VS_UTF8_REPLACEMENT, out);
-        else if (strchr("&<>\"'", *p))
-            fprintf(out, "&#%d;", *p);
-        else
-            fwrite(p, 1, n, out);
-        n += n == 0;
-    }
-    fputs(cut ? "…" : "", out);
-}
-
-/* *text* as a JSON string without characters that have a meaning in XML. */
-static enum vs_err put_json(FILE *out, const char *text)
-{
-    char *json = NULL, cut[NAME_MAX_BYTES + 8];
-    size_t bytes = 0, length = strlen(text);
-    if (length > NAME_MAX_BYTES) {
-        length = NAME_MAX_BYTES;
-        while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
-            length--;
-        snprintf(cut, sizeof cut, "%.*s…", (int)length, text);
-        text = cut;
-    }
-    FILE *memory = open_memstream(&json, &bytes);
-    if (!memory)
-        return VS_ERR_NOMEM;
-    vs_json_text(memory, text);
-    if (fclose(memory) != 0) {
-        free(json);
-        return VS_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        bool wide = i + 2 < bytes && (unsigned char)json[i] == 0xef && (unsigned char)json[i + 1] == 0xbf &&
-                    (unsigned char)json[i + 2] >= 0xbe; /* U+FFFE, U+FFFF */
-        if (wide)
-            fputs(VS_UTF8_REPLACEMENT, out);
-        else if (strchr("&<>'", json[i]))
-            fprintf(out, "\\u%04x", (unsigned char)json[i]);
-        else
-            fputc(json[i], out);
-        i += wide ? 2 : 0;
-    }
-    free(json);
-    return VS_OK;
-}
-
 static void put_sums(FILE *out, const struct vs_call_node *node)
 {
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
@@ -144,7 +86,7 @@ static void put_frame(const struct flame *f, uint32_t index, size_t depth, doubl
     const char *name = frame ? frame->name : "all";
     size_t room = width > 8 + 3 * CHARACTER ? (size_t)((width - 8) / CHARACTER) : 0;
     fprintf(f->out, "<g class=\"frame%s\"><title>", rest ? " rest" : "");
-    put_text(f->out, name, NAME_MAX_BYTES);
+    vs_svg_text(f->out, name, VS_SVG_NAME_MAX);
     fputs(": ", f->out);
     put_sums(f->out, node);
     fprintf(f->out, "</title><rect x=\"%.2f\" y=\"%zu\" width=\"%.2f\" height=\"%d\"", x,
@@ -154,7 +96,7 @@ static void put_frame(const struct flame *f, uint32_t index, size_t depth, doubl
     fputs("/>", f->out);
     if (room) {
         fprintf(f->out, "<text x=\"%.2f\" y=\"%.1f\">", x + 4, (double)(TOP + depth * ROW) + 14.5);
-        put_text(f->out, name, room);
+        vs_svg_text(f->out, name, room);
         fputs("</text>", f->out);
     }
     fputs("</g>\n", f->out);
@@ -197,11 +139,11 @@ static void put_head(const struct flame *f, size_t rows)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\">\n<title>", WIDTH, height, WIDTH, height);
     vs_stack_source_title(f->source, f->options, title);
-    put_text(out, *sums->program ? sums->program : "vramscope", 80);
+    vs_svg_text(out, *sums->program ? sums->program : "vramscope", 80);
     fprintf(out, ": %s</title>\n<style>\n%s</style>\n"
             "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
             "<text class=\"title\" x=\"%.0f\" y=\"28\">", title, vs_flame_style, EDGE);
-    put_text(out, *sums->program ? sums->program : "vramscope", 80);
+    vs_svg_text(out, *sums->program ? sums->program : "vramscope", 80);
     fprintf(out, ": %s</text>\n<text class=\"note\" x=\"%.0f\" y=\"47\">", title, EDGE);
     put_sums(out, &f->tree->nodes[0]);
     for (size_t i = 0; i < sums->count && i < 4; i++)
@@ -235,13 +177,13 @@ static enum vs_err put_frame_table(const struct flame *f)
             continue;
         }
         fputc('[', f->out);
-        err = put_json(f->out, frame->name);
+        err = vs_svg_json(f->out, frame->name);
         fprintf(f->out, ",%d,", frame->owner);
         if (!err)
-            err = put_json(f->out, frame->library);
+            err = vs_svg_json(f->out, frame->library);
         fputc(',', f->out);
         if (!err)
-            err = put_json(f->out, frame->file ? frame->file : "");
+            err = vs_svg_json(f->out, frame->file ? frame->file : "");
         fprintf(f->out, ",%zu]", color_of(frame));
     }
     fputs("],\n", f->out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The script of a flame graph (vramscope export -f flamegraph): draws the frames that are wide enough
+ * The script of a flame graph (vramscope export -f flamegraph, vramscope diff --flamegraph): draws the frames that are wide enough
  * at this zoom, from the data in the same file. Names reach the page as text only. */
 'use strict';
 (() => {
@@ -9,11 +9,14 @@ const ROW = 21, EDGE = 12, NARROWEST = 0.7;
 const svg = document.documentElement;
 const data = JSON.parse(document.getElementById('data').textContent);
 
-/* nodes are [frame, depth, bytes, blocks] in the order of a walk; frame -1 is the root */
+/* nodes are [frame, depth, bytes, blocks] in the order of a walk; frame -1 is the root. Of two runs
+   (data.diff: bytes in A and in B of every node) bytes are the larger of both, blocks are 0. */
+const DIFF = data.diff, SUMS = DIFF ? ['bytes', 'count', 'a', 'b'] : ['bytes', 'count'];
 const whole = [];
 for (let i = 0, path = []; i < data.nodes.length; i += 4) {
   const [frame, depth, bytes, count] = data.nodes.slice(i, i + 4);
   const node = {id: whole.length, frame, depth, bytes, count, parent: depth ? path[depth - 1] : null, children: []};
+  if (DIFF) [node.a, node.b] = DIFF.slice(i / 2, i / 2 + 2);
   if (node.parent) node.parent.children.push(node);
   path[depth] = node;
   whole.push(node);
@@ -22,9 +25,9 @@ const isLibrary = (node) => node.frame >= 0 && data.frames[node.frame][1] === 1;
 
 /* The same memory without the frames of libraries, but those that the user's code called. */
 function withoutLibraries() {
-  const out = [{id: 0, frame: -1, depth: 0, bytes: 0, count: 0, parent: null, children: []}];
+  const out = [{id: 0, frame: -1, depth: 0, bytes: 0, count: 0, a: 0, b: 0, parent: null, children: []}];
   const add = (parent, frame) => {
-    const node = {id: out.length, frame, depth: parent.depth + 1, bytes: 0, count: 0, parent, children: []};
+    const node = {id: out.length, frame, depth: parent.depth + 1, bytes: 0, count: 0, a: 0, b: 0, parent, children: []};
     parent.children.push(node);
     out.push(node);
     return node;
@@ -40,8 +43,10 @@ function withoutLibraries() {
       place.set(node, skip ? above : above.children.find((child) => child.frame === node.frame) || add(above, node.frame));
     }
     const own = (key) => node[key] - node.children.reduce((sum, child) => sum + child[key], 0);
-    const [bytes, count] = [own('bytes'), own('count')];
-    for (let at = place.get(node); at; at = at.parent) { at.bytes += bytes; at.count += count; }
+    for (const key of SUMS) {
+      const part = own(key);
+      for (let at = place.get(node); at; at = at.parent) at[key] += part;
+    }
   }
   return out;
 }
@@ -70,7 +75,20 @@ function shareText(node) {
   const whole = value(root);
   return whole ? `${(100 * value(node) / whole).toFixed(value(node) * 1000 < whole ? 3 : 1)} %` : '';
 }
-const summary = (node) => `${sizeText(node.bytes)} in ${blocksText(node.count)}, ${shareText(node)} of ${state.by === 'count' ? 'blocks' : 'bytes'}`;
+function changeText(node) {
+  const change = node.b - node.a;
+  const share = node.a && change ? `, ${change > 0 ? '+' : ''}${(100 * change / node.a).toFixed(1)} %` : '';
+  return `${change < 0 ? '-' : '+'}${sizeText(Math.abs(change))}${share}`;
+}
+/* red has grown, blue has shrunk, the more of the frame's memory the stronger */
+function changeColor(node) {
+  const most = Math.max(node.a, node.b), change = node.b - node.a;
+  const step = most && change ? Math.min(data.shades, Math.ceil(data.shades * Math.abs(change) / most)) : 0;
+  return data.colors[change < 0 ? data.shades + step : step];
+}
+const summary = (node) => (DIFF ? `${sizeText(node.a)} in A, ${sizeText(node.b)} in B, ${changeText(node)}`
+  : sumsText(node));
+const sumsText = (node) => `${sizeText(node.bytes)} in ${blocksText(node.count)}, ${shareText(node)} of ${state.by === 'count' ? 'blocks' : 'bytes'}`;
 
 function matches(node) {
   return state.search !== '' && node.frame >= 0 && nameOf(node).toLowerCase().includes(state.search);
@@ -107,6 +125,7 @@ const toggle = control('button', {type: 'button', 'aria-label': 'Width by bytes 
   draw();
 });
 const libraries = control('button', {type: 'button'}, 'Hide libraries', () => showLibraries(nodes !== whole));
+toggle.hidden = Boolean(DIFF);
 libraries.hidden = data.inverted || !whole.some(isLibrary) || !data.frames.some((frame) => frame[1] === 0);
 const status = control('span', {'aria-live': 'polite'});
 search.addEventListener('input', () => { state.search = search.value.trim().toLowerCase(); draw(); });
@@ -146,7 +165,8 @@ function box(node, x, wide, above) {
     role: 'button', tabindex: node === state.focus ? 0 : -1,
     'aria-label': `${nameOf(node)}, ${summary(node)}`}, stage);
   const rect = make('rect', {x: x.toFixed(2), y: top + node.depth * ROW, width: Math.max(wide, 0.5).toFixed(2), height: ROW - 1, rx: wide > 8 ? 2 : 0}, group);
-  if (frame && !rest) rect.setAttribute('fill', data.colors[frame[4]]);
+  if (DIFF) rect.style.fill = changeColor(node);
+  else if (frame && !rest) rect.setAttribute('fill', data.colors[frame[4]]);
   const text = label(nameOf(node), wide);
   if (text) make('text', {x: (x + 4).toFixed(2), y: top + node.depth * ROW + 14.5}, group).textContent = text;
   group.addEventListener('click', () => { state.focus = node; zoomTo(node); });
@@ -236,14 +256,22 @@ function wrap(text, most) {
   return lines;
 }
 
+function sumLines(node) {
+  if (!DIFF) {
+    return [[`${sizeText(node.bytes)} (${grouped(node.bytes)} B) in ${blocksText(node.count)}`, ''],
+      [`${shareText(node)} of ${state.by === 'count' ? 'blocks' : 'bytes'}`, 'dim']];
+  }
+  return [[`A: ${sizeText(node.a)} (${grouped(node.a)} B)`, ''], [`B: ${sizeText(node.b)} (${grouped(node.b)} B)`, ''],
+    [node.a === node.b ? 'equal' : changeText(node), node.a === node.b ? 'dim' : '']];
+}
+
 function showTip(node, clientX, clientY) {
   const most = Math.max(24, Math.min(90, Math.floor((width - 60) / 6.6)));
   const frame = node.frame < 0 ? null : data.frames[node.frame];
   const lines = wrap(nameOf(node), most).map((text) => [text, '']);
-  lines.push([`${sizeText(node.bytes)} (${grouped(node.bytes)} B) in ${blocksText(node.count)}`, '']);
-  lines.push([`${shareText(node)} of ${state.by === 'count' ? 'blocks' : 'bytes'}`, 'dim']);
+  lines.push(...sumLines(node));
   const own = node.bytes - node.children.reduce((sum, child) => sum + child.bytes, 0);
-  if (own && node.children.length) lines.push([`${sizeText(own)} allocated by this frame itself`, 'dim']);
+  if (own && node.children.length && !DIFF) lines.push([`${sizeText(own)} allocated by this frame itself`, 'dim']);
   if (frame && frame[2]) lines.push([`library: ${frame[2]}`, 'dim']);
   if (frame && frame[3]) lines.push(...wrap(frame[3], most).map((text) => [text, 'dim']));
   tip.textContent = '';

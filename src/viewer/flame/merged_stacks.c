@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The bytes of a node are those of the stacks through it; a stack counts with the larger
+ * of its values in both runs, so that what is gone is as wide as it was. */
+#include "viewer/flame/merged_stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/naming/name_text.h"
+#include "analysis/state/vec.h"
+
+#define TEXT_MAX 2048
+
+static uint64_t hash_frame(const char *name, const char *library)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    for (const char *p = library; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    return hash;
+}
+
+/* "forward (net.py)". */
+static void frame_name(char *out, const struct vs_named_frame *frame)
+{
+    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+    const char *base = slash ? slash + 1 : frame->file;
+    if (!frame->line || !base || !frame->function || !*frame->function)
+        snprintf(out, TEXT_MAX, "%s", frame->name); /* it has no line */
+    else
+        snprintf(out, TEXT_MAX, "%.1500s (%.500s)", frame->function, base);
+}
+
+/* The number of the frame, added when new. */
+static enum vs_err frame_of(struct vs_merged_stacks *out, const struct vs_named_frame *frame, uint32_t *number)
+{
+    char name[TEXT_MAX];
+    frame_name(name, frame);
+    uint64_t key = hash_frame(name, frame->library);
+    const uint64_t *found;
+    for (;; key++) {
+        key += key == 0; /* not a key of the map */
+        found = vs_map_get(&out->by_text, key);
+        if (!found)
+            break;
+        const struct vs_merged_frame *known = &out->frames[*found];
+        if (strcmp(known->name, name) == 0 && strcmp(known->library, frame->library) == 0) {
+            *number = (uint32_t)*found;
+            return VS_OK;
+        }
+    }
+    enum vs_err err = vs_vec_grow(&out->frames, &out->frame_capacity, out->frame_count + 1,
+                                  sizeof *out->frames);
+    if (!err)
+        err = vs_map_put(&out->by_text, key, out->frame_count);
+    if (err)
+        return err;
+    struct vs_merged_frame *new = &out->frames[out->frame_count];
+    *new = (struct vs_merged_frame){.owner = frame->owner, .name = vs_text_copy(&out->memory, name),
+                                    .library = vs_text_copy(&out->memory, frame->library),
+                                    .file = vs_text_copy(&out->memory, frame->file)};
+    if (!new->name || !new->library || !new->file)
+        return VS_ERR_NOMEM;
+    *number = (uint32_t)out->frame_count++;
+    return VS_OK;
+}
+
+/* *bytes* of a stack of run *side*; its own values are gathered at its last node. */
+static enum vs_err add_stack(struct vs_merged_stacks *out, int side, uint32_t root, const uint32_t *frames,
+                             size_t count, uint64_t bytes)
+{
+    uint32_t end = 0;
+    enum vs_err err = vs_call_tree_add(&out->tree, root, frames, count, false, 0, 0, &end);
+    for (int i = 0; !err && i < 2; i++)
+        err = vs_vec_grow(&out->bytes[i], &out->capacity[i], out->tree.count, sizeof *out->bytes[i]);
+    if (!err)
+        out->bytes[side][end] += bytes;
+    return err;
+}
+
+static enum vs_err label_of(struct vs_merged_stacks *out, const char *text, uint32_t *frame)
+{
+    const struct vs_named_frame label = {.name = text, .function = "", .library = "",
+                                         .owner = VS_OWNER_NONE};
+    return frame_of(out, &label, frame);
+}
+
+static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
+                              const struct vs_stack_device *device, bool several)
+{
+    uint32_t frames[VS_NAMED_FRAMES_MAX], root = 0, frame;
+    char label[32];
+    struct vs_named_stack stack;
+    enum vs_err err = VS_OK;
+    if (several) {
+        err = label_of(out, vs_stack_source_device(device, label), &frame);
+        if (!err)
+            err = vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0, &root);
+    }
+    for (size_t i = 0; !err && i < device->count; i++) {
+        err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
+        for (size_t k = 0; !err && k < stack.count; k++)
+            err = frame_of(out, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
+        if (!err)
+            err = add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
+    }
+    if (err || !device->unrecorded_bytes)
+        return err;
+    err = label_of(out, "allocations not recorded one by one", &frame);
+    return err ? err : add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
+}
+
+/* A node's number is above its parent's. */
+static void sum_up(struct vs_merged_stacks *out)
+{
+    struct vs_call_node *nodes = out->tree.nodes;
+    for (size_t n = 0; n < out->tree.count; n++)
+        nodes[n].bytes = out->bytes[0][n] > out->bytes[1][n] ? out->bytes[0][n] : out->bytes[1][n];
+    for (size_t n = out->tree.count; n-- > 1;) {
+        nodes[nodes[n].parent].bytes += nodes[n].bytes;
+        out->bytes[0][nodes[n].parent] += out->bytes[0][n];
+        out->bytes[1][nodes[n].parent] += out->bytes[1][n];
+    }
+}
+
+enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
+                                  struct vs_stack_source *b)
+{
+    struct vs_stack_source *sources[] = {a, b};
+    *out = (struct vs_merged_stacks){0};
+    bool several = a->sums.count > 1 || b->sums.count > 1 ||
+                   (a->sums.count && b->sums.count &&
+                    a->sums.devices[0].device != b->sums.devices[0].device);
+    enum vs_err err = vs_call_tree_open(&out->tree);
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; !err && i < sources[side]->sums.count; i++)
+            err = add_device(out, side, sources[side], &sources[side]->sums.devices[i], several);
+    for (int side = 0; !err && side < 2; side++) /* also of a tree without stacks */
+        err = vs_vec_grow(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
+    if (err)
+        return err;
+    sum_up(out);
+    return vs_call_tree_sort(&out->tree, false);
+}
+
+void vs_merged_stacks_close(struct vs_merged_stacks *stacks)
+{
+    vs_call_tree_free(&stacks->tree);
+    free(stacks->bytes[0]);
+    free(stacks->bytes[1]);
+    free(stacks->frames);
+    vs_map_free(&stacks->by_text);
+    vs_arena_free_all(&stacks->memory);
+    *stacks = (struct vs_merged_stacks){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stacks of two runs in one tree: a frame is one node for both if function and file are the same,
+ * whatever the line. Not thread-safe. */
+#ifndef VS_MERGED_STACKS_H
+#define VS_MERGED_STACKS_H
+
+#include "base/vs_arena.h"
+#include "viewer/flame/stack_source.h"
+
+struct vs_merged_frame {
+    const char *name; /* "forward (net.py)" */
+    const char *library, *file; /* "": the user's, unknown */
+    enum vs_frame_owner owner;
+};
+
+struct vs_merged_stacks {
+    struct vs_call_tree tree; /* bytes: the sum of the larger of both values of each stack; count: 0 */
+    uint64_t *bytes[2];       /* of each node, in a and in b */
+    struct vs_merged_frame *frames;
+    size_t frame_count, frame_capacity;
+    size_t capacity[2];
+    struct vs_map by_text; /* hash of the name -> frame */
+    struct vs_arena memory;
+};
+
+/* vs_merged_stacks_open: heaviest siblings first. With several devices each is a child of the root.
+ * VS_ERR_NOMEM. Ownership: vs_merged_stacks_close, also after an error. */
+enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
+                                  struct vs_stack_source *b) VS_MUST_CHECK;
+
+void vs_merged_stacks_close(struct vs_merged_stacks *stacks);
+
+#endif
