@@ -98,8 +98,37 @@ def check_libraries(problems, path, total):
     problems.same("libraries hidden: faults", list(faults), [])
 
 
+def check_difference(recorded, problems):
+    """The graph of two runs: both values, red where it has grown, the search and the zoom."""
+    path = os.path.join(recorded.folder, "difference.svg")
+    done = recorded.run("diff", "--flamegraph", path, recorded.traces["plain"], recorded.traces["observed"])
+    problems.same("difference: exit status", done.returncode, 0)
+    before, after = (recorded.report(name)["devices"][0]["peak_user"]["bytes"] for name in ("plain", "observed"))
+    with browser.opened(path) as (page, faults):
+        label = page.locator(".frame").first.get_attribute("aria-label")
+        problems.true(f"difference: the root: {label}", label.startswith(
+            f"all, {size_text(before)} in A, {size_text(after)} in B, +{size_text(after - before)}, +"))
+        leak = page.locator('.frame[aria-label^="keep_for_debugging (lm_extras.c), 0 B in A, "]')
+        problems.same("difference: the leak", leak.count(), 1)
+        problems.same("difference: the leak's colour", leak.locator("rect").get_attribute("fill"), "#ee6f58")
+        same = page.locator('.frame[aria-label^="forward_pass (lm_forward.c)"] rect').first
+        problems.same("difference: an equal frame's colour", same.get_attribute("fill"), "#e3e4e6")
+        problems.true("difference: no count of blocks", page.get_by_role("button", name="Width by").count() == 0)
+        page.locator("input").fill("keep_for")
+        text = page.locator(".bar span").text_content()
+        problems.true(f"difference: matched bytes: {text}", text.startswith("0 B in A, ") and "in B matched" in text)
+        problems.same("difference: matches are marked", page.locator(".frame.match").count(), 1)
+        leak.hover(position={"x": 40, "y": 8})
+        text = page.locator(".tip").text_content()
+        problems.true(f"difference: details: {text}", "A: 0 B" in text and "B: 8.0 MiB (8,388,608 B)" in text)
+        leak.click(position={"x": 4, "y": 8})
+        problems.true("difference: the link has the zoom", "#zoom=" in page.url)
+    problems.same("difference: faults", list(faults), [])
+
+
 def check(recorded, problems, root):
     del root
+    check_difference(recorded, problems)
     graph = recorded.export("tensors", "flamegraph").decode()
     for name in ("run_line", "run_site"):  # as if they were a library's: 0 is the user's, 1 a library's
         graph, count = re.subn(rf'(\["{name} \(scenario.c:\d+\)"),0,""', r'\1,1,"runner"', graph)

@@ -95,7 +95,7 @@ function matches(node) {
 }
 
 /* the sum over the outermost frames that match */
-function matched() {
+function matched(value) {
   let sum = 0, below = -1;
   for (const node of nodes) {
     if (below >= 0 && node.depth > below) continue;
@@ -160,12 +160,12 @@ function label(text, room) {
 
 function box(node, x, wide, above) {
   const frame = node.frame < 0 ? null : data.frames[node.frame];
-  const rest = !frame || frame[1] === 2;
+  const rest = !DIFF && (!frame || frame[1] === 2);
   const group = make('g', {class: `frame${rest ? ' rest' : ''}${above ? ' above' : ''}${matches(node) ? ' match' : ''}`,
     role: 'button', tabindex: node === state.focus ? 0 : -1,
     'aria-label': `${nameOf(node)}, ${summary(node)}`}, stage);
   const rect = make('rect', {x: x.toFixed(2), y: top + node.depth * ROW, width: Math.max(wide, 0.5).toFixed(2), height: ROW - 1, rx: wide > 8 ? 2 : 0}, group);
-  if (DIFF) rect.style.fill = changeColor(node);
+  if (DIFF) rect.setAttribute('fill', changeColor(node));
   else if (frame && !rest) rect.setAttribute('fill', data.colors[frame[4]]);
   const text = label(nameOf(node), wide);
   if (text) make('text', {x: (x + 4).toFixed(2), y: top + node.depth * ROW + 14.5}, group).textContent = text;
@@ -208,8 +208,9 @@ function draw() {
   holder.setAttribute('height', 200);
   reset.disabled = state.zoom === root;
   toggle.textContent = state.by === 'count' ? 'Show bytes' : 'Show blocks';
-  const sum = matched();
+  const sum = matched(value);
   status.textContent = state.search === '' ? ''
+    : DIFF ? `${sizeText(matched((node) => node.a))} in A, ${sizeText(matched((node) => node.b))} in B matched`
     : `${state.by === 'count' ? blocksText(sum) : sizeText(sum)} matched, ${(value(root) ? 100 * sum / value(root) : 0).toFixed(1)} %`;
   const high = bar.getBoundingClientRect().height || 28;
   holder.setAttribute('height', high + 6);

@@ -19,6 +19,7 @@
 #include "support/trace_builder.h"
 #include "trace/record/recorder_internal.h"
 #include "viewer/export/export.h"
+#include "viewer/flame/diff_graph.h"
 #include "viewer/flame/call_tree.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -131,6 +132,43 @@ static void names_in_a_flame_graph_are_inert(void **state)
     assert_int_equal(occurrences(text, "\xef\xbf\xbf"), 0); /* not a character of XML */
     assert_true(length < 4 * LONG_NAME); /* the long name is cut */
     free(text);
+    vs_builder_remove(&b);
+}
+
+static void names_in_the_flame_graph_of_two_runs_are_inert(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_reader *readers[2];
+    char why[VS_READER_WHY_MAX], *text = NULL;
+    size_t length;
+    hostile_trace(&b);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(vs_reader_open(b.path, &readers[i], why), VS_OK);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vs_diff_graph_write(readers[0], readers[1], out), VS_OK);
+    fclose(out);
+    assert_plain(text);
+    assert_int_equal(occurrences(text, "<script"), 2);
+    assert_int_equal(occurrences(text, "</script>"), 2);
+    assert_int_equal(occurrences(text, "]]>"), 1);
+    assert_int_equal(occurrences(text, "<img"), 0);
+    assert_int_equal(occurrences(text, "<!--"), 0);
+    assert_int_equal(occurrences(text, "\xef\xbf\xbf"), 0);
+    const char *data = strstr(text, "id=\"data\">") + strlen("id=\"data\">");
+    char *end = strstr(data, "</script>");
+    assert_non_null(end);
+    *end = 0;
+    struct json_object *json = json_tokener_parse(data), *values;
+    assert_non_null(json);
+    assert_true(json_object_object_get_ex(json, "diff", &values));
+    for (size_t i = 0; i < json_object_array_length(values); i += 2) /* the runs are equal */
+        assert_int_equal(json_object_get_int64(json_object_array_get_idx(values, i)),
+                         json_object_get_int64(json_object_array_get_idx(values, i + 1)));
+    json_object_put(json);
+    free(text);
+    vs_reader_close(readers[0]);
+    vs_reader_close(readers[1]);
     vs_builder_remove(&b);
 }
 
@@ -433,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_in_a_flame_graph_are_inert),
+        cmocka_unit_test(names_in_the_flame_graph_of_two_runs_are_inert),
         cmocka_unit_test(the_data_of_a_flame_graph_is_json),
         cmocka_unit_test(cells_are_no_formulas),
         cmocka_unit_test(a_line_of_collapsed_stacks_is_one_stack),
