@@ -17,7 +17,6 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SIMULATED = ("--simulate", "t4-16g")
 AT_ONCE = 4  # runs of one program side by side: every one has another order of threads
 
 # The name of the golden text, options, both traces, exit status.
@@ -29,15 +28,26 @@ PAIRS = (
     ("moved_and_grown", ["--fail-on-regression=1MiB"], "before", "after_grown", 1),
     ("other_program", [], "clean", "before", 0),
     ("more_steps", [], "clean", "longer", 0),
+    ("other_device", [], "clean", "on_h100", 0),
+    ("sampled", [], "clean", "sampled", 0),
+    ("other_allocator", [], "clean", "observed", 0),
+    ("out_of_memory", ["--fail-on-regression"], "clean", "out", 1),
+    ("failed_early", ["--fail-on-regression"], "clean", "failed", 1),
 )
 
 
 def recordings(programs, binaries):
     train = [os.path.join(binaries, "train_lm"), "--steps"]
     before, after = (os.path.join(programs, folder, "moved") for folder in ("moved_before", "moved_after"))
-    return {"clean": [*train, "6"], "leak": [*train, "6", "--leak", "2MiB"],
-            "larger": [*train, "6", "--batch", "24"], "longer": [*train, "9"],
-            "before": [before], "after": [after], "after_grown": [after, "4"]}
+    t4 = "--simulate=t4-16g"
+    return {"clean": ([t4], [*train, "6"]), "leak": ([t4], [*train, "6", "--leak", "2MiB"]),
+            "larger": ([t4], [*train, "6", "--batch", "24"]), "longer": ([t4], [*train, "9"]),
+            "on_h100": (["--simulate=h100-80g"], [*train, "6"]),
+            "sampled": ([t4, "--sample=4"], [*train, "6"]),
+            "observed": ([t4, "--allocator=observe"], [*train, "6"]),
+            "out": ([t4 + ",capacity=500MiB"], [*train, "6", "--leak", "40MiB"]),
+            "failed": ([t4, "--limit=8MiB"], [*train, "6"]),
+            "before": ([t4], [before]), "after": ([t4], [after]), "after_grown": ([t4], [after, "4"])}
 
 
 class Check:
@@ -45,13 +55,13 @@ class Check:
         self.command = os.path.join(binaries, "vramscope")
         self.folder, self.write, self.problems = folder, write, []
 
-    def start(self, name, program):
-        return subprocess.Popen([self.command, "run", "-q", *SIMULATED, "-o", name + ".vst", "--", *program],
+    def start(self, name, options, program):
+        return subprocess.Popen([self.command, "run", "-q", *options, "-o", name + ".vst", "--", *program],
                                 cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def finish(self, name, process):
         errors = process.communicate(timeout=200)[1].decode(errors="replace")
-        if process.returncode:
+        if bool(process.returncode) != (name in ("out", "failed")):
             self.problems.append(f"{name}: exit {process.returncode}: {errors}")
 
     def diff(self, *arguments):
@@ -74,12 +84,24 @@ class Check:
 
     def equal_runs(self, program):
         names = [f"same{i}" for i in range(AT_ONCE)]
-        for name, process in [(name, self.start(name, program)) for name in names]:
+        for name, process in [(name, self.start(name, *program)) for name in names]:
             self.finish(name, process)
         for name in names:
             code, text, errors = self.diff("--fail-on-regression", "clean.vst", name + ".vst")
             if code or not text.startswith("no difference: ") or text.count("\n") != 1:
                 self.problems.append(f"{name}: exit {code}: {text}{errors}")
+
+    def cut_off(self):
+        with open(os.path.join(self.folder, "clean.vst"), "rb") as whole:
+            data = whole.read()
+        with open(os.path.join(self.folder, "cut.vst"), "wb") as cut:
+            cut.write(data[:-40])
+        code, text, errors = self.diff("clean.vst", "cut.vst")
+        if code != 2 or text or "--partial" not in errors:
+            self.problems.append(f"a trace that is cut off: exit {code}: {text}{errors}")
+        code, text, errors = self.diff("--partial", "clean.vst", "cut.vst")
+        if code or "caution  B is not complete" not in text:
+            self.problems.append(f"a trace that is cut off, --partial: exit {code}: {text}{errors}")
 
     def moved(self):
         found = json.loads(self.diff("--json", "before.vst", "after.vst")[1])
@@ -115,10 +137,11 @@ def main():
         check = Check(binaries, folder, "--write" in sys.argv)
         runs = recordings(programs, binaries)
         for name, program in runs.items():
-            check.finish(name, check.start(name, program))
+            check.finish(name, check.start(name, *program))
         for pair in PAIRS:
             check.golden(*pair)
         check.equal_runs(runs["clean"])
+        check.cut_off()
         check.moved()
         check.flame_graph()
     print("\n".join(check.problems) or f"{len(PAIRS)} pairs, {AT_ONCE} equal runs: no problem")

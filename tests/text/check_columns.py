@@ -57,7 +57,7 @@ def check_command(command, line, variables):
 def main():
     command, root, train_lm, programs = sys.argv[1:5]
     problems, count = [], 0
-    for folder in ("tests/golden/text", "tests/scenarios/golden"):
+    for folder in ("tests/golden/text", "tests/scenarios/golden", "tests/diff/golden"):
         for path in sorted(glob.glob(os.path.join(root, folder, "*.txt"))):
             with open(path, encoding="utf-8") as file:
                 problems += problems_of(os.path.basename(path), file.read())

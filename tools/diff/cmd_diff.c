@@ -25,7 +25,7 @@ static const char usage[] =
     "  --all            small differences too (below 1 %), and every row\n"
     "  --fail-on-regression[=TOL]  exit 1 if a peak, the growth per step or the memory live at the\n"
     "                   end is larger in B, by more than TOL (2% or 16MiB; default 0), and name the\n"
-    "                   lines that allocate more\n"
+    "                   lines that allocate more; also if only B ran out of memory or failed\n"
     "  --flamegraph FILE  also write both peaks as one flame graph: red has grown, blue has shrunk\n"
     "  --json           as JSON (docs/schema/diff.schema.json)\n"
     "  --partial        use the readable events of a trace that is cut off or damaged, or whose\n"
@@ -99,8 +99,10 @@ static bool read_run(const struct diff_command *command, const char *path, struc
     bool good = false;
     if (!moments) {
         vs_tool_fail(command->who, "%s: %s", path, vs_err_text(VS_ERR_NOMEM));
-    } else if (vs_tool_report_part(command->who, path, command->partial, "--partial", &options, &whole,
-                                   &run->reader, &run->report)) {
+    } else if (!vs_tool_report_part(command->who, path, command->partial, "--partial", &options, &whole,
+                                    &run->reader, &run->report)) {
+        *run = (struct vs_measured){0}; /* nothing is open */
+    } else {
         enum vs_err err = vs_measure(run, moments);
         good = !err && run->report->device_count;
         if (err)
@@ -140,7 +142,7 @@ static int write_result(const struct diff_command *command, struct vs_comparison
     struct vs_diff_result result = {
         .comparison = comparison, .regressions = command->judge ? &regressions : NULL, .all = command->all,
         .tolerance = command->tolerance.tolerance,
-        .exit_code = regressions.count ? VS_EXIT_NO : VS_EXIT_OK};
+        .exit_code = regressions.count || regressions.ended ? VS_EXIT_NO : VS_EXIT_OK};
     vs_style_init(&style, stdout);
     if (command->colour_given)
         style.colour = command->colour;

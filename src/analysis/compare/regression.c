@@ -61,11 +61,23 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
     return err;
 }
 
+/* The note that B ran out of memory or failed, unless A did. */
+static const struct vs_compare_note *only_b_failed(const struct vs_comparison *comparison)
+{
+    const struct vs_compare_note *of[2] = {NULL, NULL};
+    for (size_t i = 0; i < comparison->note_count; i++) {
+        const struct vs_compare_note *note = &comparison->notes[i];
+        if (note->doubt == VS_DOUBT_OOM || note->doubt == VS_DOUBT_EXIT)
+            of[note->of_b] = note;
+    }
+    return of[0] ? NULL : of[1];
+}
+
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out)
 {
     enum vs_err err = VS_OK;
-    *out = (struct vs_regressions){0};
+    *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
     for (size_t i = 0; !err && i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(amount))

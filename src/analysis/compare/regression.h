@@ -20,6 +20,7 @@ struct vs_regression {
 struct vs_regressions {
     struct vs_regression *items;
     size_t count, capacity;
+    const struct vs_compare_note *ended; /* B failed, and A did not: its peaks prove nothing; or NULL */
 };
 
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the

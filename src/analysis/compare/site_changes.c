@@ -40,12 +40,38 @@ static void pair_up(struct matching *m, size_t a, size_t b)
     m->taken[a] = true;
 }
 
+static bool same_size(const struct vs_named_site *a, const struct vs_named_site *b)
+{
+    return a->bytes == b->bytes && a->count == b->count;
+}
+
+/* Sites of one name whose sizes differ, all of whose lines the longer list has as well: the source is
+ * the same, and the lines say which is which. Otherwise *partner* stays as it is. */
+static void match_lines(const struct vs_named_site *a, size_t n_a, const struct vs_named_site *b, size_t n_b,
+                        size_t *partner)
+{
+    size_t by_line[VS_SITE_ALIGN_MAX] = {0}, found = 0;
+    bool sizes = false;
+    for (size_t j = 0; j < n_b; j++) {
+        sizes |= partner[j] && !same_size(&a[partner[j] - 1], &b[j]);
+        for (size_t i = 0; i < n_a && !by_line[j]; i++)
+            if (vs_same_lines(a[i].site, b[j].site))
+                by_line[j] = i + 1;
+        found += by_line[j] != 0;
+    }
+    if (sizes && found == (n_a < n_b ? n_a : n_b))
+        memcpy(partner, by_line, n_b * sizeof *partner);
+}
+
 static void match_name(struct matching *m, size_t a, size_t n_a, size_t b, size_t n_b)
 {
     size_t partner[VS_SITE_ALIGN_MAX];
+    const struct vs_named_site *x = &m->out->a.items[a], *y = &m->out->b.items[b];
     bool few = n_a <= VS_SITE_ALIGN_MAX && n_b <= VS_SITE_ALIGN_MAX;
-    if (few)
-        vs_site_align(&m->out->b.items[b], n_b, &m->out->a.items[a], n_a, m->metric, partner);
+    if (few) {
+        vs_site_align(y, n_b, x, n_a, m->metric, partner);
+        match_lines(x, n_a, y, n_b, partner);
+    }
     for (size_t i = 0; i < n_b; i++) {
         size_t other = few ? partner[i] : i < n_a ? i + 1 : 0;
         if (other)
@@ -65,11 +91,6 @@ static void match_names(struct matching *m)
             match_name(m, i, vs_site_run(a, i), j, n);
         j += n;
     }
-}
-
-static bool same_size(const struct vs_named_site *a, const struct vs_named_site *b)
-{
-    return a->bytes == b->bytes && a->count == b->count;
 }
 
 /* Sites whose functions are in other files. Those with the same size first. */
@@ -162,11 +183,14 @@ bool vs_site_moved_frame(const struct vs_site_pair *pair, size_t *a, size_t *b)
     return false;
 }
 
-static enum vs_site_move move_of(const struct vs_report_site *a, const struct vs_report_site *b)
+static enum vs_site_move move_of(const struct vs_named_site *na, const struct vs_named_site *nb)
 {
+    const struct vs_report_site *a = na->site, *b = nb->site;
     size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
     size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);
     enum vs_site_move move = n == m ? VS_MOVE_NONE : VS_MOVE_FUNCTION;
+    if (a->line && b->line && strcmp(na->name, nb->name) != 0)
+        return VS_MOVE_FUNCTION; /* another text of the line */
     if (a->line && b->line)
         return a->line_number == b->line_number ? VS_MOVE_NONE : VS_MOVE_LINE;
     for (size_t i = 0; i < n && i < m && move != VS_MOVE_FUNCTION; i++) {
@@ -187,7 +211,7 @@ static struct vs_site_pair pair_of(const struct vs_named_site *a, const struct v
     struct vs_site_pair pair = {.a = a, .b = b};
     uint64_t was = a ? vs_site_amount(a, metric) : 0, is = b ? vs_site_amount(b, metric) : 0;
     pair.delta = (int64_t)(is - was);
-    pair.move = a && b ? move_of(a->site, b->site) : VS_MOVE_NONE;
+    pair.move = a && b ? move_of(a, b) : VS_MOVE_NONE;
     pair.verdict = !a                           ? VS_SITE_NEW
                    : !b                         ? VS_SITE_GONE
                    : is > was                   ? VS_SITE_GROWN

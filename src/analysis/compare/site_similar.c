@@ -88,8 +88,29 @@ bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_si
     return same;
 }
 
+bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
+    size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);
+    bool same = n == m && a->line_number == b->line_number;
+    for (size_t i = 0; same && i < n; i++)
+        same = a->frames[x[i]].line == b->frames[y[i]].line;
+    return same;
+}
+
+/* Sites that the user's line names, "loss.backward() (train.py:40)": by its text. */
+static unsigned line_similarity(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    const char *x = a->line_file ? base_name(a->line_file) : "", *y = b->line_file ? base_name(b->line_file) : "";
+    if (strcmp(x, y) != 0 || a->family != b->family || a->level != b->level)
+        return 0;
+    return OTHER_NAME + 3 * similar_names(a->line, b->line) / 10;
+}
+
 unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b)
 {
+    if (a->line && b->line)
+        return line_similarity(a, b);
     unsigned sums[VS_SIMILAR_FRAMES + 1][VS_SIMILAR_FRAMES + 1] = {{0}};
     size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
     size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);

@@ -22,6 +22,9 @@ bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame 
 /* vs_same_functions: whether the sites have the same functions in the same order. */
 bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_site *b);
 
+/* vs_same_lines: whether the sites, of one name, are on the same lines. */
+bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *b);
+
 /* vs_site_similarity: 0 to 1000: the frames that both have in the same order, as a share of the
  * longer stack. A function of the same name in another file counts 900, another name in the same
  * file up to 800, by how similar the names are; sites of different APIs or levels are not similar. */

@@ -188,6 +188,8 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
     put_counts(&json, comparison);
     vs_json_bool(&json, "judged", result->regressions != NULL);
     vs_json_string(&json, "tolerance", result->tolerance);
+    vs_json_string(&json, "failed", result->regressions && result->regressions->ended
+                                        ? vs_diff_note(text, comparison, result->regressions->ended) : NULL);
     put_regressions(&json, result);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);

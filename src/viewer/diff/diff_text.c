@@ -14,7 +14,9 @@
 
 static void heading(const struct vs_style *style, const char *text)
 {
-    fprintf(style->out, "\n%s%s%s\n", vs_paint(style, VS_BOLD), text, vs_unpaint(style));
+    fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
+    vs_text_wrapped(style, "", text);
+    fputs(vs_unpaint(style), style->out);
 }
 
 static void columns(const struct vs_style *style, const char *text)
@@ -288,7 +290,12 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
     }
     if (count > ROWS_MAX && !result->all)
         fold(style, 0, count - ROWS_MAX);
-    if (!count && result->comparison->different)
+    if (result->regressions->ended) {
+        fprintf(style->out, "%s%s", count ? "" : "\n", vs_paint(style, VS_BAD));
+        vs_text_wrapped(style, "FAIL  ", vs_diff_note(text, result->comparison, result->regressions->ended));
+        fputs(vs_unpaint(style), style->out);
+    }
+    if (!count && !result->regressions->ended && result->comparison->different)
         vs_text_lines(style, "ok    ", "no peak, growth or leak is larger%s%s",
                       result->tolerance ? " by more than " : "", result->tolerance ? result->tolerance : "");
 }

@@ -216,6 +216,10 @@ char *vs_diff_moved(char *out, const struct vs_site_pair *pair)
 {
     char a[512], b[512];
     size_t i, j;
+    if (pair->a->site->line && pair->b->site->line) {
+        snprintf(out, VS_DIFF_LINE_MAX, "%.900s -> %.900s", pair->a->site->line, pair->b->site->line);
+        return vs_text_clean(out);
+    }
     if (!vs_site_moved_frame(pair, &i, &j)) {
         snprintf(out, VS_DIFF_LINE_MAX, "%.900s -> %.900s", pair->a->name, pair->b->name);
         return vs_text_clean(out);

@@ -190,6 +190,47 @@ static void an_inserted_allocation_is_the_new_one(void **state)
     vs_arena_free_all(&memory);
 }
 
+/* A run that ended early, or with other sizes, of the same source: the lines say which is which. */
+static void equal_lines_are_the_same_sites(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 1000, "forward", "/src/net.c", 10);
+    two_frames(&a, 400, "forward", "/src/net.c", 12);
+    two_frames(&a, 800, "forward", "/src/net.c", 14);
+    two_frames(&b, 500, "forward", "/src/net.c", 10);
+    two_frames(&b, 200, "forward", "/src/net.c", 12);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_SHRUNK], 2);
+    assert_int_equal(changes.of[VS_SITE_GONE], 1);
+    assert_int_equal(changes.items[0].verdict, VS_SITE_GONE);
+    assert_int_equal(changes.items[0].delta, -800);
+    vs_arena_free_all(&memory);
+}
+
+/* A thread without Python frames: the line of the user's that it works for names the site. */
+static void an_edited_line_is_the_same_site(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    struct vs_report_site *site = add(&a, 4096, 3);
+    site->line = "loss.backward() (train.py:40)";
+    site->line_file = "/src/train.py";
+    site->line_number = 40;
+    site = add(&b, 4096, 3);
+    site->line = "scaled_loss.backward() (train.py:44)";
+    site->line_file = "/src/train.py";
+    site->line_number = 44;
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 1);
+    assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
+    vs_arena_free_all(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +241,8 @@ int main(void)
         cmocka_unit_test(a_renamed_function_that_grew_is_grown),
         cmocka_unit_test(equal_sizes_alone_are_not_a_match),
         cmocka_unit_test(an_inserted_allocation_is_the_new_one),
+        cmocka_unit_test(equal_lines_are_the_same_sites),
+        cmocka_unit_test(an_edited_line_is_the_same_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
