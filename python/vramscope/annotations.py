@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import threading
 from types import TracebackType
-from typing import Any, Callable, Optional, Type, TypeVar
+from typing import Any, Callable, List, Optional, Type, TypeVar
 
 from vramscope import library
 
@@ -47,6 +47,7 @@ class _Steps(threading.local):
 
 
 _steps = _Steps()
+step_listeners: List[Callable[[int], None]] = []  # called when a step begins, in its thread
 
 
 def step(number: Optional[int] = None) -> int:
@@ -58,6 +59,8 @@ def step(number: Optional[int] = None) -> int:
     found = library.find()
     if found is not None:
         found.step(_steps.latest)
+    for listener in step_listeners:
+        listener(_steps.latest)
     return _steps.latest
 
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The baseline of tests: a JSON file with the peak and the kept bytes of each test, for review and for
+comparison. Written by --vramscope-update-baseline, with sorted keys: the same run gives the same file."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, Optional
+
+import pytest
+
+from vramscope.pytest_measure import Measured
+from vramscope.pytest_sizes import size_text, tolerance
+
+SCHEMA = "vramscope.pytest-baseline/1"
+Entries = Dict[str, Dict[str, Dict[str, int]]]  # test, device, "peak" and "kept"
+
+
+def read(path: str) -> Entries:
+    """The entries of a file. UsageError if it is not a baseline."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        if content["schema"] != SCHEMA:
+            raise pytest.UsageError(
+                f"--vramscope-baseline: {path} has the schema {content['schema']!r}, and this vramscope "
+                f"reads {SCHEMA!r}: update vramscope, or write the file again with "
+                f"--vramscope-update-baseline")
+        return {str(test): {str(device): {"peak": int(f["peak"]), "kept": int(f["kept"])}
+                            for device, f in devices.items()} for test, devices in content["tests"].items()}
+    except FileNotFoundError:
+        raise pytest.UsageError(f"--vramscope-baseline: there is no {path}. Write it once with "
+                                f"--vramscope-update-baseline, and commit it") from None
+    except OSError as error:
+        raise pytest.UsageError(f"--vramscope-baseline: {path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise pytest.UsageError(f"--vramscope-baseline: {path} is not a baseline of this plugin. (Those of "
+                                f"`vramscope check` are for traces.)") from None
+
+
+def write(path: str, entries: Entries) -> None:
+    """Replace the file. OSError."""
+    text = json.dumps({"schema": SCHEMA, "tests": entries}, indent=2, sort_keys=True) + "\n"
+    part = f"{path}.{os.getpid()}.part"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
+
+
+class Baseline:
+    """The file that tests are compared with."""
+
+    def __init__(self, path: str, share: float, margin: int) -> None:
+        self.path, self.share, self.margin = path, share, margin
+        self.entries = read(path)
+
+    @classmethod
+    def of(cls, config: Any) -> Optional["Baseline"]:
+        """None if the options name none, or it is to be written."""
+        options = config.option
+        try:
+            share, margin = tolerance(options.vramscope_tolerance)
+        except ValueError as error:
+            raise pytest.UsageError(f"--vramscope-tolerance: {error}") from None
+        if not options.vramscope_baseline or options.vramscope_update_baseline:
+            return None
+        return cls(options.vramscope_baseline, share, margin)
+
+    def judge(self, test: str, measured: Measured) -> List[List[str]]:
+        """Texts of what *measured* exceeds. A test that the file lacks passes."""
+        from vramscope.pytest_limits import excess_line
+        accepted = self.entries.get(test)
+        if accepted is None:
+            return []
+        texts = []
+        for device, figures in sorted(measured.devices.items()):
+            before = accepted.get(str(device), {"peak": 0, "kept": 0})
+            for name, value, what, title in (
+                    ("kept", figures.kept_of("allocated"), "GPU memory still in use after the test",
+                     "allocated by the test and still in use:"),
+                    ("peak", figures.peak_of("allocated"), "peak of GPU memory",
+                     "allocated by the test and in use at its peak:")):
+                allowed = before[name] + int(max(before[name], 0) * self.share) + self.margin
+                if value <= max(allowed, 0):
+                    continue
+                line = excess_line(what, device, value, before[name], "the baseline of")
+                texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}",
+                              *measured.sites_text(title, device, value, at_peak=name == "peak"),
+                              *measured.more()])
+                break  # what is kept also raises the peak
+        return texts
+
+    def _tolerance(self) -> str:
+        return size_text(self.margin) if self.margin else f"{self.share * 100:g} %"

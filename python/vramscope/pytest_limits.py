@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The limits of tests: read from their markers, compared with their figures and with the baseline."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional
+
+from vramscope.pytest_baseline import Baseline
+from vramscope.pytest_measure import Figures, Measured, Steps
+from vramscope.pytest_sizes import percent, size, size_text, two_sizes
+
+METRICS = ("allocated", "reserved")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One marker of one test."""
+
+    marker: str
+    text: str  # as the test has it
+    bytes: int
+    device: Optional[int] = None
+    metric: str = "allocated"
+    warmup: int = 0
+    skip: int = 1
+
+
+def _limit_vram(size: Any, *, device: Any = None, metric: Any = "allocated",
+                warmup: Any = 0) -> Dict[str, Any]:
+    return {**locals()}
+
+
+def _limit_vram_growth(size: Any, *, skip: Any = 1, device: Any = None, metric: Any = "allocated",
+                       warmup: Any = 0) -> Dict[str, Any]:
+    return {**locals()}
+
+
+def _limit_vram_leaks(size: Any = 0, *, device: Any = None, metric: Any = "allocated",
+                      warmup: Any = 0) -> Dict[str, Any]:
+    return {**locals()}
+
+
+_SIGNATURES = {"limit_vram": _limit_vram, "limit_vram_growth": _limit_vram_growth,
+               "limit_vram_leaks": _limit_vram_leaks}
+
+
+def _number(name: str, value: Any, highest: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= highest:
+        raise ValueError(f"{name}={value!r} is not a number from 0 to {highest}")
+    return value
+
+
+def _limit(mark: Any) -> Limit:
+    """ValueError with a text for users."""
+    words = [repr(a) for a in mark.args] + [f"{k}={v!r}" for k, v in mark.kwargs.items()]
+    try:
+        given = _SIGNATURES[mark.name](*mark.args, **mark.kwargs)
+    except TypeError as error:
+        raise ValueError(str(error).replace(f"_{mark.name}()", f"{mark.name}()")) from None
+    if given["metric"] not in METRICS:
+        raise ValueError(f"metric={given['metric']!r} is not one of " + ", ".join(map(repr, METRICS)))
+    device = given["device"]
+    return Limit(mark.name, f"@pytest.mark.{mark.name}({', '.join(words)})", size(given["size"]),
+                 None if device is None else _number("device", device, 63), given["metric"],
+                 _number("warmup", given["warmup"], 1000),
+                 _number("skip", given.get("skip", 1), Steps.KEPT - 1))
+
+
+class Limits:
+    """The limits of all tests of a run."""
+
+    def __init__(self, config: Any) -> None:
+        self._of: Dict[str, List[Limit]] = {}
+        self._wrong: Dict[str, List[str]] = {}
+        self.baseline = Baseline.of(config)
+
+    def read(self, item: Any) -> List[str]:
+        """Read the markers of a test. Returns what is wrong with them."""
+        limits, wrong = [], []
+        for name in _SIGNATURES:
+            mark = item.get_closest_marker(name)
+            if mark is None:
+                continue
+            try:
+                limits.append(_limit(mark))
+            except ValueError as error:
+                wrong.append(f"@pytest.mark.{name}: {error}")
+        self._of[item.nodeid], self._wrong[item.nodeid] = limits, wrong
+        return wrong
+
+    def of(self, item: Any) -> List[Limit]:
+        return self._of.get(item.nodeid, [])
+
+    def wrong(self, item: Any) -> List[str]:
+        return self._wrong.get(item.nodeid, [])
+
+    def judge(self, item: Any, measured: Measured) -> str:
+        """What the test exceeded, for its report; "" if every limit held."""
+        texts = []
+        for limit in self.of(item):
+            for device, figures in sorted(measured.devices.items()):
+                if limit.device in (None, device):
+                    texts += _judge(limit, device, figures, measured)
+            if limit.device is not None and limit.device not in measured.devices:
+                texts.append([f"{limit.text}: there is no device {limit.device}"])
+        if not texts and self.baseline is not None:
+            texts = self.baseline.judge(item.nodeid, measured)
+        return "\n\n".join("\n".join(text) for text in texts)
+
+
+def excess_line(what: str, device: int, value: int, allowed: int, of: str) -> str:
+    """The first line of an exceeded limit."""
+    figures = two_sizes(value, allowed)
+    by = value - allowed
+    share = f" ({percent(by, allowed)})" if allowed else ""
+    return f"{what} {figures[0]} exceeds {of} {figures[1]} by {size_text(by)}{share} on device {device}"
+
+
+def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
+    if limit.marker == "limit_vram":
+        return _judge_peak(limit, device, figures, measured)
+    if limit.marker == "limit_vram_growth" and measured.steps.count:
+        return _judge_steps(limit, device, figures, measured)
+    kept = figures.kept_of(limit.metric)
+    if kept <= limit.bytes:
+        return []
+    what = f"{'growth' if limit.marker == 'limit_vram_growth' else 'leak'} of GPU memory"
+    return [[excess_line(what, device, kept, limit.bytes, "the limit of"), f"  {limit.text}",
+             f"  in use before the test {size_text(figures.begin.of(limit.metric))}, after it "
+             f"{size_text(figures.end.of(limit.metric))}",
+             *measured.sites_text("allocated by the test and still in use:", device, kept), *measured.more()]]
+
+
+def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
+    peak = figures.peak_of(limit.metric)
+    if peak <= limit.bytes:
+        return []
+    before = figures.begin.of(limit.metric)
+    kind = "reserved GPU memory" if limit.metric == "reserved" else "GPU memory"
+    lines = [excess_line(f"peak of {kind}", device, peak, limit.bytes, "the limit of"), f"  {limit.text}"]
+    if before:
+        lines.append(f"  beyond the {size_text(before)} in use before the test")
+    return [[*lines, *measured.sites_text("allocated by the test and in use at its peak:", device,
+                                          figures.peak_of("allocated"), at_peak=True), *measured.more()]]
+
+
+def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
+    steps = measured.steps
+    if steps.count < limit.skip + 2:
+        return [[f"{limit.text} needs at least {limit.skip + 2} calls of vramscope.step() in the test, which "
+                 f"has {steps.count}: the first {limit.skip} not counted (skip), and two to compare"]]
+    first, last = steps.first[limit.skip].get(device), steps.last.get(device)
+    if first is None or last is None:
+        return []
+    counted = steps.count - 1 - limit.skip
+    grown = last.of(limit.metric) - first.of(limit.metric)
+    each = -(-grown // counted)
+    if each <= limit.bytes:
+        return []
+    return [[excess_line("growth of GPU memory per step", device, each, limit.bytes, "the limit of"),
+             f"  {limit.text}",
+             f"  {size_text(grown)} in {counted} steps, from {size_text(first.of(limit.metric))} to "
+             f"{size_text(last.of(limit.metric))}",
+             *measured.sites_text("allocated in these steps and still in use after them:", device, grown,
+                                  (first.time_ns, last.time_ns)), *measured.more()]]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of all tests of a run, collected from their reports: the table at the end, properties for
+--junit-xml, and the baseline. With pytest-xdist this is the controller, and the tests ran elsewhere."""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import Any, Dict, List, Optional, Tuple
+
+from vramscope import pytest_baseline
+from vramscope.pytest_sizes import size_text
+
+_PROPERTY = re.compile(r"vramscope_gpu([0-9]+)_(peak|kept|total_peak)_bytes")
+_TRACE = re.compile(r"pytest\.([0-9]+)\.vst(?:\.live)?")
+
+
+def prepare_folder(folder: str) -> None:
+    """Make the folder of the traces, and remove those of earlier runs. OSError."""
+    os.makedirs(folder, exist_ok=True)
+    ignored = os.path.join(folder, ".gitignore")
+    if not os.listdir(folder):
+        with open(ignored, "w", encoding="utf-8") as file:
+            file.write("*\n")
+    for name in os.listdir(folder):
+        match = _TRACE.fullmatch(name)
+        if match and not os.path.exists(f"/proc/{match[1]}"):
+            os.unlink(os.path.join(folder, name))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, "Permission denied", folder)
+
+
+def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
+    """The figures of a test for its report."""
+    found: List[Tuple[str, Any]] = []
+    for device, figures in sorted(measured.devices.items()):
+        if figures.used:
+            name = f"vramscope_gpu{device}"
+            found += [(f"{name}_peak_bytes", figures.peak_of("allocated")),
+                      (f"{name}_kept_bytes", figures.kept_of("allocated")),
+                      (f"{name}_total_peak_bytes", figures.peak.allocated)]
+    for limit in limits:
+        found.append((f"vramscope_{limit.marker}_bytes", limit.bytes))
+    if measured.trace:
+        found.append(("vramscope_trace", os.path.relpath(measured.trace)))
+    return found
+
+
+class Row:
+    """One test."""
+
+    def __init__(self, report: Any) -> None:
+        self.test, self.passed = str(report.nodeid), bool(report.passed)
+        self.devices: Dict[int, Dict[str, int]] = {}
+        self.limit: Optional[int] = None
+        self.trace: Optional[str] = None
+        self.marked = False
+        for name, value in report.user_properties:
+            match = _PROPERTY.fullmatch(name)
+            if match:
+                self.devices.setdefault(int(match[1]), {})[match[2]] = int(value)
+            elif name == "vramscope_limit_vram_bytes":
+                self.limit = int(value)
+            elif name == "vramscope_trace":
+                self.trace = str(value)
+            self.marked = self.marked or name.startswith("vramscope_limit_")
+
+    def entry(self) -> Dict[str, Dict[str, int]]:
+        return {str(d): {"peak": f["peak"], "kept": f["kept"]} for d, f in self.devices.items()}
+
+    @property
+    def peak(self) -> int:
+        return max((f["peak"] for f in self.devices.values()), default=0)
+
+
+class Table:
+    """Rows by test; the last run of a test counts."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.rows: Dict[str, Row] = {}
+        self.messages: List[str] = []
+
+    def add(self, report: Any) -> None:
+        if report.when == "call" and not report.skipped:
+            self.rows[report.nodeid] = Row(report)
+
+    # --- the baseline ---
+
+    def update_baseline(self) -> None:
+        options = self.config.option
+        if not options.vramscope_update_baseline:
+            return
+        path = options.vramscope_baseline
+        passed = {row.test: row.entry() for row in self.rows.values() if row.passed and row.devices}
+        entries = pytest_baseline.read(path) if os.path.exists(path) else {}
+        changed = sum(1 for test, entry in passed.items() if entries.get(test) != entry)
+        try:
+            pytest_baseline.write(path, {**entries, **passed})
+        except OSError as error:
+            self.messages.append(f"the baseline {path} could not be written: {error.strerror}")
+            return
+        failed = sum(1 for row in self.rows.values() if not row.passed)
+        self.messages.append(f"baseline {path}: {changed} of {len(passed)} tests changed"
+                             + (f"; {failed} failed and keep their old figures" if failed else ""))
+
+    def _compare(self) -> None:
+        options = self.config.option
+        if not options.vramscope_baseline or options.vramscope_update_baseline:
+            return
+        entries = pytest_baseline.read(options.vramscope_baseline)
+        lacking = [r.test for r in self.rows.values() if r.devices and r.test not in entries]
+        if lacking:
+            self.messages.append(f"not in the baseline {options.vramscope_baseline}, so not compared: "
+                                 + _some(lacking) + " (--vramscope-update-baseline adds them)")
+
+    # --- the end of the run ---
+
+    def write(self, terminal: Any) -> None:
+        used = sorted((r for r in self.rows.values() if r.devices), key=lambda r: (-r.peak, r.test))
+        self._compare()
+        idle = [r.test for r in self.rows.values() if r.marked and r.passed and not r.devices]
+        if idle:
+            self.messages.append("with a limit, but used no GPU memory: " + _some(idle))
+        if not used and not self.messages:
+            return
+        device = self.config.option.vramscope_simulate
+        terminal.section("GPU memory of tests (vramscope" + (f", simulated {device})" if device else ")"))
+        if used:
+            self._write_rows(terminal, used)
+        for message in self.messages:
+            terminal.line(message)
+        self._write_traces(terminal, used)
+
+    def _write_rows(self, terminal: Any, used: List[Row]) -> None:
+        top = self.config.option.vramscope_top
+        shown = used if top <= 0 else used[:top]
+        several = any(len(row.devices) > 1 or 0 not in row.devices for row in used)
+        terminal.line(f"{'peak':>10} {'kept':>10} {'limit':>10}  {'gpu  ' if several else ''}test")
+        for row in shown:
+            for device, figures in sorted(row.devices.items()):
+                limit = size_text(row.limit) if row.limit is not None else ""
+                sizes = f"{size_text(figures['peak']):>10} {size_text(figures['kept']):>10} {limit:>10}"
+                terminal.line(f"{sizes}  " + (f"{device:>3}  " if several else "") + row.test)
+        if len(shown) < len(used):
+            terminal.line(f"{len(shown)} of the {len(used)} tests that used GPU memory; "
+                          f"--vramscope-top=0 shows all")
+
+    def _write_traces(self, terminal: Any, used: List[Row]) -> None:
+        traces = sorted({row.trace for row in used if row.trace})
+        if len(traces) == 1:
+            terminal.line(f"more: vramscope report {shlex.quote(traces[0])}")
+        elif traces:
+            folder = os.path.dirname(traces[0])
+            terminal.line(f"{len(traces)} traces in {folder}; more: vramscope report {shlex.quote(folder)}")
+
+
+def _some(tests: List[str]) -> str:
+    return ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
