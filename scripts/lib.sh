@@ -155,6 +155,14 @@ vs_parsers() {
         vs_say "the parsers could not be installed; the test of vramscope check's formats is skipped"
 }
 
+# vs_pytest: installs pytest and pytest-xdist, for the tests of the pytest plugin, in build/pytest.
+# These tests are skipped without them.
+vs_pytest() {
+    [ "$VS_INSTALL" = yes ] || return 0
+    python3 "$VS_ROOT/tests/plugin/pytest_environment.py" fetch ||
+        vs_say "pytest could not be installed; the tests of the pytest plugin are skipped"
+}
+
 # --- CUDA headers ------------------------------------------------------------
 
 # vs_headers_in DIR...: true if the directories together contain all headers that the

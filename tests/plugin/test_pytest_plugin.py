@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin, run by pytest in a process of its own for each test, on the simulated GPU."""
+import json
+import os
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+MIB = 1 << 20
+SIMULATE = "--vramscope-simulate=t4-16g"
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Runs pytest with the plugin; returns its result."""
+    monkeypatch.setenv("PYTHONPATH", f"{os.environ['PYTHONPATH']}:{pathlib.Path(__file__).parent}")
+
+    def start(*arguments):
+        words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", *arguments]
+        return pytester.run(*map(str, words), timeout=200)
+    return start
+
+
+def write_tests(pytester, text):
+    """Writes the test file of the case; returns the numbers of its lines by what they contain."""
+    text = "import pytest, vramscope\nfrom plugin_gpu import allocate, free, select\n" + text
+    pytester.path.joinpath("test_case.py").write_text(text, encoding="utf-8")
+    return lambda part: next(i for i, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+PEAK = """
+@pytest.fixture(scope="module")
+def model():
+    pointer = allocate(100)
+    yield pointer
+    free(pointer)
+
+def forward():
+    return allocate(4) # the large one
+
+def twice():
+    first = forward()
+    second = allocate(2)
+    free(first)
+    free(second)
+
+@pytest.mark.limit_vram("6 MiB")
+def test_exact(model):
+    twice()
+
+@pytest.mark.limit_vram("6291455")
+def test_one_byte_less(model):
+    twice()
+"""
+
+
+def test_peak(pytester, run):
+    """The limit is that of the test, without its fixtures; one byte decides."""
+    line = write_tests(pytester, PEAK)
+    result = run(SIMULATE, "--junit-xml=j.xml")
+    result.assert_outcomes(passed=1, failed=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([
+        "peak of GPU memory 6,291,456 bytes exceeds the limit of 6,291,455 bytes by 1 B (0.0 %) on device 0",
+        "  @pytest.mark.limit_vram('6291455')",
+        "  beyond the 100.0 MiB in use before the test",
+        "allocated by the test and in use at its peak:",
+        f"     4.0 MiB   66.7 %     1x  *plugin_gpu.py:* allocate < forward (test_case.py:{line('large one')}) < "
+        f"twice:{line('first = ')} < test_one_byte_less:*",
+        "     2.0 MiB   33.3 %     1x  *",
+        "more: vramscope report .vramscope/pytest.*.vst --phase test:test_case.py::test_one_byte_less",
+        "*GPU memory of tests (vramscope, simulated t4-16g)*",
+        "   6.0 MiB        0 B    6.0 MiB  test_case.py::test_exact",
+        "more: vramscope report .vramscope/pytest.*.vst"])
+    assert "_inside" not in result.stdout.str() and "model" not in result.stdout.str()
+    figures = properties(pytester, "j.xml")["test_exact"]
+    assert figures["vramscope_gpu0_peak_bytes"] == str(6 * MIB), figures
+    assert figures["vramscope_gpu0_total_peak_bytes"] == str(106 * MIB), figures
+    assert figures["vramscope_limit_vram_bytes"] == str(6 * MIB), figures
+
+
+def properties(pytester, name):
+    """By test, the properties of a JUnit file."""
+    tree = xml.etree.ElementTree.parse(pytester.path / name)
+    return {case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")}
+            for case in tree.iter("testcase")}
+
+
+def test_peak_of_a_device(pytester, run):
+    write_tests(pytester, """
+@pytest.mark.limit_vram("2 MiB", device=1)
+def test_other_device():
+    free(allocate(9)); select(1); free(allocate(2))
+
+@pytest.mark.limit_vram("2 MiB")
+def test_each_device():
+    free(allocate(1)); select(1); free(allocate(3))
+
+@pytest.mark.limit_vram("1 MiB", device=7)
+def test_no_such_device():
+    free(allocate(1))
+
+@pytest.mark.limit_vram("2 MiB", metric="reserved")
+def test_reserved():
+    select(0); free(allocate(1.5)); free(allocate(64))
+""")
+    result = run("--vramscope-simulate=t4-16g,devices=2")
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(["*exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 1",
+                                 "*limit_vram('1 MiB', device=7): there is no device 7",
+                                 "peak of reserved GPU memory * exceeds the limit of 2.0 MiB*"])
+
+
+def test_leaks(pytester, run):
+    line = write_tests(pytester, """
+kept = []
+
+@pytest.mark.limit_vram_leaks("0")
+def test_leak():
+    kept.append(allocate(3)) # kept
+    free(allocate(50))
+
+@pytest.mark.limit_vram_leaks
+def test_clean():
+    free(allocate(50))
+
+class Cycle:
+    def __init__(self):
+        self.me, self.pointer = self, allocate(5)
+    def __del__(self):
+        free(self.pointer)
+
+@pytest.mark.limit_vram_leaks()
+def test_cycle():
+    Cycle()
+
+@pytest.mark.limit_vram_leaks(warmup=2)
+def test_warm():
+    if len(kept) < 3:
+        kept.append(allocate(1))
+
+@pytest.mark.limit_vram_leaks("4 MiB")
+class TestAccepted:
+    def test_method(self):
+        kept.append(allocate(4))
+""")
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(["leak of GPU memory 3.0 MiB exceeds the limit of 0 B by 3.0 MiB on device 0",
+                                 "  in use before the test 0 B, after it 3.0 MiB",
+                                 "allocated by the test and still in use:",
+                                 f"     3.0 MiB  100.0 %     1x  * < test_leak (test_case.py:{line('# kept')})"])
+
+
+def test_growth(pytester, run):
+    line = write_tests(pytester, """
+kept = []
+
+def train(steps, mib):
+    for number in range(steps):
+        vramscope.step(number)
+        batch = allocate(7)
+        if not kept:
+            kept.append(allocate(20)) # optimizer state of the first step
+        if mib:
+            kept.append(allocate(mib)) # grows
+        free(batch)
+
+@pytest.mark.limit_vram_growth("0")
+def test_flat():
+    train(5, 0)
+
+@pytest.mark.limit_vram_growth("1 MiB")
+def test_grows():
+    train(5, 2)
+
+@pytest.mark.limit_vram_growth("2 MiB")
+def test_within():
+    train(5, 2)
+
+@pytest.mark.limit_vram_growth("0")
+def test_too_few():
+    train(2, 0)
+
+@pytest.mark.limit_vram_growth("1 MiB")
+def test_without_steps():
+    kept.append(allocate(3))
+""")
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=2, failed=3)
+    result.stdout.fnmatch_lines([
+        "growth of GPU memory per step 2.0 MiB exceeds the limit of 1.0 MiB by 1.0 MiB (100.0 %) on device 0",
+        "  6.0 MiB in 3 steps, from 22.0 MiB to 28.0 MiB",
+        "allocated in these steps and still in use after them:",
+        f"     6.0 MiB  100.0 %     3x  * < train (test_case.py:{line('# grows')}) < test_grows:*",
+        "*limit_vram_growth('0') needs at least 3 calls of vramscope.step() in the test, which has 2*",
+        "growth of GPU memory 3.0 MiB exceeds the limit of 1.0 MiB by 2.0 MiB (200.0 %) on device 0"])
+
+
+def test_phases_of_the_trace(pytester, run):
+    """`vramscope check` knows each test, and agrees with the plugin."""
+    write_tests(pytester, """
+def test_small():
+    free(allocate(2))
+
+def test_large():
+    free(allocate(5))
+""")
+    run(SIMULATE).assert_outcomes(passed=2)
+    trace, = pytester.path.glob(".vramscope/pytest.*.vst")
+    for limit, status in (("4MiB", 1), ("5MiB", 0)):
+        pytester.path.joinpath("b.toml").write_text(
+            f'[[limit]]\ntest = "test_case.py::test_large"\nmax-peak = "{limit}"\n', encoding="utf-8")
+        result = pytester.run("vramscope", "check", str(trace), "--budget", "b.toml", timeout=100)
+        assert result.ret == status, result.stdout.str()
+    report = json.loads(pytester.run("vramscope", "report", "--json", str(trace)).stdout.str())
+    assert {"test:test_case.py::test_small", "test:test_case.py::test_large"} <= {
+        phase["name"] for phase in report["phases"]}
+
+
+FAILING = """
+def test_wrong():
+    pointer = allocate(9)
+    free(pointer)
+    assert 1 == 2
+
+def test_out_of_memory():
+    allocate(1 << 30)
+
+def test_host_only():
+    assert 1 == 3
+
+@pytest.mark.xfail(strict=True)
+@pytest.mark.limit_vram("1 MiB")
+def test_expected():
+    free(allocate(2))
+
+@pytest.mark.skip
+@pytest.mark.limit_vram("1 MiB")
+def test_skipped():
+    pass
+"""
+
+
+def test_sites_of_failing_tests(pytester, run):
+    line = write_tests(pytester, FAILING)
+    result = run(SIMULATE)
+    result.assert_outcomes(failed=3, xfailed=1, skipped=1)
+    result.stdout.fnmatch_lines(["E       assert 1 == 2",
+                                 "*GPU memory at the peak of the test*",
+                                 "device 0: 9.0 MiB allocated by the test at its peak",
+                                 f"     9.0 MiB  100.0 %     1x  * < test_wrong (test_case.py:{line('(9)')})"])
+    text = result.stdout.str()
+    assert text.count("GPU memory at the peak of the test") == 1, text
+
+
+def test_workers(pytester, run):
+    """pytest-xdist: each worker has a trace; one table, one baseline, the same figures."""
+    write_tests(pytester, PEAK + """
+@pytest.mark.parametrize("mib", [1, 2, 3, 4, 5, 6])
+def test_sized(mib):
+    free(allocate(mib))
+""")
+    outputs = []
+    for words in ((), ("-n", "2")):
+        result = run(SIMULATE, "--vramscope-top=0", "--vramscope-baseline=b.json", "--vramscope-update-baseline",
+                     *words)
+        result.assert_outcomes(passed=7, failed=1)
+        lines = result.stdout.lines
+        outputs.append([text for text in lines if "::test_" in text and " MiB " in text and text.startswith(" ")])
+        outputs.append(pytester.path.joinpath("b.json").read_text(encoding="utf-8"))
+        pytester.path.joinpath("b.json").unlink()
+        result.stdout.fnmatch_lines(["peak of GPU memory 6,291,456 bytes exceeds*", "more: vramscope report .vr*"])
+    assert outputs[0] == outputs[2] and len(outputs[0]) == 8, outputs
+    assert outputs[1] == outputs[3] and len(json.loads(outputs[1])["tests"]) == 7, outputs
+
+
+def test_baseline(pytester, run):
+    case = """
+kept = []
+
+def test_a():
+    free(allocate({a}))
+
+def test_b():
+    free(allocate(50))
+
+def test_c():
+    kept.append(allocate(1 + {c}))
+    free(allocate(30))
+"""
+    path = pytester.path / "base.json"
+    write_tests(pytester, case.format(a=100, c=0))
+    result = run(SIMULATE, "--vramscope-baseline=base.json")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*there is no base.json. Write it once with --vramscope-update-baseline*"])
+    result = run(SIMULATE, "--vramscope-baseline=base.json", "--vramscope-update-baseline")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["baseline base.json: 3 of 3 tests changed"])
+    first = json.loads(path.read_text(encoding="utf-8"))
+    assert first["tests"]["test_case.py::test_c"] == {"0": {"peak": 31 * MIB, "kept": MIB}}, first
+    run(SIMULATE, "--vramscope-baseline=base.json").assert_outcomes(passed=3)
+
+    write_tests(pytester, case.format(a=102, c=0.5) + "\ndef test_new():\n    free(allocate(1))\n")
+    for tolerance, failed in (("0", 2), ("2%", 1), ("1 MiB", 1), ("1%", 2), ("3MiB", 0)):
+        result = run(SIMULATE, "--vramscope-baseline=base.json", f"--vramscope-tolerance={tolerance}")
+        result.assert_outcomes(passed=4 - failed, failed=failed)
+    result = run(SIMULATE, "--vramscope-baseline=base.json")
+    result.stdout.fnmatch_lines([
+        "peak of GPU memory 102.0 MiB exceeds the baseline of 100.0 MiB by 2.0 MiB (2.0 %) on device 0",
+        "  base.json, tolerance 0 %", "allocated by the test and in use at its peak:",
+        "*GPU memory still in use after the test 1.5 MiB exceeds the baseline of 1.0 MiB by 512.0 KiB*",
+        "not in the baseline base.json, so not compared: test_case.py::test_new (*"])
+    # an update of a part keeps the rest
+    run(SIMULATE, "--vramscope-baseline=base.json", "--vramscope-update-baseline", "-k", "test_a")
+    second = json.loads(path.read_text(encoding="utf-8"))
+    assert second["tests"]["test_case.py::test_a"]["0"]["peak"] == 102 * MIB
+    assert second["tests"]["test_case.py::test_c"] == first["tests"]["test_case.py::test_c"]
+    path.write_text('{"schema": "vramscope.baseline/1"}', encoding="utf-8")
+    result = run(SIMULATE, "--vramscope-baseline=base.json")
+    assert result.ret == 4 and "vramscope.pytest-baseline/1" in result.stderr.str()
+
+
+def test_unrecorded(pytester, run):
+    """Without an option a test with a limit is an error, which says what to type; others run."""
+    text = PEAK + "\ndef test_other():\n    pass\n"
+    pytester.path.joinpath("test_case.py").write_text("import pytest\n" + text, encoding="utf-8")
+    result = run()
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(["@pytest.mark.limit_vram needs a process that vramscope records*",
+                                 "    pytest --vramscope-simulate h100-80g    on any machine"])
+    pytester.path.joinpath("test_case.py").write_text(
+        "import pytest\n@pytest.mark.limit_vram('1 MiB')\ndef test_off():\n    pass\n", encoding="utf-8")
+    run("--vramscope-off", SIMULATE).assert_outcomes(passed=1)
+    assert not pytester.path.joinpath(".vramscope").exists()
+
+
+def test_unused(pytester, run):
+    """Without options and markers nothing more of the package is loaded, and nothing is printed."""
+    pytester.path.joinpath("test_case.py").write_text("""
+import sys
+def test_modules():
+    loaded = [m for m in sys.modules if m.startswith(("vramscope.pytest_", "torch"))]
+    assert loaded == ["vramscope.pytest_plugin"], loaded
+""", encoding="utf-8")
+    result = run()
+    result.assert_outcomes(passed=1)
+    assert "GPU memory" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("mark, text", [
+    ('limit_vram("2 Gigs")', "'2 Gigs' is not a size"), ("limit_vram()", "limit_vram() missing 1 required"),
+    ("limit_vram(-1)", "-1 is not a size"), ('limit_vram("1.5")', "'1.5' is not a size"),
+    ("limit_vram(1, metrics=2)", "unexpected keyword argument 'metrics'"),
+    ("limit_vram(1, metric='peak')", "metric='peak' is not one of 'allocated', 'reserved'"),
+    ("limit_vram_growth(1, skip=-1)", "skip=-1 is not a number"),
+    ("limit_vram_leaks(0, device='0')", "device='0' is not a number")])
+def test_wrong_marker(pytester, run, mark, text):
+    pytester.path.joinpath("test_case.py").write_text(
+        f"import pytest\n@pytest.mark.{mark}\ndef test_it():\n    pass\n", encoding="utf-8")
+    result = run()
+    assert result.ret == 4, result.stdout.str()
+    assert "test_case.py::test_it" in result.stderr.str() and text in result.stderr.str(), result.stderr.str()
+
+
+def test_wrong_marker_in_workers(pytester, run):
+    pytester.path.joinpath("test_case.py").write_text(
+        "import pytest\n@pytest.mark.limit_vram('many')\ndef test_it():\n    pass\n", encoding="utf-8")
+    result = run(SIMULATE, "-n1")
+    result.assert_outcomes(errors=1)
+    assert "'many' is not a size" in result.stdout.str()
+
+
+@pytest.mark.parametrize("words, text", [
+    (("--vramscope-update-baseline",), "needs --vramscope-baseline FILE"),
+    ((SIMULATE, "--vramscope-tolerance=x"), "'x' is not a tolerance"),
+    ((SIMULATE, "--vramscope-output=test_case.py"), "cannot write traces to test_case.py")])
+def test_wrong_option(pytester, run, words, text):
+    pytester.path.joinpath("test_case.py").write_text("def test_it():\n    pass\n", encoding="utf-8")
+    result = run(*words)
+    assert result.ret == 4 and text in result.stderr.str(), (result.ret, result.stderr.str())
+
+
+def test_restart_keeps_the_command_line(pytester, run, monkeypatch):
+    """Arguments, exit status, colours, captured output and the working folder; options of addopts too."""
+    pytester.path.joinpath("pytest.ini").write_text(f"[pytest]\naddopts = {SIMULATE}\n", encoding="utf-8")
+    write_tests(pytester, """
+import os, sys
+print("imported", file=sys.stderr)
+
+def test_words():
+    assert vramscope.loaded() and "a b 'c'" in sys.orig_argv[-1] and os.path.exists("test_case.py")
+    print("hidden")
+
+def test_empty(capfd):
+    os.write(1, b"x")
+    assert capfd.readouterr().out == "x"
+""")
+    result = run("--color=yes", "-k", "words or empty",
+                 "-o", "junit_suite_name=a b 'c'")
+    assert "\x1b[" in result.stdout.str() and "2 passed" in result.stdout.str(), result.stdout.str()
+    assert "hidden" not in result.stdout.str() and result.ret == 0
+    assert run("-k", "nothing_of_this").ret == 5
+    assert len(list(pytester.path.glob(".vramscope/pytest.*.vst"))) <= 1, "traces of earlier runs stay"
+
+
+def test_under_run(pytester, run):
+    """Somebody else started `vramscope run`: the plugin measures, and starts nothing."""
+    write_tests(pytester, PEAK)
+    result = pytester.run("vramscope", "run", "-q", "--simulate", "t4-16g", "-o", "own.vst", "--",
+                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=100)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["more: vramscope report own.vst --phase *"])
+
+
+def test_limit_without_gpu_memory(pytester, run):
+    write_tests(pytester, "\n@pytest.mark.limit_vram('1 MiB')\ndef test_idle():\n    pass\n")
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["with a limit, but used no GPU memory: test_case.py::test_idle"])
+
+
+def test_rows(pytester, run):
+    write_tests(pytester, """
+@pytest.mark.parametrize("mib", range(1, 13))
+def test_sized(mib):
+    free(allocate(mib))
+""")
+    result = run(SIMULATE)
+    result.stdout.fnmatch_lines(["  12.0 MiB        0 B             test_case.py::test_sized[[]12]",
+                                 "10 of the 12 tests that used GPU memory; --vramscope-top=0 shows all"])
+    assert "test_sized[2]" not in result.stdout.str()
+    assert "test_sized[2]" in run(SIMULATE, "--vramscope-top=0").stdout.str()
