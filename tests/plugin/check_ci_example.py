@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""examples/ci: the commands of its README in a copy of the project, and the files for CI systems.
+
+    check_ci_example.py SOURCE BUILD readme | workflows | torch
+
+Skipped (77) without pytest, a parser of YAML, or PyTorch.
+"""
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest_environment
+
+FAILING = {"vramscope check train.vst --budget vramscope.toml": 1}
+
+
+def skip(text):
+    print("skipped:", text)
+    sys.exit(pytest_environment.SKIPPED)
+
+
+def commands(readme):
+    """The command lines of the README with the lines that it shows below each."""
+    found = []
+    for block in re.findall(r"(?ms)^```console\n(.*?)^```", readme):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def environment(source, build, scratch, python):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("VRAMSCOPE_", "PYTEST_"))
+           and k not in ("LD_PRELOAD", "PYTHONPATH", "CI", "MAKEFLAGS")}
+    tools = scratch / "tools"
+    tools.mkdir()
+    # the plugin of the tree, without an installed package that names it
+    (tools / "pytest").write_text(f'#!/bin/sh\nexec "{python}" -m pytest -p vramscope.pytest_plugin "$@"\n',
+                                  encoding="utf-8")
+    (tools / "pytest").chmod(0o755)
+    env.update(PYTHONPATH=f"{source / 'python'}", PATH=f"{tools}:{build / 'bin'}:{env['PATH']}",
+               PYTHONDONTWRITEBYTECODE="1")
+    return env
+
+
+def copy_of(source, scratch):
+    project = scratch / "project"
+    shutil.copytree(source / "examples/ci", project,
+                    ignore=shutil.ignore_patterns("train", "*.so", "*.vst*", ".vramscope", "__pycache__"))
+    return project
+
+
+def readme(source, build, scratch, env, project):
+    failed = False
+    for command, shown in commands((project / "README.md").read_text(encoding="utf-8")):
+        if command.startswith("pip "):
+            continue
+        done = subprocess.run(command, shell=True, env=env, cwd=project, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=200)
+        expected = FAILING.get(command, 1 if "pytest" in command and failed and shown else 0)
+        if "update-baseline" in command:
+            expected = 0
+        assert done.returncode == expected, (command, done.returncode, done.stdout)
+        failed = failed or done.returncode != 0
+        for line in shown:
+            assert line in done.stdout, (command, line, done.stdout)
+    text = (project / "README.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w./-]+\.(?:yml|py|toml|json|ini|c))`", text):
+        assert name == ".gitlab-ci.yml" or (project / name).exists(), name
+    assert failed
+
+
+def workflows(source, build, scratch, env, project):
+    files = {"github/gpu-memory.yml": ("vendor.github-workflows",),
+             "gitlab/gpu-memory.gitlab-ci.yml": ("vendor.gitlab-ci", "--data-transform", "gitlab-ci")}
+    pythons = [p for p in pytest_environment.find().values() if subprocess.run(
+        [p, "-c", "import check_jsonschema"], stderr=subprocess.DEVNULL).returncode == 0]
+    if not pythons:
+        skip("check-jsonschema is not installed; tests/plugin/pytest_environment.py fetch installs it")
+    for name, (schema, *options) in files.items():
+        words = [pythons[-1], "-m", "check_jsonschema", "--builtin-schema", schema, *options]
+        assert subprocess.run([*words, project / name]).returncode == 0, name
+        text = (project / name).read_text(encoding="utf-8")
+        wrong = scratch / "wrong.yml"  # the validator sees a mistake
+        wrong.write_text(re.sub(r"(?m)^( *)(runs-on|extends): .*", r"\1\2: 5", text), encoding="utf-8")
+        assert subprocess.run([*words, wrong], stdout=subprocess.DEVNULL).returncode == 1, name
+        for word in ("train.vst", "vramscope.toml", "tests-memory.json"):
+            assert word in text and (word == "train.vst" or (project / word).exists()), (name, word)
+    shell_of_the_jobs(project, files, env, pythons[-1])
+
+
+def shell_of_the_jobs(project, files, env, python):
+    """The jobs of the simulated GPU: their commands run as they are in the files."""
+    reader = "import sys, json, ruamel.yaml as y; print(json.dumps(y.YAML(typ='safe').load(open(sys.argv[1]))))"
+    for name in files:
+        done = subprocess.run([python, "-c", reader, project / name], stdout=subprocess.PIPE, text=True, check=True)
+        import json
+        content = json.loads(done.stdout)
+        if "jobs" in content:
+            lines = [step["run"] for step in content["jobs"]["simulated"]["steps"] if "run" in step]
+        else:
+            lines = content[".gpu-memory"]["before_script"] + content["gpu-memory-simulated"]["script"]
+        lines = [line for line in lines if "pip install" not in line and "venv" not in line]
+        script = "\n".join(line.replace("pytest -n auto", "pytest -n 2") for line in lines)
+        env = dict(env, GITHUB_STEP_SUMMARY=str(project / "summary.md"))
+        done = subprocess.run(["bash", "-e", "-c", script], env=env, cwd=project, text=True, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode == 0, (name, script, done.stdout)
+        assert (project / "tests.xml").exists() and (project / "train.vst").exists()
+    assert "peak" in (project / "summary.md").read_text(encoding="utf-8")
+    for name in ("memory.sarif", "memory.codequality.json", "memory.metrics", "memory.xml"):
+        assert (project / name).stat().st_size > 0, name
+
+
+def torch(source, build, scratch, env, project):
+    """The tests of the PyTorch model, and that they can fail: with the line of the model that holds most."""
+    sys.path.insert(0, str(source / "tests/torch"))
+    environments = importlib.import_module("environments").find()
+    pure = pytest_environment.FOLDER / "newest"
+    sites = sorted(pure.glob("lib/python3.*/site-packages"))
+    for each in environments:
+        if sites and each.site.parts[-2] == sites[0].parts[-2]:
+            break
+    else:
+        skip("no environment with PyTorch for the Python of build/pytest")
+    env = dict(env, PYTHONPATH=f"{source / 'python'}:{sites[0].resolve()}")
+    words = [each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", "test_ci_model.py"]
+    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=280)
+    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+    path = project / "test_ci_model.py"
+    text = path.read_text(encoding="utf-8").replace("80 MiB", "30 MiB")
+    text = text.replace("        loss.backward()\n", "        loss.backward()\n        kept.append(loss)\n")
+    path.write_text(text.replace("def train(", "kept = []\n\n\ndef train("), encoding="utf-8")
+    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=280)
+    assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
+    assert re.search(r"exceeds the limit of 30\.0 MiB(?s:.*)test_ci_model\.py:\d+ train", done.stdout), done.stdout
+    assert re.search(r"growth of GPU memory per step 512 B exceeds the limit of 0 B", done.stdout), done.stdout
+
+
+def main():
+    source, build, case = sys.argv[1:]
+    source, build = pathlib.Path(source).resolve(), pathlib.Path(build).resolve()
+    pythons = pytest_environment.find()
+    if not pythons:
+        skip("pytest is not installed; tests/plugin/pytest_environment.py fetch installs it in build/pytest")
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        env = environment(source, build, scratch, list(pythons.values())[-1])
+        globals()[case](source, build, scratch, env, copy_of(source, scratch))
+
+
+if __name__ == "__main__":
+    main()
