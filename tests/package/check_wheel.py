@@ -150,7 +150,41 @@ def one_environment(wheel, tools, python, scratch):
                "t.sites()[0].text.split()[0], sum(1 for e in t.events('alloc')))"], env, cwd=scratch)
     allocated, place, count = out.split()
     assert int(allocated) > 300 << 20 and place == "keep_for_debugging" and int(count) > 100, out
+    plugin(own, scratch, env)
     consumers(tools, own, scratch, env)
+
+
+LIMITED = """
+import ctypes, pytest
+cuda = ctypes.CDLL("libcudart.so")
+
+@pytest.mark.limit_vram("2 MiB")
+def test_fits():
+    pointer = ctypes.c_void_p()
+    assert cuda.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(3 << 20)) == 0
+"""
+
+
+def plugin(python, scratch, env):
+    """pytest finds the plugin by its entry point. pytest itself comes from build/pytest: it is pure Python."""
+    version = run([python, "-c", "import sys; print(*sys.version_info[:2])"], env).split()
+    release = "newest" if (int(version[0]), int(version[1])) >= (3, 10) else "oldest"
+    sites = glob.glob(str(HERE.parents[1] / f"build/pytest/{release}/lib/python3.*/site-packages"))
+    if not sites:
+        print("the pytest plugin was not tested: tests/plugin/pytest_environment.py fetch installs pytest")
+        return
+    folder = scratch / "tested"
+    folder.mkdir()
+    (folder / "test_limited.py").write_text(LIMITED, encoding="utf-8")
+    env = dict(env, PYTHONPATH=sites[0])
+    words = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    out = run([*words, "--vramscope-simulate", "h100-80g"], env, status=1, cwd=folder)
+    assert "peak of GPU memory 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 0" in out, out
+    assert "3.0 MiB  100.0 %     1x  test_limited.py:8 test_fits" in out, out
+    out = run([*words, "-n", "2", "--vramscope-simulate", "h100-80g"], env, status=1, cwd=folder)
+    assert "exceeds the limit" in out and "simulated h100-80g" in out, out
+    out = run([*words, "--vramscope-off", "--collect-only"], env, cwd=folder)
+    assert "test_limited.py::test_fits" in out, out
 
 
 def consumers(tools, python, scratch, env):
