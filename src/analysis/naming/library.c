@@ -191,3 +191,15 @@ bool vs_library_installed(const char *path, char *name)
              installed ? (int)(length < VS_PACKAGE_MAX ? length : VS_PACKAGE_MAX - 1) : 0, base);
     return installed;
 }
+
+const char *vs_library_of_header(const char *file)
+{
+    static const struct { const char *folder, *name; } headers[] = {
+        {"/include/c++/", "C++ library"}, {"/include/thrust/", "Thrust"}, {"/include/cub/", "CUB"},
+        {"/include/cuda/", "libcu++"}, {"/include/nv/", "libcu++"},
+    };
+    for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
+        if (strstr(file, headers[i].folder))
+            return headers[i].name;
+    return file && begins(file, "/usr/include/") ? "system header" : NULL;
+}

@@ -39,4 +39,9 @@ bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t
  * python_file.h) receives its common name or its file's, "" for the user's. */
 bool vs_library_installed(const char *path, char *name);
 
+/* vs_library_of_header: the library whose template or inline function is defined in the header *file*
+ * (a path of the debug information; NULL: unknown) of a system folder: "C++ library", "Thrust".
+ * NULL for other files. */
+const char *vs_library_of_header(const char *file);
+
 #endif

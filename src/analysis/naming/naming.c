@@ -94,6 +94,9 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
                                                    named[k].line, named[k].inlined, named[k].known,
                                                    python, (unsigned)i, ""};
             memcpy(all[count - 1].library, library, sizeof library);
+            const char *header = python || *library ? NULL : vs_library_of_header(named[k].file);
+            if (header) /* compiled into the program, and not its own code */
+                snprintf(all[count - 1].library, sizeof library, "%s", header);
         }
     }
     size_t first = 0, last = count;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/naming/library.h"
+#include "analysis/naming/naming.h"
 #include "analysis/naming/python_file.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
@@ -552,6 +553,27 @@ static void an_object_is_a_librarys_by_name_or_folder(void **state)
     }
 }
 
+static void templates_of_system_headers_are_not_the_users_code(void **state)
+{
+    (void)state;
+    assert_string_equal(vs_library_of_header("/usr/include/c++/12/bits/shared_ptr.h"), "C++ library");
+    assert_string_equal(vs_library_of_header("/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/"
+                                             "bits/std_thread.h"), "C++ library");
+    assert_string_equal(vs_library_of_header("/usr/local/cuda-13.0/include/thrust/device_vector.h"), "Thrust");
+    assert_string_equal(vs_library_of_header("/usr/include/eigen3/Eigen/Core"), "system header");
+    assert_null(vs_library_of_header("/home/u/project/include/pool.h"));
+    assert_null(vs_library_of_header(NULL));
+
+    struct vs_chain_frame frames[] = {
+        {.function = "std::make_shared<Buffer>", .file = "/usr/include/c++/12/bits/shared_ptr.h", .module = "a",
+         .library = "C++ library"},
+        {.function = "keep", .file = "/home/u/a.cpp", .module = "a"},
+    };
+    assert_true(vs_naming_fold(frames, 2));
+    assert_string_equal(frames[0].library, "C++ library");
+    assert_string_equal(frames[1].library, "");
+}
+
 static void a_long_first_function_leaves_room_for_its_line(void **state)
 {
     (void)state;
@@ -605,6 +627,7 @@ int main(void)
         cmocka_unit_test(a_package_that_the_program_is_started_from_is_the_users),
         cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
         cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
+        cmocka_unit_test(templates_of_system_headers_are_not_the_users_code),
         cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
         cmocka_unit_test(requests_of_one_call_have_the_same_caller),
     };
