@@ -243,11 +243,12 @@ VRAMSCOPE_API int vramscope_start_recording(void);
 /* Write all recorded events to the trace file. Returns when they are written. */
 VRAMSCOPE_API void vramscope_flush(void);
 
-/* Write a complete trace of everything so far to *path*, which is replaced if it exists; the
- * recording goes on. Other threads that allocate wait meanwhile. -1 with errno: ESRCH if nothing
- * is recorded (before the first CUDA call, in a forked child, without a trace, or if the trace is a
- * pipe), EINVAL if *path* is empty or the trace itself, otherwise the reason why *path* could not
- * be written; it is unchanged then. */
+/* Write a complete trace of everything so far to *path*; a file of that name is replaced. The
+ * recording goes on. Other threads that allocate wait until everything so far is in the trace, but
+ * not for the copy. -1 with errno: ESRCH if nothing is recorded (before the first CUDA call, in a
+ * forked child, without a trace, or if the trace is a pipe), EINVAL if *path* is empty, the trace
+ * itself, a pipe or a device, otherwise the reason why *path* could not be written; it is unchanged
+ * then. */
 VRAMSCOPE_API int vramscope_dump(const char *path);
 
 /* --- stream-ordered allocator ---

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vs_cancel.h"
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
@@ -112,7 +113,7 @@ static struct vs_window *window_of_locked(struct vs_recorder *r, uint64_t sequen
 }
 
 /* After settle_locked. */
-static bool put_end_locked(struct vs_recorder *r)
+static bool put_end_event_locked(struct vs_recorder *r)
 {
     struct vs_ending *e = &r->ending;
     struct vs_event event = {.kind = VS_EVENT_end,
@@ -123,12 +124,19 @@ static bool put_end_locked(struct vs_recorder *r)
     if (!drain_locked(r))
         return false;
     e->window = window_of_locked(r, r->sequence);
+    return true;
+}
+
+static bool put_end_locked(struct vs_recorder *r)
+{
+    if (!put_end_event_locked(r))
+        return false;
     if (vs_writer_finish(r)) {
         vs_writer_report_failed_locked(r, errno);
         vs_recorder_fail_locked(r);
         return false;
     }
-    e->on = true;
+    r->ending.on = true;
     r->end_again = false;
     r->finished = true;
     return true;
@@ -243,25 +251,47 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
 
 /* --- the program asks for a copy --- */
 
+/* The trace has an end only until it is remembered in *copy*. A disk without room for that end is
+ * no reason to stop: the next window decides. */
+static enum vs_err begin_copy_locked(struct vs_recorder *r, struct vs_own_copy *copy)
+{
+    struct vs_ending *e = &r->ending;
+    e->reason = VS_END_COPY;
+    e->status = 0;
+    e->final = e->live = false;
+    if (!put_end_event_locked(r))
+        return VS_ERR_STATE;
+    enum vs_err err = vs_writer_finish(r);
+    if (!err)
+        err = vs_own_copy_begin(copy, r->writer.fd, e->mark.offset, r->writer.offset);
+    int error = errno;
+    if (!take_back_locked(r) && !err) {
+        vs_own_copy_close(copy);
+        err = VS_ERR_STATE;
+    }
+    errno = error;
+    return err;
+}
+
+/* Written without the lock: the disk of *path* may be slow. */
 enum vs_err vs_recorder_copy(struct vs_recorder *r, const char *path)
 {
     if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || r->pid != getpid())
         return VS_ERR_STATE;
-    vs_recorder_acquire(r);
+    struct vs_own_copy copy;
     enum vs_err err = VS_ERR_STATE;
-    if (r->writer.regular && !r->closed && !r->failed && !r->ending.on && settle_locked(r)) {
-        r->ending.reason = VS_END_COPY;
-        r->ending.status = 0;
-        r->ending.final = r->ending.live = false;
-        if (put_end_locked(r)) {
-            err = vs_own_file_copy(r->writer.fd, path);
-            int error = errno;
-            if (!take_back_locked(r) && !err)
-                err = VS_ERR_STATE;
-            errno = error;
-        }
-    }
+    int cancel = vs_cancel_hold();
+    vs_recorder_acquire(r);
+    if (r->writer.regular && !r->closed && !r->failed && !r->ending.on && settle_locked(r))
+        err = begin_copy_locked(r, &copy);
     vs_recorder_release(r);
+    if (!err) {
+        err = vs_own_copy_write(&copy, path);
+        int error = errno;
+        vs_own_copy_close(&copy);
+        errno = error;
+    }
+    vs_cancel_restore(cancel);
     return err;
 }
 

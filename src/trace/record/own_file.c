@@ -12,7 +12,13 @@
 #include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_clock.h"
+#include "base/vs_link.h"
+#include "base/vs_signal_guard.h"
 
 static bool is_stream(const struct stat *st)
 {
@@ -62,23 +68,6 @@ void vs_own_file_remove(const char *path, uint64_t device, uint64_t inode)
 
 /* --- copies --- */
 
-static bool copy_all(int from, int to)
-{
-    for (;;) {
-        ssize_t n = sendfile(to, from, NULL, (size_t)1 << 30);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0;
-    }
-}
-
-static bool is_same(int fd, const char *path)
-{
-    struct stat a, b;
-    return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* *fd* by another name, for reading: the trace may have been moved. */
 static int reopen(int fd)
 {
@@ -87,13 +76,94 @@ static int reopen(int fd)
     return open(name, O_RDONLY | O_CLOEXEC);
 }
 
-static bool replace(int from, const char *path, const char *beside)
+static bool read_all(int fd, void *to, size_t bytes, uint64_t offset)
 {
-    int to = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR) {
+            errno = n ? errno : EIO; /* somebody cut the file */
+            return false;
+        }
+    }
+    return true;
+}
+
+enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes, uint64_t end)
+{
+    *copy = (struct vs_own_copy){.from = reopen(fd), .bytes = bytes, .tail_bytes = end - bytes};
+    if (copy->from < 0)
+        return VS_ERR_IO;
+    copy->tail = vs_pages_map(copy->tail_bytes);
+    if (copy->tail && read_all(copy->from, copy->tail, copy->tail_bytes, bytes))
+        return VS_OK;
+    int error = copy->tail ? errno : ENOMEM;
+    vs_own_copy_close(copy);
+    errno = error;
+    return VS_ERR_IO;
+}
+
+void vs_own_copy_close(struct vs_own_copy *copy)
+{
+    if (copy->tail)
+        vs_pages_unmap(copy->tail, copy->tail_bytes);
+    close(copy->from);
+}
+
+/* The name of the file that *path* leads to. VS_ERR_ARG: it is the trace, or neither a plain file
+ * nor absent. Nothing is opened: a pipe without a reader would block. */
+static enum vs_err resolve(const char *path, int from, char real[PATH_MAX])
+{
+    struct stat st, own;
+    if (snprintf(real, PATH_MAX, "%s", path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return VS_ERR_IO;
+    }
+    if (!vs_link_follow(real, PATH_MAX))
+        return VS_ERR_IO;
+    if (stat(real, &st))
+        return errno == ENOENT ? VS_OK : VS_ERR_IO;
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return VS_ERR_IO;
+    }
+    bool same = !fstat(from, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+    return S_ISREG(st.st_mode) && !same ? VS_OK : VS_ERR_ARG;
+}
+
+static bool copy_all(const struct vs_own_copy *copy, int to)
+{
+    off_t at = 0;
+    while ((uint64_t)at < copy->bytes) {
+        uint64_t left = copy->bytes - (uint64_t)at;
+        ssize_t n = sendfile(to, copy->from, &at, left < (1u << 30) ? left : 1u << 30);
+        if (n == 0)
+            errno = EIO; /* somebody cut the trace */
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+    }
+    for (size_t done = 0; done < copy->tail_bytes;) {
+        ssize_t n = write(to, copy->tail + done, copy->tail_bytes - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* *beside*: a name that no other thread or process takes. */
+static bool replace(const struct vs_own_copy *copy, const char *path, const char *beside)
+{
+    int to = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0)
         return false;
-    bool good = copy_all(from, to);
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard);
+    bool good = copy_all(copy, to);
     int error = errno;
+    vs_signal_guard_leave(&guard);
     if (close(to) && good) {
         error = errno;
         good = false;
@@ -108,21 +178,16 @@ static bool replace(int from, const char *path, const char *beside)
     return good;
 }
 
-enum vs_err vs_own_file_copy(int fd, const char *path)
+enum vs_err vs_own_copy_write(const struct vs_own_copy *copy, const char *path)
 {
-    char beside[PATH_MAX];
-    if (is_same(fd, path))
-        return VS_ERR_ARG;
-    if (snprintf(beside, sizeof beside, "%s.%d.new", path, (int)getpid()) >= (int)sizeof beside) {
+    char real[PATH_MAX], beside[PATH_MAX];
+    enum vs_err err = resolve(path, copy->from, real);
+    if (err)
+        return err;
+    if (snprintf(beside, sizeof beside, "%s.%d-%llx.new", real, (int)syscall(SYS_gettid),
+                 (unsigned long long)vs_clock_ns()) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return VS_ERR_IO;
     }
-    int from = reopen(fd);
-    if (from < 0)
-        return VS_ERR_IO;
-    bool good = replace(from, path, beside);
-    int error = errno;
-    close(from);
-    errno = error;
-    return good ? VS_OK : VS_ERR_IO;
+    return replace(copy, real, beside) ? VS_OK : VS_ERR_IO;
 }

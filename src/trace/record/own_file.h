@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The files a recording creates. Only files that it created itself are ever written to, cut or
- * removed; an existing file of that name is left as it is. A copy that the program asks for takes
- * the place that it names. Private to src/trace. */
+ * removed; an existing file of that name is left as it is. A copy that the program asks for replaces
+ * a plain file. Private to src/trace. */
 #ifndef VS_OWN_FILE_H
 #define VS_OWN_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vs_err.h"
@@ -20,9 +21,23 @@ int vs_own_file_create(const char *path, bool keep_existing);
 /* vs_own_file_remove: unlink *path* if it still is that file. */
 void vs_own_file_remove(const char *path, uint64_t device, uint64_t inode);
 
-/* vs_own_file_copy: the contents of the file open as *fd* (for writing only) become *path*, which is
- * replaced when all of them are written, so that no reader finds half of a copy. VS_ERR_IO with
- * errno; *path* is as before then. VS_ERR_ARG: *path* is that file itself. */
-enum vs_err vs_own_file_copy(int fd, const char *path) VS_MUST_CHECK;
+/* A copy of a file that only grows: its first *bytes*, which no longer change, and a tail. */
+struct vs_own_copy {
+    int from;
+    uint64_t bytes;
+    unsigned char *tail;
+    size_t tail_bytes;
+};
+
+/* vs_own_copy_begin: remember the file open as *fd* (for writing only) as it is now: what follows
+ * *bytes*, up to *end*, is read at once and may change afterwards. VS_ERR_IO with errno. */
+enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes,
+                              uint64_t end) VS_MUST_CHECK;
+/* vs_own_copy_write: the copy becomes *path*; a file of that name, also behind a link, is replaced
+ * when all of the copy is written, so that no reader finds half of one. A process killed meanwhile
+ * leaves PATH.*.new. VS_ERR_IO with errno; *path* is as before then. VS_ERR_ARG: *path* is that
+ * file itself, or a pipe, a device or a socket. */
+enum vs_err vs_own_copy_write(const struct vs_own_copy *copy, const char *path) VS_MUST_CHECK;
+void vs_own_copy_close(struct vs_own_copy *copy);
 
 #endif

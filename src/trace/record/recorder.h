@@ -117,10 +117,11 @@ void vs_recorder_dismiss_thread(struct vs_recorder *recorder);
 bool vs_recorder_exec_begin(struct vs_recorder *recorder);
 void vs_recorder_exec_failed(struct vs_recorder *recorder);
 
-/* vs_recorder_copy: write a complete copy of the trace so far to *path*, which is replaced if it
- * exists; the recording goes on. Other threads that record wait meanwhile. VS_ERR_STATE: the
- * recorder has stopped, or its file is a pipe; VS_ERR_ARG: *path* is the trace itself; VS_ERR_IO:
- * *path* cannot be written (errno); it is unchanged then. */
+/* vs_recorder_copy: write a complete copy of the trace so far to *path*; a file of that name is
+ * replaced. The recording goes on; other threads that record wait only until everything recorded so
+ * far is in the trace. VS_ERR_STATE: the recorder has stopped, or its file is a pipe; VS_ERR_ARG:
+ * *path* is the trace itself, a pipe or a device; VS_ERR_IO: *path* cannot be written (errno); it is
+ * unchanged then. */
 enum vs_err vs_recorder_copy(struct vs_recorder *recorder, const char *path) VS_MUST_CHECK;
 
 /* vs_recorder_abandon_in_child: in the child of a fork, drop the parent's trace without writing to

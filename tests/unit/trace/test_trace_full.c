@@ -21,6 +21,7 @@
 
 static _Atomic int failing;         /* errno of every write to a file; 0: writes succeed */
 static _Atomic long failing_after = -1; /* or once this many bytes were written */
+static _Atomic bool failing_index;      /* only writes of an index, which an end has, fail */
 static _Atomic bool stuck;              /* writes do not fail, but do not return */
 static _Atomic bool held;               /* a write is in progress */
 
@@ -28,6 +29,11 @@ static _Atomic bool held;               /* a write is in progress */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
+    const struct vs_frame_header *header = from;
+    if (failing_index && bytes > sizeof *header && header->type == VS_FRAME_INDEX) {
+        errno = ENOSPC;
+        return -1;
+    }
     if (failing && failing_after >= 0 && offset + (off_t)bytes > failing_after) {
         held = true;
         while (stuck)
@@ -152,6 +158,51 @@ static int break_for_a_while(const char *path)
     failing = 0;
     vs_recorder_close(r, VS_END_EXIT, 0);
     return stopped ? 0 : 1;
+}
+
+static void assert_complete(const char *path, enum vs_end_reason reason, unsigned memsets)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    unsigned n = 0, ends = 0;
+    while (!vs_reader_next(reader, &got)) {
+        n += got.kind == VS_EVENT_memset;
+        ends += got.kind == VS_EVENT_end && got.end.reason == reason;
+    }
+    assert_int_equal(n, memsets);
+    assert_int_equal(ends, 1);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+/* The end of a copy's trace does not fit, but a later window does. */
+static int copy_without_room(const char *path)
+{
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, 1000);
+    vs_recorder_flush(r);
+    record_some(r, 1);
+    failing_index = true;
+    bool refused = vs_recorder_copy(r, copy) == VS_ERR_IO && errno == ENOSPC && access(copy, F_OK);
+    failing_index = false;
+    record_some(r, 1000);
+    bool copied = vs_recorder_copy(r, copy) == VS_OK, stopped = has_stopped(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return refused && copied && !stopped ? 0 : 1;
+}
+
+static void a_copy_that_finds_the_disk_full_does_not_stop_the_recording(void **state)
+{
+    (void)state;
+    char said[2048], path[520], copy[600];
+    snprintf(path, sizeof path, "%s/uncopied.vst", scratch_dir);
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    assert_int_equal(in_child(copy_without_room, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 0);
+    assert_complete(path, VS_END_EXIT, 2001);
+    assert_complete(copy, VS_END_COPY, 2001);
 }
 
 static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
@@ -523,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
         cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
         cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
+        cmocka_unit_test(a_copy_that_finds_the_disk_full_does_not_stop_the_recording),
     };
     return cmocka_run_group_tests(tests, make_shared, remove_scratch);
 }

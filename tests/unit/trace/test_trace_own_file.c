@@ -4,6 +4,7 @@
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "base/vs_link.h"
 #include "trace/record/own_file.h"
@@ -90,6 +91,70 @@ static void links_are_followed_to_what_is_not_there_yet(void **state)
     }
 }
 
+/* --- copies that the program asks for --- */
+
+static void only_plain_files_are_replaced_by_a_copy(void **state)
+{
+    (void)state;
+    struct vs_recorder *r = open_recorder(scratch("whole.vst"), 1, 0);
+    const char *pipe_path = scratch("copy-pipe"), *link = scratch("to-copy"), *gone = scratch("to-none");
+    struct stat st;
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(vs_recorder_copy(r, pipe_path), VS_ERR_ARG);
+    assert_int_equal(stat(pipe_path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(vs_recorder_copy(r, "/dev/null"), VS_ERR_ARG);
+    assert_int_equal(vs_recorder_copy(r, scratch("whole.vst")), VS_ERR_ARG);
+    assert_int_equal(vs_recorder_copy(r, scratch_dir), VS_ERR_IO);
+    assert_int_equal(errno, EISDIR);
+    /* links lead to the file, which is replaced, or made */
+    spit(scratch("copy.vst"), "old", 3);
+    assert_int_equal(symlink("copy.vst", link), 0);
+    assert_int_equal(symlink("made.vst", gone), 0);
+    assert_int_equal(vs_recorder_copy(r, link), VS_OK);
+    assert_int_equal(vs_recorder_copy(r, gone), VS_OK);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_true(!lstat(link, &st) && S_ISLNK(st.st_mode) && !lstat(gone, &st) && S_ISLNK(st.st_mode));
+    static const char *const copies[] = {"copy.vst", "made.vst"};
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        size_t bytes;
+        unsigned char *data = slurp(scratch(copies[i]), &bytes);
+        assert_true(bytes > 100);
+        free(data);
+    }
+}
+
+/* The limit on the size of files: a write past it would raise SIGXFSZ, which ends the program. */
+static void a_copy_past_the_limit_of_file_sizes_fails_alone(void **state)
+{
+    (void)state;
+    struct rlimit before, small;
+    char copy_text[256];
+    memset(copy_text, 'x', sizeof copy_text);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){.rlim_cur = 64, .rlim_max = before.rlim_max};
+    struct vs_own_copy copy;
+    int fd = open(scratch("grows"), O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0 && write(fd, copy_text, sizeof copy_text) == (ssize_t)sizeof copy_text);
+    assert_int_equal(vs_own_copy_begin(&copy, fd, 200, 230), VS_OK);
+    assert_int_equal(pwrite(fd, "changed", 7, 200), 7); /* the end was read already */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum vs_err err = vs_own_copy_write(&copy, scratch("past"));
+    int error = errno;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(err, VS_ERR_IO);
+    assert_int_equal(error, EFBIG);
+    assert_int_equal(access(scratch("past"), F_OK), -1);
+    assert_int_equal(vs_own_copy_write(&copy, scratch("past")), VS_OK);
+    vs_own_copy_close(&copy);
+    close(fd);
+    size_t bytes;
+    unsigned char *data = slurp(scratch("past"), &bytes);
+    assert_int_equal(bytes, 230);
+    assert_memory_equal(data, copy_text, 230);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +162,8 @@ int main(void)
         cmocka_unit_test(a_pipe_that_nobody_reads_is_refused),
         cmocka_unit_test(only_that_file_is_removed),
         cmocka_unit_test(links_are_followed_to_what_is_not_there_yet),
+        cmocka_unit_test(only_plain_files_are_replaced_by_a_copy),
+        cmocka_unit_test(a_copy_past_the_limit_of_file_sizes_fails_alone),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
