@@ -93,6 +93,19 @@ def check_errors(gate):
         gate.expect("%r: %s" % (text, says), done.returncode == 2 and says in done.stderr, done)
 
 
+def check_unusable_baselines(gate):
+    """They are found before the program starts."""
+    for content, says in ((None, "--update-baseline"), ("{", "not a baseline")):
+        if content is not None:
+            write(gate, "lost.json", content)
+        if os.path.exists(gate.path("run.vst")):
+            os.unlink(gate.path("run.vst"))
+        done = run_checked(gate, "", write(gate, "lost.toml", 'baseline = "lost.json"\n'))
+        gate.expect("a baseline with %r: the program is not started" % content, done.returncode == 125 and
+                    "lost.json: " in done.stderr and says in done.stderr and
+                    not os.path.exists(gate.path("run.vst")), done)
+
+
 def check_damaged(gate):
     """Damaged files are an error or another budget, never a crash."""
     rng, text = random.Random(1), (BUDGET % '"0"').encode()
@@ -129,6 +142,7 @@ def main():
         print("skipped: built without toml++")
         return 77
     check_statuses(gate)
+    check_unusable_baselines(gate)
     check_errors(gate)
     check_damaged(gate)
     check_precedence(gate)

@@ -51,6 +51,10 @@ int vs_check_read_budget(struct vs_check_command *command, const char *path);
  * after a message. */
 int vs_check_ready(struct vs_check_command *command);
 
+/* vs_check_baseline_readable: before a program starts: whether the budget's baseline, if it names one,
+ * can be read. Returns 0, or an exit code after a message. */
+int vs_check_baseline_readable(const struct vs_check_command *command);
+
 /* vs_check_traces: checks *count* traces, writes the documents, updates the baseline. Returns the
  * exit code. */
 int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t count);

@@ -77,8 +77,8 @@ static bool is_check(const char *argument)
            (length == 14 && strncmp(argument, "--check-output", 14) == 0);
 }
 
-/* --check FILE and --check-output FORMAT=FILE. The budget is read before the program starts: a
- * mistake in it must not be found after hours. */
+/* --check FILE and --check-output FORMAT=FILE. The budget and its baseline are read before the program
+ * starts: a mistake in them must not be found after hours. */
 static int parse_check(struct vs_run *run, char **argv, int left, int *used)
 {
     bool output = strncmp(argv[0], "--check-output", 14) == 0;
@@ -103,7 +103,7 @@ static int finish_check(struct vs_run *run)
         return vs_run_fail("%s", "--check-output needs --check FILE");
     if (!run->checked)
         return 0;
-    if (vs_check_ready(&run->check))
+    if (vs_check_ready(&run->check) || vs_check_baseline_readable(&run->check))
         return EXIT_OWN_FAILURE;
     bool copies = false;
     for (size_t i = 0; i < run->check.budget.count; i++)
