@@ -147,6 +147,27 @@ def check_documents(gate, what, code, texts, exceeded, held):
                        row["metric"] not in ("exit status", "out of memory")))
 
 
+def check_odd_labels(gate):
+    """A budget file whose name is not UTF-8; two runs that end badly, whose samples must differ."""
+    budget = os.path.join(os.fsencode(gate.path("")), b"bad\xff\x80.toml")
+    with open(budget, "w", encoding="utf-8") as file:
+        file.write('max-peak = "1TiB"\n')
+    ends = [gate.record("status"), gate.record("status", "-2")]
+    done = gate.run([gate.tool, "check", "--format", "openmetrics", "--budget", budget, "--take", "max", *ends])
+    gate.expect("OpenMetrics is UTF-8", "bad\ufffd\ufffd.toml:1" in done.stdout, done)
+    families = {f.name: f.samples for f in openmetrics.text_string_to_metric_families(done.stdout)}
+    labels = [tuple(sorted(s.labels.items())) for s in families["vramscope_check_held"]]
+    gate.expect("two bad ends are two samples", len(labels) == 3 and len(set(labels)) == 3, done)
+    rows = gate.json_of(ends, "--max-peak", "1TiB", "--take", "max")["traces"][0]["limits"]
+    ended = [row for row in rows if row["metric"] == "exit status"]
+    gate.expect("an exit status is no number of bytes", len(ended) == 2 and
+                all(row["unit"] is None and row["bytes"] is None and row["limit_bytes"] is None and
+                    row["excess_bytes"] is None and row["exit_status"] == 3 for row in ended))
+    row = gate.json_of(gate.record("oom"), "--max-peak", "1TiB")["traces"][0]["limits"][0]
+    gate.expect("out of memory has no limit", row["metric"] == "out of memory" and row["bytes"] > 0 and
+                row["limit_bytes"] is None and row["excess_bytes"] is None and row["exit_status"] is None)
+
+
 def check_odd_name(gate):
     odd = gate.path(ODD)
     shutil.copy(gate.record("peak"), odd)
@@ -181,6 +202,7 @@ def main():
     code, texts = documents(gate, [gate.record(""), gate.path("missing.vst")], "--max-peak", "1TiB")
     check_documents(gate, "a missing trace", code, texts, 0, 1)
     gate.expect("a missing trace is no success", code == 2 and "could not be checked" in texts["markdown"])
+    check_odd_labels(gate)
     check_odd_name(gate)
     return gate.finish()
 

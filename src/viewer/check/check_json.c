@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The result as JSON, schema "vramscope.check/3" (docs/schema/check.schema.json). */
+ * The result as JSON, schema "vramscope.check/4" (docs/schema/check.schema.json). */
 #include <string.h>
 
 #include "viewer/check/check_words.h"
@@ -60,9 +60,34 @@ static void put_quantity(struct vs_json *json, const struct vs_quantity *quantit
     vs_json_string(json, "level", quantity->tensors ? "tensors" : "device");
     vs_json_string(json, "phase", quantity->phase);
     vs_json_string(json, "test", test);
-    vs_json_string(json, "unit", quantity->metric == VS_METRIC_COPIES ? "copies" : "bytes");
     vs_json_bool(json, "per_step", quantity->per_step);
     vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
+}
+
+static void put_or_null(struct vs_json *json, const char *key, bool known, uint64_t value)
+{
+    vs_json_member(json, key);
+    if (known)
+        fprintf(json->out, "%llu", (unsigned long long)value);
+    else
+        fputs("null", json->out);
+}
+
+/* An exit status is no amount, and out of memory has no limit. */
+static void put_amounts(struct vs_json *json, const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    bool limited = row->kind == VS_ROW_QUANTITY, ended = row->kind == VS_ROW_EXIT;
+    bool low = limited && quantity->metric == VS_METRIC_FREE;
+    uint64_t excess = !row->exceeded ? 0
+                      : low          ? row->limit - quantity->value : quantity->value - row->limit;
+    bool copies = quantity->metric == VS_METRIC_COPIES;
+    vs_json_string(json, "unit", ended ? NULL : copies ? "copies" : "bytes");
+    put_or_null(json, "bytes", !ended, quantity->value);
+    put_or_null(json, "limit_bytes", limited, row->limit);
+    vs_json_bool(json, "held", !row->exceeded);
+    put_or_null(json, "excess_bytes", limited, excess);
+    put_or_null(json, "exit_status", ended, row->status);
 }
 
 static void put_row(struct vs_json *json, const struct vs_check_result *result,
@@ -70,25 +95,15 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
 {
     char text[VS_CHECK_LINE_MAX];
     const struct vs_quantity *quantity = &row->quantity;
-    bool low = row->kind == VS_ROW_QUANTITY && quantity->metric == VS_METRIC_FREE;
     vs_json_begin_object(json, NULL);
     vs_json_uint(json, "device", quantity->device);
     vs_json_string(json, "metric", metric_of(row));
     put_quantity(json, quantity);
-    vs_json_uint(json, "bytes", quantity->value);
-    vs_json_uint(json, "limit_bytes", row->limit);
-    vs_json_bool(json, "held", !row->exceeded);
-    vs_json_uint(json, "excess_bytes", !row->exceeded ? 0
-                                       : low          ? row->limit - quantity->value
-                                                      : quantity->value - row->limit);
+    put_amounts(json, row);
     vs_json_string(json, "from", row->from);
     vs_json_bool(json, "of_baseline", row->of_baseline);
     vs_json_bool(json, "follows", row->follows);
-    vs_json_member(json, "baseline_bytes");
-    if (row->has_baseline)
-        fprintf(json->out, "%llu", (unsigned long long)row->baseline);
-    else
-        fputs("null", json->out);
+    put_or_null(json, "baseline_bytes", row->has_baseline, row->baseline);
     vs_json_uint(json, "event", quantity->event);
     vs_json_uint(json, "time_ns", quantity->time_ns);
     vs_json_string(json, "place", quantity->place);
@@ -115,11 +130,8 @@ static void put_program(struct vs_json *json, const struct vs_check_result *resu
     for (size_t i = 0; i < verdict->run_count; i++)
         vs_json_string(json, NULL, verdict->runs[i]->report->path);
     vs_json_end_array(json);
-    vs_json_member(json, "exit_status");
-    if (vs_exit_status(verdict->runs[0]->report, &status))
-        fprintf(json->out, "%llu", (unsigned long long)status);
-    else
-        fputs("null", json->out);
+    bool known = vs_exit_status(verdict->runs[0]->report, &status);
+    put_or_null(json, "exit_status", known, known ? status : 0);
     vs_json_uint(json, "steps", verdict->runs[0]->steps);
     vs_json_bool(json, "held", verdict->exceeded == 0);
     vs_json_begin_array(json, "notes");
@@ -137,7 +149,7 @@ void vs_check_json(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.check/3");
+    vs_json_string(&json, "schema", "vramscope.check/4");
     vs_json_begin_array(&json, "traces");
     for (size_t i = 0; i < result->count; i++)
         put_program(&json, result, &result->items[i]);

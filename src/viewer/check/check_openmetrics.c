@@ -5,18 +5,25 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/vs_utf8.h"
 #include "viewer/check/check_words.h"
 
 static void label(FILE *out, const char *name, const char *text, const char *before)
 {
     fprintf(out, "%s%s=\"", before, name);
-    for (const char *p = text; *p; p++) {
+    for (const char *p = text; *p;) {
+        size_t length = vs_utf8_length((const unsigned char *)p, SIZE_MAX);
         if (*p == '"' || *p == '\\')
             fputc('\\', out);
         if (*p == '\n')
             fputs("\\n", out);
+        else if (!length)
+            fputs(VS_UTF8_REPLACEMENT, out);
+        else if ((unsigned char)*p < ' ')
+            fputc('?', out);
         else
-            fputc((unsigned char)*p < ' ' ? '?' : *p, out);
+            fwrite(p, 1, length, out);
+        p += length ? length : 1;
     }
     fputc('"', out);
 }
@@ -38,6 +45,12 @@ static void labels(FILE *out, const struct vs_budget_verdict *verdict, const str
     if (quantity->phase)
         label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
     label(out, "from", row->from, ",");
+    for (size_t i = 0; row->kind != VS_ROW_QUANTITY && verdict->run_count > 1 && i < verdict->run_count; i++)
+        if (verdict->runs[i] == row->run) { /* each run ends in its own way */
+            char run[24];
+            snprintf(run, sizeof run, "%zu", i + 1);
+            label(out, "run", run, ",");
+        }
     fputc('}', out);
 }
 

@@ -31,7 +31,7 @@ struct vs_check_result {
  * made the difference; the limits of a baseline that hold are one line. */
 void vs_check_text(const struct vs_check_result *result, const struct vs_style *style);
 
-/* vs_check_json: schema "vramscope.check/3". */
+/* vs_check_json: schema "vramscope.check/4". */
 void vs_check_json(const struct vs_check_result *result, FILE *out);
 
 /* vs_check_github: one workflow command (::error or ::notice) per limit, with the file and line of
