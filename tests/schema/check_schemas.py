@@ -7,7 +7,8 @@
 docs/schema/NAME.schema.json describes the JSON of a verb; tests/schema/commands.txt has the commands
 whose output it must describe: "NAME VERB ARGUMENTS", with $GOLDEN for the folder of golden traces,
 $TRAIN_LM for the program, $PROGRAMS for the folder of the scenarios, $NAME.vst for the traces
-of recorded_traces.py, $NAME.txt for the lines of a scenario, and $cut.vst for a trace that is cut off. A
+of recorded_traces.py, $NAME.txt for the lines of a scenario, and $cut.vst for a trace that is cut off.
+With "-> FILE" at its end the document is not the output of the command but FILE, which it writes. A
 member that the schema does not describe is a problem here, although schemas let readers accept more.
 Each schema must also refuse a document without one of its members, the schema of oom must list every
 verdict, and a manual must name each schema.
@@ -78,6 +79,11 @@ def innermost(error):
     return error
 
 
+def written(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def check_command(command, line, variables, schemas, documents):
     """One line of commands.txt; returns its problems."""
     words = shlex.split(line)
@@ -87,10 +93,11 @@ def check_command(command, line, variables, schemas, documents):
     arguments = words[1:]
     for variable, value in variables:
         arguments = [word.replace(variable, value) for word in arguments]
-    done = subprocess.run([command, *arguments], capture_output=True, timeout=120, check=False)
+    file = arguments[-1] if arguments[-2:-1] == ["->"] else None
+    done = subprocess.run([command, *arguments[:-2 if file else None]], capture_output=True, timeout=120, check=False)
     try:
-        document = json.loads(done.stdout, object_pairs_hook=no_duplicates)
-    except ValueError as why:
+        document = json.loads(written(file) if file else done.stdout, object_pairs_hook=no_duplicates)
+    except (OSError, ValueError) as why:
         return [f"{line}: exit {done.returncode}, not JSON: {why}; "
                 f"{done.stderr.decode(errors='replace')[:300]}"]
     documents.setdefault(name, {}).setdefault(frozenset(document), document)
