@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The options of `vramscope check`. Those that a budget file has as keys come from the same table
- * (budget_key.h). Files are read before options are applied, so that an option overrides them. */
+ * (budget_key.h). Files are read before options are applied: limits add up, of other settings the
+ * last one counts. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
