@@ -53,6 +53,7 @@ struct vs_budget_limit {
     const char *from; /* "--max-peak", "vramscope.toml:7" */
     bool matched;     /* something was compared with it */
     bool unmeasured;  /* it was not measured in a run that would match */
+    const char *missing; /* of copies: why they are not in the trace of such a run; NULL: they are */
 };
 
 enum vs_take { VS_TAKE_EACH, VS_TAKE_MEDIAN, VS_TAKE_MAX };

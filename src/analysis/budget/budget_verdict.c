@@ -192,11 +192,13 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
 {
     const struct vs_budget_limit *limit = NULL;
     for (size_t i = 0; i < budget->count && !limit; i++)
-        limit = budget->limits[i].matched ? NULL : &budget->limits[i];
+        limit = budget->limits[i].matched && !budget->limits[i].missing ? NULL : &budget->limits[i];
     if (!limit)
         return NULL;
     const struct vs_budget_scope *scope = &limit->scope;
-    if (limit->unmeasured && (limit->metric == VS_METRIC_GROWTH || limit->per_step))
+    if (limit->missing)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s cannot be checked: %s", limit->from, limit->missing);
+    else if (limit->unmeasured && (limit->metric == VS_METRIC_GROWTH || limit->per_step))
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: the run has no steps, so nothing is known per step; mark "
                  "them with ranges named \"step N\"", limit->from);
     else if (limit->unmeasured)
@@ -216,12 +218,28 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     return limit;
 }
 
+static bool of_copies(enum vs_metric metric)
+{
+    return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
+}
+
+/* Why copies of a run are missing; NULL: no run lacks them. */
+static const char *copies_missing_in(const struct vs_budget_verdict *out)
+{
+    const char *missing = NULL;
+    for (size_t i = 0; i < out->run_count && !missing; i++)
+        missing = out->runs[i]->copies_missing;
+    return missing;
+}
+
 static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
                                struct vs_budget_limit *limit, const struct vs_baseline *baseline)
 {
     enum vs_err err = VS_OK;
     if (!vs_budget_applies(&limit->scope, out->process))
         return VS_OK;
+    if (of_copies(limit->metric) && copies_missing_in(out))
+        limit->missing = copies_missing_in(out);
     for (size_t i = 0; !err && i < out->taken.count; i++) {
         const struct vs_quantity *quantity = &out->taken.items[i].quantity;
         if (!limits(budget, limit, quantity))
@@ -254,6 +272,13 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
         if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
             err = compare(out, &taken->items[i], NULL, budget, baseline);
     }
+    uint64_t value;
+    bool copies = false;
+    for (size_t i = 0; i < taken->count; i++)
+        copies |= of_copies(taken->items[i].quantity.metric) &&
+                  vs_baseline_value(baseline, out->process, &taken->items[i].quantity, &value);
+    if (copies && copies_missing_in(out))
+        note(out, keep(out, "copies are not compared with the baseline: %s", copies_missing_in(out)));
     const char *phase;
     for (size_t i = 0; i < 3 && (phase = vs_baseline_absent(baseline, out->process, taken, i)); i++)
         note(out, keep(out, "phase '%s' of the baseline did not occur", phase));

@@ -109,6 +109,50 @@ static uint64_t growth_of(const struct vs_report_device *device)
     return sum;
 }
 
+static const char *option_of(const struct vs_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, name) == 0)
+            return report->options[i].value;
+    return "";
+}
+
+static bool noted(const struct vs_report *report, const char *begin)
+{
+    for (size_t i = 0; i < report->note_count; i++)
+        if (strncmp(report->notes[i].text, begin, strlen(begin)) == 0)
+            return true;
+    return false;
+}
+
+static bool dropped(const struct vs_report *report, const char *kind)
+{
+    for (size_t i = 0; i < report->dropped_count; i++)
+        if (strcmp(report->dropped[i].name, kind) == 0)
+            return true;
+    return false;
+}
+
+/* Why copies are missing, and what to do; NULL: all were recorded. */
+static const char *copies_missing(const struct vs_report *report)
+{
+    if (report->has_end && report->end_reason == VS_END_IMPORTED)
+        return "an imported trace has no copies; record the program with vramscope run";
+    if (strcmp(option_of(report, "kernels"), "off") == 0)
+        return "the run was recorded with kernels=off, which leaves out copies; record it with --kernels=on";
+    if (noted(report, VS_NOTE_NO_ACTIVITY) || noted(report, VS_NOTE_ACTIVITY_LEFT))
+        return "CUPTI did not deliver the copies; `vramscope report TRACE` prints the reason";
+    if (report->recording.pauses)
+        return "the program stopped the recording for a time, so copies are missing; record all of it";
+    if (report->recording.stage >= VS_RECORDING_NO_ACTIVITY)
+        return "the trace reached its size limit and dropped copies; raise --max-trace-size";
+    if (dropped(report, "memcpy") || dropped(report, "activity records"))
+        return "some copies could not be recorded; `vramscope report TRACE` says how many";
+    if (report->kernels_until_ns)
+        return "the program was killed before its last copies were delivered; check a run that ends by itself";
+    return NULL;
+}
+
 /* Of the whole run, and that by its steps, rounded up: when a copy runs depends on the device, how
  * many there are does not. */
 static void add_copies(struct vs_measured *out, const struct vs_report_device *device,
@@ -125,7 +169,7 @@ static void add_copies(struct vs_measured *out, const struct vs_report_device *d
         for (int step = 0; step < 2; step++) {
             struct vs_quantity quantity = {.device = device->device, .per_step = step,
                                            .way = (enum vs_copy_way)way,
-                                           .unknown = step && !out->steps};
+                                           .unknown = out->copies_missing || (step && !out->steps)};
             uint64_t steps = step && out->steps ? out->steps : 1;
             quantity.metric = VS_METRIC_TRANSFERRED;
             quantity.value = quantity.unknown ? 0 : (bytes + steps - 1) / steps;
@@ -199,6 +243,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
     size_t phases;
     const struct vs_phase_row *rows = vs_phase_moments_rows(moments, &phases);
     out->steps = out->report->steps.done;
+    out->copies_missing = copies_missing(out->report);
     out->process = copy_text(out, vs_process_name(out->report, name, sizeof name), &err);
     for (size_t i = 0; i < out->report->device_count; i++)
         add_device(out, &out->report->devices[i], &err);

@@ -44,6 +44,7 @@ struct vs_measured {
     const struct vs_copy_line *copies; /* most bytes first */
     size_t copy_count;
     bool copy_lines_known;
+    const char *copies_missing; /* why not every copy is in the trace; NULL: all are */
     struct vs_arena memory;
 };
 

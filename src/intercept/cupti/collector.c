@@ -28,9 +28,8 @@
 #define BUFFERS_MAX 16
 #define FLUSH_PERIOD_MS 1000
 
-#define LEFT_TO_OTHERS                                                                         \
-    "another tool in this process uses CUPTI and gets the kernels and copies from here on; " \
-    "memory is still recorded"
+#define LEFT_TO_OTHERS \
+    VS_NOTE_ACTIVITY_LEFT " and gets the kernels and copies from here on; memory is still recorded"
 
 static const CUpti_ActivityKind kinds[] = {
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -231,7 +230,7 @@ static void say(const char *line)
 static void refused(CUptiResult r, const char *other)
 {
     char why[256], line[512];
-    snprintf(line, sizeof line, "kernels and copies are not recorded: CUPTI failed (%s); memory is recorded",
+    snprintf(line, sizeof line, VS_NOTE_NO_ACTIVITY ": CUPTI failed (%s); memory is recorded",
              vs_cupti_reason(cupti, r, other, why, sizeof why));
     say(line);
 }
@@ -281,7 +280,7 @@ static void start_locked(bool subscribed)
     cupti = vs_cupti_load();
     if (!cupti) {
         char line[512];
-        snprintf(line, sizeof line, "kernels and copies are not recorded: %s; memory is recorded",
+        snprintf(line, sizeof line, VS_NOTE_NO_ACTIVITY ": %s; memory is recorded",
                  *vs_cupti_trouble() ? vs_cupti_trouble()
                                      : "libcupti was not found beside the CUDA runtime, in CUDA_PATH "
                                        "or the library path");

@@ -131,6 +131,11 @@ enum vs_recording {
     VS_RECORDING_RESUMED = 6, /* they are again */
 };
 
+/* What the recorder's `note` begins with when CUPTI delivers no kernels and copies, or only to another
+ * tool from there on. */
+#define VS_NOTE_NO_ACTIVITY "kernels and copies are not recorded"
+#define VS_NOTE_ACTIVITY_LEFT "another tool in this process uses CUPTI"
+
 enum vs_end_reason {
     VS_END_EXIT = 0,
     VS_END_SIGNAL = 1,
