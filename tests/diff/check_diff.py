@@ -138,6 +138,8 @@ def main():
         runs = recordings(programs, binaries)
         for name, program in runs.items():
             check.finish(name, check.start(name, *program))
+        if check.problems:
+            sys.exit("\n".join(check.problems))
         for pair in PAIRS:
             check.golden(*pair)
         check.equal_runs(runs["clean"])
