@@ -18,23 +18,24 @@ Entries = Dict[str, Dict[str, Dict[str, int]]]  # test, device, "peak" and "kept
 
 def read(path: str) -> Entries:
     """The entries of a file. UsageError if it is not a baseline."""
+    name = os.path.relpath(path)
     try:
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
         if content["schema"] != SCHEMA:
             raise pytest.UsageError(
-                f"--vramscope-baseline: {path} has the schema {content['schema']!r}, and this vramscope "
+                f"--vramscope-baseline: {name} has the schema {content['schema']!r}, and this vramscope "
                 f"reads {SCHEMA!r}: update vramscope, or write the file again with "
                 f"--vramscope-update-baseline")
         return {str(test): {str(device): {"peak": int(f["peak"]), "kept": int(f["kept"])}
                             for device, f in devices.items()} for test, devices in content["tests"].items()}
     except FileNotFoundError:
-        raise pytest.UsageError(f"--vramscope-baseline: there is no {path}. Write it once with "
+        raise pytest.UsageError(f"--vramscope-baseline: there is no {name}. Write it once with "
                                 f"--vramscope-update-baseline, and commit it") from None
     except OSError as error:
-        raise pytest.UsageError(f"--vramscope-baseline: {path} cannot be read: {error.strerror}") from None
+        raise pytest.UsageError(f"--vramscope-baseline: {name} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise pytest.UsageError(f"--vramscope-baseline: {path} is not a baseline of this plugin. (Those of "
+        raise pytest.UsageError(f"--vramscope-baseline: {name} is not a baseline of this plugin. (Those of "
                                 f"`vramscope check` are for traces.)") from None
 
 
@@ -45,6 +46,11 @@ def write(path: str, entries: Entries) -> None:
     with open(part, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(part, path)
+
+
+def path_of(config: Any) -> str:
+    """The file that the options name, from the folder where pytest was started: tests may change it."""
+    return os.path.join(str(config.invocation_params.dir), config.option.vramscope_baseline)
 
 
 class Baseline:
@@ -64,7 +70,7 @@ class Baseline:
             raise pytest.UsageError(f"--vramscope-tolerance: {error}") from None
         if not options.vramscope_baseline or options.vramscope_update_baseline:
             return None
-        return cls(options.vramscope_baseline, share, margin)
+        return cls(path_of(config), share, margin)
 
     def judge(self, test: str, measured: Measured) -> List[List[str]]:
         """Texts of what *measured* exceeds. A test that the file lacks passes."""

@@ -25,7 +25,7 @@ from vramscope.tracker import GPUMemoryTracker, WindowStats
 SHOWN = 5  # call sites
 CHAIN = 5  # frames of one
 SOURCE = 70  # characters of a line
-LIST = 200
+LIST = 10000
 _PACKAGE, _HERE = os.path.split(os.path.abspath(__file__))
 _CALLED = re.compile(r"\[\w+: [^\]]*\]$")  # the function of a library that the user's code called
 
@@ -139,16 +139,18 @@ class Measured:
             return []
         library.flush()
         span = Trace(self.trace, begin_ns=before_ns, end_ns=after_ns)
-        before = {s.frames: s for s in Trace(self.trace, end_ns=before_ns).leaks(device, LIST)}
+        before = Trace(self.trace, end_ns=before_ns).leaks(device, LIST)
         found = span.sites(device, LIST) if at_peak else span.leaks(device, LIST)
-        grown = []
-        for site in found:
-            earlier = before.get(site.frames)
-            size = site.bytes - (earlier.bytes if earlier else 0)
-            count = site.count - (earlier.count if earlier else 0)
-            if size > 0:
-                grown.append(Site(size, max(count, 0), site.text, source=site.source, frames=site.frames))
-        return sorted(grown, key=lambda s: -s.bytes)
+        sums: Dict[Any, List[int]] = {}
+        for sign, sites in ((1, found), (-1, before)):
+            for site in sites:
+                total = sums.setdefault(site.frames or site.text, [0, 0])
+                total[0] += sign * site.bytes
+                total[1] += sign * site.count
+        texts = {site.frames or site.text: site for site in found}
+        grown = [Site(size, max(count, 0), texts[key].text, frames=texts[key].frames)
+                 for key, (size, count) in sums.items() if size > 0 and key in texts]
+        return sorted(grown, key=lambda s: (-s.bytes, s.text))
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
                    at_peak: bool = False) -> List[str]:
@@ -210,9 +212,12 @@ class Measured:
         """The command that shows more."""
         if self.trace is None:
             return []
-        path = os.path.relpath(self.trace)
-        return [f"more: vramscope report {shlex.quote(self.trace if path.startswith('..') else path)} "
-                f"--phase {shlex.quote(self.name)}"]
+        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}"]
+
+    def trace_name(self) -> str:
+        """The trace, as somebody would type it who started pytest: tests may change the folder."""
+        short = os.path.relpath(self.trace or "", str(self.item.config.invocation_params.dir))
+        return self.trace or "" if short.startswith("..") else short
 
     def text_of_failure(self) -> str:
         """For the report of a test that failed for another reason than its limits."""

@@ -76,7 +76,7 @@ def _restart(config: pytest.Config, options: Any) -> None:
             "vramscope: pytest was started under `vramscope run`, but the library is not in the process: "
             "something removed LD_PRELOAD from its environment. `vramscope doctor` checks this machine; "
             + OFF_HINT)
-    folder = options.vramscope_output or os.path.join(str(config.rootpath), ".vramscope")
+    folder = os.path.abspath(options.vramscope_output or os.path.join(str(config.rootpath), ".vramscope"))
     try:
         pytest_table.prepare_folder(folder)
         os.environ[RESTARTED] = str(os.getpid())

@@ -42,7 +42,7 @@ def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
     for limit in limits:
         found.append((f"vramscope_{limit.marker}_bytes", limit.bytes))
     if measured.trace:
-        found.append(("vramscope_trace", os.path.relpath(measured.trace)))
+        found.append(("vramscope_trace", measured.trace_name()))
     return found
 
 
@@ -91,24 +91,27 @@ class Table:
         options = self.config.option
         if not options.vramscope_update_baseline:
             return
-        path = options.vramscope_baseline
+        path = pytest_baseline.path_of(self.config)
         passed = {row.test: row.entry() for row in self.rows.values() if row.passed and row.devices}
         entries = pytest_baseline.read(path) if os.path.exists(path) else {}
+        for row in self.rows.values():
+            if row.passed and not row.devices:
+                entries.pop(row.test, None)
         changed = sum(1 for test, entry in passed.items() if entries.get(test) != entry)
         try:
             pytest_baseline.write(path, {**entries, **passed})
         except OSError as error:
-            self.messages.append(f"the baseline {path} could not be written: {error.strerror}")
+            self.messages.append(f"the baseline {options.vramscope_baseline} could not be written: {error.strerror}")
             return
         failed = sum(1 for row in self.rows.values() if not row.passed)
-        self.messages.append(f"baseline {path}: {changed} of {len(passed)} tests changed"
-                             + (f"; {failed} failed and keep their old figures" if failed else ""))
+        self.messages.append(f"baseline {options.vramscope_baseline}: {changed} of {len(passed)} tests changed"
+                             + (f"; failed tests ({failed}) keep their figures" if failed else ""))
 
     def _compare(self) -> None:
         options = self.config.option
         if not options.vramscope_baseline or options.vramscope_update_baseline:
             return
-        entries = pytest_baseline.read(options.vramscope_baseline)
+        entries = pytest_baseline.read(pytest_baseline.path_of(self.config))
         lacking = [r.test for r in self.rows.values() if r.devices and r.test not in entries]
         if lacking:
             self.messages.append(f"not in the baseline {options.vramscope_baseline}, so not compared: "
