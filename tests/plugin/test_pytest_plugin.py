@@ -19,7 +19,7 @@ def run(pytester, monkeypatch):
 
     def start(*arguments):
         words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", *arguments]
-        return pytester.run(*map(str, words), timeout=200)
+        return pytester.run(*map(str, words), timeout=400)
     return start
 
 
@@ -213,7 +213,7 @@ def test_large():
     for limit, status in (("4MiB", 1), ("5MiB", 0)):
         pytester.path.joinpath("b.toml").write_text(
             f'[[limit]]\ntest = "test_case.py::test_large"\nmax-peak = "{limit}"\n', encoding="utf-8")
-        result = pytester.run("vramscope", "check", str(trace), "--budget", "b.toml", timeout=100)
+        result = pytester.run("vramscope", "check", str(trace), "--budget", "b.toml", timeout=400)
         assert result.ret == status, result.stdout.str()
     report = json.loads(pytester.run("vramscope", "report", "--json", str(trace)).stdout.str())
     assert {"test:test_case.py::test_small", "test:test_case.py::test_large"} <= {
@@ -376,7 +376,7 @@ def test_wrong_marker_in_workers(pytester, run):
 @pytest.mark.parametrize("words, text", [
     (("--vramscope-update-baseline",), "needs --vramscope-baseline FILE"),
     ((SIMULATE, "--vramscope-tolerance=x"), "'x' is not a tolerance"),
-    ((SIMULATE, "--vramscope-output=test_case.py"), "cannot write traces to test_case.py")])
+    ((SIMULATE, "--vramscope-output=test_case.py"), "cannot write traces to ")])
 def test_wrong_option(pytester, run, words, text):
     pytester.path.joinpath("test_case.py").write_text("def test_it():\n    pass\n", encoding="utf-8")
     result = run(*words)
@@ -406,11 +406,32 @@ def test_empty(capfd):
     assert len(list(pytester.path.glob(".vramscope/pytest.*.vst"))) <= 1, "traces of earlier runs stay"
 
 
+def test_restart_of_the_script(pytester, run):
+    """`pytest` instead of `python -m pytest`; a test that changes the folder changes no path."""
+    write_tests(pytester, """
+import os
+
+def test_folder(tmp_path):
+    os.chdir(tmp_path)
+    free(allocate(1))
+    assert 0
+""")
+    script = pathlib.Path(sys.executable).with_name("pytest")
+    if not script.exists():
+        pytest.skip("no script pytest beside this Python")
+    result = pytester.run(script, "-p", "vramscope.pytest_plugin", SIMULATE, "--vramscope-output=out",
+                          "--vramscope-baseline=b.json", "--vramscope-update-baseline", timeout=400)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["more: vramscope report out/pytest.*.vst --phase test:test_case.py::test_folder",
+                                 "baseline b.json: 0 of 0 tests changed; failed tests (1) keep their figures"])
+    assert pytester.path.joinpath("b.json").exists() and list(pytester.path.glob("out/pytest.*.vst"))
+
+
 def test_under_run(pytester, run):
     """Somebody else started `vramscope run`: the plugin measures, and starts nothing."""
     write_tests(pytester, PEAK)
     result = pytester.run("vramscope", "run", "-q", "--simulate", "t4-16g", "-o", "own.vst", "--",
-                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=100)
+                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=400)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["more: vramscope report own.vst --phase *"])
 
