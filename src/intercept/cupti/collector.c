@@ -256,8 +256,13 @@ static CUptiResult query_subscriber(char other[VS_CUPTI_NAME_MAX])
 static CUptiResult switch_on(void)
 {
     CUptiResult r = cupti->register_callbacks(on_request, on_complete);
-    for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
-        r = cupti->enable(kinds[i]);
+    size_t on = 0;
+    while (r == CUPTI_SUCCESS && on < sizeof kinds / sizeof *kinds) {
+        r = cupti->enable(kinds[on]);
+        on += r == CUPTI_SUCCESS;
+    }
+    while (r != CUPTI_SUCCESS && on)
+        cupti->disable(kinds[--on]);
     return r;
 }
 
@@ -295,6 +300,7 @@ static void start_locked(bool subscribed)
     if (r == CUPTI_SUCCESS)
         r = switch_on();
     if (r != CUPTI_SUCCESS) {
+        vs_copy_calls_stop(cupti); /* other tools may subscribe */
         refused(r, other);
         return;
     }

@@ -6,6 +6,7 @@
 #include "intercept/cupti/copy_calls.h"
 
 #include "intercept/process/process.h"
+#include "trace/record/selection.h"
 
 /* Functions of the driver, each also for the per-thread default stream. */
 #define DRIVER_COPIES(ROW)                                                                        \
@@ -42,7 +43,8 @@ static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_Call
     (void)domain;
     (void)id;
     if (data->callbackSite != CUPTI_API_ENTER || vs_thread.inside || data->correlationId == last ||
-        vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_recorder())
+        vs_process_state() != VS_PROCESS_ACTIVE ||
+        !vs_recorder_wants_activity(vs_process_recorder()))
         return;
     last = data->correlationId;
     vs_thread.inside++;

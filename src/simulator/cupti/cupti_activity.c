@@ -137,7 +137,7 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool on)
 {
     CUptiResult r = refusal_of(kind);
     if (r == CUPTI_SUCCESS)
-        r = vs_cupti_permission();
+        r = vs_cupti_permission(false);
     if (r != CUPTI_SUCCESS)
         return r;
     uint64_t bit = UINT64_C(1) << kind;
@@ -200,7 +200,7 @@ void vs_cupti_source_changed(void) { update_wants(); }
 
 static CUptiResult choose_call(CUpti_ActivityKind kind, CUpti_CallbackId cbid, bool on)
 {
-    CUptiResult r = vs_cupti_permission();
+    CUptiResult r = vs_cupti_permission(false);
     if (r == CUPTI_SUCCESS)
         r = vs_cupti_calls_choose(kind, cbid, on);
     if (r == CUPTI_SUCCESS)

@@ -18,6 +18,7 @@ static vramscope_sim_observe_fn *observe;         /* immutable after attach_once
 static vramscope_sim_identify_fn *identify;       /* immutable after attach_once */
 static vramscope_sim_graph_id_fn *identify_graph; /* likewise */
 static CUptiResult refusal;                       /* immutable after attach_once */
+static bool callbacks_only; /* likewise: cuptiSubscribe is not refused */
 
 static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t wanted[VS_CUPTI_SOURCES]; /* guarded by want_mu */
@@ -46,13 +47,16 @@ static atomic_bool forked;
 static void forked_child(void) { atomic_store(&forked, true); }
 
 /* The simulated machine's answer to a request to profile. */
-static CUptiResult refusal_of(void *driver)
+static CUptiResult refusal_of(void *driver, bool *callbacks)
 {
     vramscope_sim_cupti_state_fn *state;
     void *found = dlsym(driver, "vramscopeSimCuptiState");
     memcpy(&state, &found, sizeof state);
-    switch (state ? state() : VS_SIM_CUPTI_WORKS) {
+    int now = state ? state() : VS_SIM_CUPTI_WORKS;
+    *callbacks = now == VS_SIM_CUPTI_CALLBACKS;
+    switch (now) {
     case VS_SIM_CUPTI_REFUSED: return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    case VS_SIM_CUPTI_CALLBACKS: /* only cuptiSubscribe works */
     case VS_SIM_CUPTI_UNPRIVILEGED: return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     case VS_SIM_CUPTI_NONE: return CUPTI_ERROR_NOT_INITIALIZED;
     default: return CUPTI_SUCCESS;
@@ -68,7 +72,7 @@ static void attach(void)
     void *o = dlsym(driver, "vramscopeSimObserve"), *i = dlsym(driver, "vramscopeSimIdentify");
     if (!o || !i)
         return;
-    refusal = refusal_of(driver);
+    refusal = refusal_of(driver, &callbacks_only);
     if (refusal == CUPTI_ERROR_NOT_INITIALIZED)
         return;
     void *g = dlsym(driver, "vramscopeSimGraphId");
@@ -85,9 +89,11 @@ bool vs_cupti_attach(void)
     return observe != NULL;
 }
 
-CUptiResult vs_cupti_permission(void)
+CUptiResult vs_cupti_permission(bool subscribe)
 {
-    return vs_cupti_attach() ? refusal : CUPTI_ERROR_NOT_INITIALIZED;
+    if (!vs_cupti_attach())
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    return subscribe && callbacks_only ? CUPTI_SUCCESS : refusal;
 }
 
 CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,

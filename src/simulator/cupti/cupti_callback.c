@@ -114,7 +114,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 {
     if (!handle || (params && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
-    CUptiResult r = vs_cupti_permission();
+    CUptiResult r = vs_cupti_permission(true);
     if (r)
         return vs_cupti_result(r);
     pthread_mutex_lock(&mu);

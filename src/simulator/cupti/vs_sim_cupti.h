@@ -19,8 +19,8 @@
 bool vs_cupti_attach(void);
 
 /* vs_cupti_permission: is profiling permitted? Returns CUPTI_SUCCESS, or the error that the spec
- * selects (cupti=...), as cuptiSubscribe and cuptiActivityEnable return it. */
-CUptiResult vs_cupti_permission(void);
+ * selects (cupti=...), as cuptiSubscribe (*subscribe*) and cuptiActivityEnable return it. */
+CUptiResult vs_cupti_permission(bool subscribe);
 
 /* vs_cupti_identify: the driver's vramscopeSimIdentify. Only after vs_cupti_attach
  * returned true. */

@@ -92,7 +92,7 @@ static const char *const keys[][2] = {
     {"lost", "a number of launches, from 1"},
     {"driver", WORDS(DRIVER_MIN) " to " WORDS(VS_SIM_DRIVER_VERSION)},
     {"nvml", "works, pids, nofigures or none"},
-    {"cupti", "works, refused, unprivileged or none"},
+    {"cupti", "works, refused, unprivileged, callbacks or none"},
     {"check", "off, report or fail, then any of +uninitialised, +leaks"},
 };
 
@@ -212,6 +212,7 @@ static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
     static const char *const names[] = {[VS_SIM_CUPTI_WORKS] = "works",
                                         [VS_SIM_CUPTI_REFUSED] = "refused",
                                         [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
+                                        [VS_SIM_CUPTI_CALLBACKS] = "callbacks",
                                         [VS_SIM_CUPTI_NONE] = "none"};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(value, names[i])) {

@@ -56,6 +56,7 @@ enum vs_sim_cupti_state {
     VS_SIM_CUPTI_WORKS,
     VS_SIM_CUPTI_REFUSED,      /* in use by another tool */
     VS_SIM_CUPTI_UNPRIVILEGED, /* profiling is permitted to administrators only */
+    VS_SIM_CUPTI_CALLBACKS,    /* the same, but a tool may subscribe to callbacks */
     VS_SIM_CUPTI_NONE,         /* no connection to the driver */
 };
 

@@ -79,3 +79,10 @@ bool vs_recorder_paused(struct vs_recorder *r)
 {
     return r && atomic_load_explicit(&r->selection.paused, memory_order_relaxed);
 }
+
+bool vs_recorder_wants_activity(struct vs_recorder *r)
+{
+    return r && !atomic_load_explicit(&r->selection.paused, memory_order_relaxed) &&
+           atomic_load_explicit(&r->selection.stage, memory_order_relaxed) <
+               VS_RECORDING_NO_ACTIVITY;
+}

@@ -36,6 +36,10 @@ extern bool vs_selection_on;
 bool vs_recorder_pause(struct vs_recorder *recorder, const struct vs_book *book, bool pause);
 bool vs_recorder_paused(struct vs_recorder *recorder);
 
+/* vs_recorder_wants_activity: whether kernels and copies are recorded now: neither stopped by the
+ * program nor left out for the trace's size. False without a recorder. Any thread, no lock. */
+bool vs_recorder_wants_activity(struct vs_recorder *recorder);
+
 bool vs_selection_chooses(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
 
 /* vs_selection_count_locked: count *change* in *book*; returns whether it gets an event, which has

@@ -25,8 +25,8 @@ class Runs:
     def path(self, name):
         return os.path.join(self.scratch, name + ".vst")
 
-    def run(self, name, *mode, options=("--allocator=observe",)):
-        done = subprocess.run([self.command, "run", "--simulate", "h100-80g", "-o", self.path(name),
+    def run(self, name, *mode, options=("--allocator=observe",), device="h100-80g"):
+        done = subprocess.run([self.command, "run", "--simulate", device, "-o", self.path(name),
                                *options, self.victim, *mode], capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         return int(done.stdout), done.stderr
@@ -133,6 +133,23 @@ def dumped(runs):
     assert "No such file" in messages, messages
     same(whole, runs.report("second"))
     assert not [n for n in os.listdir(runs.scratch) if n.endswith((".new", ".live"))]
+
+
+def copies_while_stopped(runs):
+    """A copy without a record leaves no call stack in the trace either."""
+    events = []
+    for n in ("0", "500"):
+        runs.run("copies" + n, "copies", n, options=("--allocator=observe", "--copy-stacks"))
+        report = runs.report("copies" + n)
+        events.append(report["trace"]["events"])
+    assert events[1] - events[0] < 100, events
+
+
+def subscribed_after_a_refusal(runs):
+    """CUPTI lets us subscribe, but records nothing: another tool can become the subscriber."""
+    _, messages = runs.run("refused", "subscribe", options=("--copy-stacks",),
+                           device="h100-80g,cupti=callbacks")
+    assert "kernels and copies are not recorded" in messages, messages
 
 
 def main():

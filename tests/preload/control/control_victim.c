@@ -4,8 +4,10 @@
  * linked with the library. Many allocations of several threads, the same in every run; with the
  * argument "stop" it stops and starts the recording meanwhile, with "threads stop" while another
  * thread allocates. With "dump PATH" it writes a copy of
- * its trace after half of the work. Prints the peak of a window in bytes, -1 without the library. */
+ * its trace after half of the work. With "copies N" it copies N times while the recording is
+ * stopped. With "subscribe" it becomes CUPTI's subscriber after the recording has begun. Prints the peak of a window in bytes, -1 without the library. */
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +67,38 @@ static void *thread(void *arg)
     return NULL;
 }
 
+/* Ten copies that are recorded, then *n* that are not. */
+static void copy(void *device, int n)
+{
+    static char host[4096];
+    int i;
+    for (i = 0; i < 10 + n; i++) {
+        if (i == 10)
+            vramscope_client_stop_recording();
+        if (cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess)
+            exit(6);
+    }
+    vramscope_client_start_recording();
+}
+
+static void called(void *user, int domain, unsigned id, const void *data)
+{
+    (void)user, (void)domain, (void)id, (void)data;
+}
+
+/* As a profiler that comes later would: CUPTI has one subscriber. */
+static void subscribe(void)
+{
+    union {
+        void *object;
+        int (*function)(void **, void (*)(void *, int, unsigned, const void *), void *);
+    } found;
+    void *library = dlopen("libcupti.so.13", RTLD_NOW), *handle;
+    found.object = library ? dlsym(library, "cuptiSubscribe") : NULL;
+    if (!found.object || found.function(&handle, called, NULL) != 0)
+        exit(7);
+}
+
 int main(int argc, char **argv)
 {
     struct vramscope_client_window window;
@@ -83,6 +117,10 @@ int main(int argc, char **argv)
     vramscope_client_annotate(NULL);
     work(1);
     vramscope_client_range_pop();
+    if (argc > 2 && strcmp(argv[1], "copies") == 0)
+        copy(kept, atoi(argv[2]));
+    if (argc > 1 && strcmp(argv[1], "subscribe") == 0)
+        subscribe();
     if (argc > 2 && strcmp(argv[1], "dump") == 0 && vramscope_client_dump(argv[2]) != 0)
         perror(argv[2]);
     vramscope_client_step(8);
