@@ -79,16 +79,32 @@ void vs_process_serve(void)
     atomic_store_explicit(&entry_points_used, true, memory_order_relaxed);
 }
 
-static _Atomic bool starts_paused; /* atomic; read when the recording starts */
+static struct vs_lock pause_lock = VS_LOCK_INIT(VS_RANK_TRACKER, "pause");
+static bool starts_paused; /* guarded by pause_lock; how the recording starts */
 
+/* Under the lock: another thread may be just starting the recording. */
 bool vs_process_pause(bool pause)
 {
+    if (vs_process_forked())
+        return false;
+    vs_lock_acquire(&pause_lock);
     enum vs_process_state now = vs_process_state();
-    if (now == VS_PROCESS_IDLE && !vs_process_forked()) {
-        atomic_store(&starts_paused, pause);
-        return true;
-    }
-    return now == VS_PROCESS_ACTIVE && vs_recorder_pause(recorder, &vs_process_book, pause);
+    bool able = now == VS_PROCESS_IDLE;
+    if (able)
+        starts_paused = pause;
+    else if (now == VS_PROCESS_ACTIVE)
+        able = vs_recorder_pause(recorder, &vs_process_book, pause);
+    vs_lock_release(&pause_lock);
+    return able;
+}
+
+static void become_active(void)
+{
+    vs_lock_acquire(&pause_lock);
+    if (starts_paused)
+        (void)vs_recorder_pause(recorder, &vs_process_book, true);
+    vs_process_set_state(VS_PROCESS_ACTIVE);
+    vs_lock_release(&pause_lock);
 }
 
 uint64_t vs_process_string(const char *text)
@@ -261,8 +277,6 @@ static bool begin_trace(void)
     if (!err) {
         vs_manifest_append(options.text[VS_OPT_manifest], 0, path);
         record_process();
-        if (atomic_load(&starts_paused))
-            (void)vs_recorder_pause(recorder, &vs_process_book, true);
         return true;
     }
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program continues without recording",
@@ -326,7 +340,7 @@ static void begin_locked(void)
         vs_nvml_open();
     if (recorder)
         vs_nvtx_pending_replay();
-    vs_process_set_state(VS_PROCESS_ACTIVE);
+    become_active();
     if (recorder && no_libraries)
         vs_process_note(VS_LOG_WARN, LOADER_WAITS);
     if (recorder && kernels_left)
