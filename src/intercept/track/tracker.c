@@ -47,7 +47,7 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
 static void record_lost_locked(const struct vs_tracked *was)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    if (vs_selection_on && recorder) {
+    if (__atomic_load_n(&vs_selection_on, __ATOMIC_RELAXED) && recorder) {
         record_free_locked(was, 0, NULL);
         return;
     }
