@@ -51,18 +51,15 @@ static bool glob(const char *pattern, const char *text)
 }
 
 /* The path matches, or the name of its last range. */
-static bool phase_matches(const struct vs_budget_scope *scope, const char *phase)
+static bool phase_matches(const struct vs_budget_scope *scope, const struct vs_quantity *quantity)
 {
-    if (!scope->phase || !phase)
-        return !scope->phase && !phase;
+    if (!scope->phase || !quantity->phase)
+        return !scope->phase && !quantity->phase;
     if (scope->test) {
-        const char *test = vs_test_name(phase);
-        return test && !strstr(test, " / ") && glob(scope->phase, test);
+        const char *test = vs_test_name(quantity->range);
+        return test && !quantity->nested && glob(scope->phase, test);
     }
-    const char *last = phase, *next = strstr(phase, " / ");
-    for (; next; next = strstr(last, " / "))
-        last = next + 3;
-    return glob(scope->phase, phase) || glob(scope->phase, last);
+    return glob(scope->phase, quantity->phase) || glob(scope->phase, quantity->range);
 }
 
 bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
@@ -184,7 +181,7 @@ static bool limits(const struct vs_budget *budget, const struct vs_budget_limit 
 {
     return limit->metric == quantity->metric && limit->way == quantity->way &&
            (limit->metric == VS_METRIC_GROWTH || limit->per_step == quantity->per_step) &&
-           phase_matches(&limit->scope, quantity->phase) &&
+           phase_matches(&limit->scope, quantity) &&
            on_device(budget, &limit->scope, quantity->device);
 }
 

@@ -80,7 +80,11 @@ static void add_phases(struct vs_phase_moments *moments, const struct vs_replay 
     }
     for (; moments->count < count; moments->count++) {
         const struct vs_phase *phase = &replay->phases.items[moments->count];
-        moments->rows[moments->count] = (struct vs_phase_row){.path = path_of(moments, phase)};
+        const char *path = path_of(moments, phase), *around = moments->rows[phase->parent].path;
+        size_t before = phase->parent ? strlen(around) + strlen(" / ") : 0;
+        moments->rows[moments->count] = (struct vs_phase_row){
+            .path = path, .nested = phase->parent != 0,
+            .name = before < strlen(path) ? path + before : ""};
         moments->names[moments->count] = (struct phase_name){
             .name = keep(moments, phase->name ? phase->name : ""), .is_step = phase->is_step,
             .prefix = keep(moments, phase->prefix ? phase->prefix : ""),

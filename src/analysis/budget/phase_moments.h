@@ -26,6 +26,8 @@ struct vs_phase_device {
 
 struct vs_phase_row {
     const char *path;   /* "step / forward" */
+    const char *name;   /* "forward"; it may have " / " in itself */
+    bool nested;        /* inside another phase */
     struct vs_phase_device *devices; /* by index of the replay */
     size_t count, capacity;
 };

@@ -217,11 +217,12 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_moments *mo
     const struct vs_report_device *device = &out->report->devices[index];
     const struct vs_phase_device *from = &row->devices[index];
     bool tensors = device->level == VS_LEVEL_FRAMEWORK;
+    const char *path = copy_text(out, row->path, err), *name = copy_text(out, row->name, err);
     char place[VS_PLACE_TEXT_MAX];
     for (int m = VS_METRIC_ALLOCATED; m <= VS_METRIC_RESERVED; m++) {
         struct vs_quantity quantity = {
             .metric = (enum vs_metric)m, .device = device->device,
-            .phase = copy_text(out, row->path, err),
+            .phase = path, .range = name, .nested = row->nested,
             .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
             .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
             .place = copy_text(out, vs_phase_moments_place(moments, &from->peak[m], place), err)};
@@ -229,9 +230,9 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_moments *mo
     }
     struct vs_quantity kept = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device,
-        .phase = copy_text(out, row->path, err), .tensors = tensors, .value = from->kept,
+        .phase = path, .range = name, .nested = row->nested, .tensors = tensors, .value = from->kept,
         .from_ns = from->kept_from_ns,
-        .event = from->kept_event, .time_ns = from->kept_ns, .place = copy_text(out, row->path, err)};
+        .event = from->kept_event, .time_ns = from->kept_ns, .place = path};
     add(out, &kept, err);
 }
 

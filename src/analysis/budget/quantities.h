@@ -15,6 +15,8 @@ struct vs_quantity {
     enum vs_metric metric;
     uint64_t device;     /* the driver's ordinal */
     const char *phase;   /* path of ranges; NULL: the whole program */
+    const char *range;   /* the last of them; a name may have " / " in itself */
+    bool nested;         /* it is not the only one */
     bool per_step;
     enum vs_copy_way way;
     bool tensors;        /* PyTorch's tensors instead of the memory that holds them */

@@ -180,6 +180,28 @@ static void long_names_of_tests_are_not_one_test(void **state)
     end(&t);
 }
 
+/* The name of a parametrised test may look like a path. */
+static void a_test_may_have_a_slash_in_its_name(void **state)
+{
+    (void)state;
+    struct bench t;
+    begin(&t);
+    vs_builder_push(&t.b, "test:div[a / b]");
+    vs_builder_push(&t.b, "inner / most");
+    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
+    vs_builder_pop(&t.b);
+    vs_builder_pop(&t.b);
+    measure(&t, 0);
+    limit(&t, "max-peak", "4MiB", "div*", true);
+    limit(&t, "max-peak", "5MiB", "inner / most", false);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.count, 2);
+    assert_int_equal(t.verdict.exceeded, 2);
+    assert_string_equal(t.verdict.rows[0].quantity.phase, "test:div[a / b]");
+    assert_string_equal(t.verdict.rows[1].quantity.phase, "test:div[a / b] / inner / most");
+    end(&t);
+}
+
 /* Ranges of two domains overlap: each keeps what was allocated while it was open. */
 static void ranges_of_other_domains_have_their_own_net_change(void **state)
 {
@@ -394,6 +416,7 @@ int main(void)
         cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
         cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
         cmocka_unit_test(long_names_of_tests_are_not_one_test),
+        cmocka_unit_test(a_test_may_have_a_slash_in_its_name),
         cmocka_unit_test(ranges_of_other_domains_have_their_own_net_change),
         cmocka_unit_test(ranges_that_are_never_closed_take_bounded_memory),
         cmocka_unit_test(a_failed_program_does_not_pass),
