@@ -99,15 +99,13 @@ static bool below_tensors(const struct vs_report *report, uint64_t device)
     return below;
 }
 
-/* Finds the culprits of an exceeded row. */
+/* Finds the culprits of an exceeded row among its call sites. */
 static enum vs_err accuse(struct vs_budget_verdict *out, struct vs_budget_row *row,
                           const struct vs_baseline *baseline)
 {
     struct vs_named_sites now, before;
     struct vs_measured *run = row->run;
-    enum vs_err err = vs_quantity_sites(run, &row->quantity, &row->sites);
-    if (!err)
-        err = vs_named_sites_of(&run->memory, &row->sites, row->quantity.metric, &now);
+    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, row->quantity.metric, &now);
     if (err)
         return err;
     struct vs_quantity stored = row->quantity;
@@ -165,8 +163,7 @@ static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_
                                                   : row.quantity.value > row.limit;
     uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
     row.wide = budget->tolerance && row.highest > allowed;
-    enum vs_err err = row.exceeded ? accuse(out, &row, baseline) : VS_OK;
-    return err ? err : add_row(out, &row);
+    return add_row(out, &row);
 }
 
 static bool on_device(const struct vs_budget *budget, const struct vs_budget_scope *scope,
@@ -399,6 +396,29 @@ static void note_spread(struct vs_budget_verdict *out)
         }
 }
 
+/* The call sites of all exceeded rows of *run*, and their culprits. */
+static enum vs_err accuse_all(struct vs_budget_verdict *out, struct vs_measured *run,
+                              const struct vs_baseline *baseline)
+{
+    struct vs_site_request *requests = calloc(out->count + 1, sizeof *requests);
+    enum vs_err err = requests ? VS_OK : VS_ERR_NOMEM;
+    size_t count = 0;
+    for (size_t i = 0; !err && i < out->count; i++) {
+        struct vs_budget_row *row = &out->rows[i];
+        if (row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run)
+            requests[count++] = (struct vs_site_request){&row->quantity, &row->sites};
+    }
+    if (count)
+        err = vs_quantity_sites_all(run, requests, count);
+    free(requests);
+    for (size_t i = 0; count && !err && i < out->count; i++) {
+        struct vs_budget_row *row = &out->rows[i];
+        if (row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run)
+            err = accuse(out, row, baseline);
+    }
+    return err;
+}
+
 enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
                              const char *process, struct vs_budget *budget,
                              const struct vs_baseline *baseline)
@@ -413,6 +433,8 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         err = check_limit(out, budget, &budget->limits[i], baseline);
     if (!err && baseline)
         err = check_baseline(out, budget, baseline);
+    for (size_t i = 0; !err && i < count; i++)
+        err = accuse_all(out, runs[i], baseline);
     fold(out);
     note_spread(out);
     return err;

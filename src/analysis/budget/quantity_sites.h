@@ -15,4 +15,15 @@
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out) VS_MUST_CHECK;
 
+/* A quantity, and where its call sites go. */
+struct vs_site_request {
+    const struct vs_quantity *quantity;
+    struct vs_report_sites *out;
+};
+
+/* vs_quantity_sites_all: likewise for *count* quantities of one run; reorders *requests*. Cost: reads
+ * the trace once. */
+enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)
+    VS_MUST_CHECK;
+
 #endif

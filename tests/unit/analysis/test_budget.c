@@ -180,6 +180,38 @@ static void long_names_of_tests_are_not_one_test(void **state)
     end(&t);
 }
 
+/* The first test has its peak last: the order of the rows is not that of their moments. */
+static void every_exceeded_phase_has_the_call_sites_of_its_moment(void **state)
+{
+    (void)state;
+    enum { TESTS = 200 };
+    struct bench t;
+    char name[32];
+    begin(&t);
+    for (uint64_t i = 0; i <= TESTS; i++) {
+        snprintf(name, sizeof name, "test:t%u", (unsigned)(i % TESTS));
+        vs_builder_push(&t.b, name);
+        vs_builder_segment(&t.b, 0, A(i), 2 * (i + 1) * 4096);
+        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(i), (i + 1) * 4096, (i + 1) * 4096);
+        vs_builder_free(&t.b, 0, A(i));
+        vs_builder_segment_free(&t.b, 0, A(i), 2 * (i + 1) * 4096);
+        vs_builder_pop(&t.b);
+    }
+    measure(&t, 0);
+    limit(&t, "max-allocated", "1", "*", true);
+    limit(&t, "max-reserved", "1", "*", true);
+    judge(&t, NULL);
+    assert_int_equal(t.verdict.exceeded, 2 * TESTS);
+    for (size_t i = 0; i < 2 * TESTS; i++) {
+        const struct vs_budget_row *row = &t.verdict.rows[i];
+        uint64_t blocks = i % TESTS ? i % TESTS + 1 : TESTS + 1;
+        assert_int_equal(row->quantity.value, blocks * 4096 * (i < TESTS ? 1 : 2));
+        assert_int_equal(row->sites.total_bytes, row->quantity.value);
+        assert_int_equal(row->culprit_count, 1);
+    }
+    end(&t);
+}
+
 /* The name of a parametrised test may look like a path. */
 static void a_test_may_have_a_slash_in_its_name(void **state)
 {
@@ -416,6 +448,7 @@ int main(void)
         cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
         cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
         cmocka_unit_test(long_names_of_tests_are_not_one_test),
+        cmocka_unit_test(every_exceeded_phase_has_the_call_sites_of_its_moment),
         cmocka_unit_test(a_test_may_have_a_slash_in_its_name),
         cmocka_unit_test(ranges_of_other_domains_have_their_own_net_change),
         cmocka_unit_test(ranges_that_are_never_closed_take_bounded_memory),
