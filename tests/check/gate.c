@@ -92,6 +92,22 @@ static void train_step(int step)
     nvtxRangePop();
 }
 
+/* More tests than a trace has phases for; one of the last has the peak. */
+static void many_tests(void)
+{
+    char name[32];
+    float *large;
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "test:t%04d", i);
+        nvtxRangePushA(name);
+        if (i == 4990) {
+            ALLOCATE(large, 100 * MIB);
+            cudaFree(large);
+        }
+        nvtxRangePop();
+    }
+}
+
 int main(int argc, char **argv)
 {
     float *large;
@@ -102,6 +118,8 @@ int main(int argc, char **argv)
     for (int step = 1; step <= STEPS; step++)
         train_step(step);
     nvtxRangePop();
+    if (is("tests"))
+        many_tests();
     if (is("oom"))
         ALLOCATE(large, (size_t)1 << 40); /* planted: oom */
     cudaFree(held);

@@ -44,7 +44,7 @@ struct vs_phase_moments {
     size_t thread_count, thread_capacity;
     struct vs_map by_tid; /* tid + 1 -> index of the thread + 1 */
     struct vs_arena memory;
-    bool failed;
+    bool full, failed;
 };
 
 struct vs_phase_moments *vs_phase_moments_open(void)
@@ -220,6 +220,7 @@ void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
                               const struct vs_event *event)
 {
     struct vs_phase_moments *moments = context;
+    moments->full |= replay->phases.count >= VS_PHASES_MAX;
     if (moments->failed || replay->phases.count < 2)
         return;
     if (moments->count < replay->phases.count)
@@ -240,6 +241,11 @@ const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *
 {
     *count = moments->count;
     return moments->failed ? NULL : moments->rows;
+}
+
+bool vs_phase_moments_full(const struct vs_phase_moments *moments)
+{
+    return moments->full;
 }
 
 char *vs_phase_moments_place(const struct vs_phase_moments *moments,

@@ -44,6 +44,10 @@ void vs_phase_moments_observe(void *moments, const struct vs_replay *replay,
 const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,
                                                  size_t *count);
 
+/* vs_phase_moments_full: there are VS_PHASES_MAX phases, and the ranges of further ones count for the
+ * phase around them. */
+bool vs_phase_moments_full(const struct vs_phase_moments *moments);
+
 /* vs_phase_moments_place: the text of the moment's place; *out* has VS_PLACE_TEXT_MAX bytes. */
 char *vs_phase_moments_place(const struct vs_phase_moments *moments,
                              const struct vs_phase_moment *moment, char *out);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/budget/copy_lines.h"
 #include "analysis/budget/phase_moments.h"
@@ -109,12 +110,15 @@ static uint64_t growth_of(const struct vs_report_device *device)
     return sum;
 }
 
-static const char *option_of(const struct vs_report *report, const char *name)
+/* Whether the run was recorded with option *name* off, which the trace has as it was written. */
+static bool option_off(const struct vs_report *report, const char *name)
 {
+    static const char *const no[] = {"off", "0", "no", "false"};
+    bool off = false;
     for (size_t i = 0; i < report->option_count; i++)
-        if (strcmp(report->options[i].name, name) == 0)
-            return report->options[i].value;
-    return "";
+        for (size_t k = 0; k < sizeof no / sizeof *no; k++)
+            off |= strcmp(report->options[i].name, name) == 0 && strcasecmp(report->options[i].value, no[k]) == 0;
+    return off;
 }
 
 static bool noted(const struct vs_report *report, const char *begin)
@@ -138,7 +142,7 @@ static const char *copies_missing(const struct vs_report *report)
 {
     if (report->has_end && report->end_reason == VS_END_IMPORTED)
         return "an imported trace has no copies; record the program with vramscope run";
-    if (strcmp(option_of(report, "kernels"), "off") == 0)
+    if (option_off(report, "kernels"))
         return "the run was recorded with kernels=off, which leaves out copies; record it with --kernels=on";
     if (noted(report, VS_NOTE_NO_ACTIVITY) || noted(report, VS_NOTE_ACTIVITY_LEFT))
         return "CUPTI did not deliver the copies; `vramscope report TRACE` prints the reason";
@@ -244,6 +248,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
     size_t phases;
     const struct vs_phase_row *rows = vs_phase_moments_rows(moments, &phases);
     out->steps = out->report->steps.done;
+    out->phases_full = vs_phase_moments_full(moments);
     out->copies_missing = copies_missing(out->report);
     out->process = copy_text(out, vs_process_name(out->report, name, sizeof name), &err);
     for (size_t i = 0; i < out->report->device_count; i++)

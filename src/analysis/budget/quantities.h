@@ -46,6 +46,7 @@ struct vs_measured {
     const struct vs_copy_line *copies; /* most bytes first */
     size_t copy_count;
     bool copy_lines_known;
+    bool phases_full;          /* there are VS_PHASES_MAX phases: further ones are not in *items* */
     const char *copies_missing; /* why not every copy is in the trace; NULL: all are */
     struct vs_arena memory;
 };

@@ -63,14 +63,14 @@ static void end(struct unknown_bench *t)
     vs_builder_remove(&t->b);
 }
 
-enum lack { LACK_NONE, LACK_OFF, LACK_STOPPED, LACK_IMPORTED, LACK_CUPTI, LACK_OTHER_TOOL, LACK_LIMIT, LACK_DROPPED };
+enum lack { LACK_NONE, LACK_OFF, LACK_ZERO, LACK_STOPPED, LACK_IMPORTED, LACK_CUPTI, LACK_OTHER_TOOL, LACK_LIMIT, LACK_DROPPED };
 
 static void leave_out(struct vs_builder *b, enum lack lack)
 {
     struct vs_event event = {.kind = VS_EVENT_recording_changed};
-    if (lack == LACK_OFF)
+    if (lack == LACK_OFF || lack == LACK_ZERO)
         event = (struct vs_event){.kind = VS_EVENT_option, .option = {.name = vs_builder_string(b, "kernels"),
-                                                                      .value = vs_builder_string(b, "off")}};
+                                                                      .value = vs_builder_string(b, lack == LACK_OFF ? "off" : "0")}};
     else if (lack == LACK_CUPTI || lack == LACK_OTHER_TOOL)
         event = (struct vs_event){.kind = VS_EVENT_note, .note = {
             .severity = 1, .text = vs_builder_string(b, lack == LACK_CUPTI ? VS_NOTE_NO_ACTIVITY ": CUPTI failed"
@@ -93,7 +93,7 @@ static void copies_that_were_not_recorded_hold_no_limit(void **state)
     static const struct {
         enum lack lack;
         const char *says;
-    } cases[] = {{LACK_OFF, "--kernels=on"}, {LACK_STOPPED, "stopped the recording"},
+    } cases[] = {{LACK_OFF, "--kernels=on"}, {LACK_ZERO, "--kernels=on"}, {LACK_STOPPED, "stopped the recording"},
                  {LACK_IMPORTED, "imported"}, {LACK_CUPTI, "CUPTI"}, {LACK_OTHER_TOOL, "CUPTI"},
                  {LACK_LIMIT, "--max-trace-size"}, {LACK_DROPPED, "could not be recorded"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace does not have holds no limit: `vramscope check` says so and exits with 2.
+
+    check_unusable.py BIN_DIR PROGRAM ROOT
+"""
+import json
+import sys
+
+from gate_runs import Gate
+
+
+def record(gate, name, bug, *options):
+    done = gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "-o", gate.path(name), *options, "--",
+                     gate.program] + ([bug] if bug else []))
+    gate.expect("%s is recorded" % name, done.returncode == 0, done)
+    return gate.path(name)
+
+
+def stored(gate):
+    with open(gate.path("memory.json"), encoding="utf-8") as f:
+        return f.read()
+
+
+def check_copies(gate):
+    without = record(gate, "without.vst", "", "--kernels=off")
+    done = gate.check(without, "--max-transfers", "5 copies")
+    gate.expect("copies that were not recorded", done.returncode == 2 and "--kernels=on" in done.stderr and
+                "ok" not in done.stdout, done)
+    done = gate.check([gate.record(""), without], "--max-transfers", "5000 copies")
+    gate.expect("another trace has the copies", done.returncode == 2 and "--kernels=on" in done.stderr, done)
+    done = gate.check(without, "--baseline", gate.path("memory.json"), "--update-baseline")
+    gate.expect("copies are not stored", done.returncode == 0 and "copies" not in stored(gate), done)
+    gate.check(gate.record(""), "--baseline", gate.path("memory.json"), "--update-baseline")
+    gate.expect("copies are stored", "copies" in stored(gate))
+    done = gate.check(without, "--baseline", gate.path("memory.json"), "--format", "json")
+    notes = json.loads(done.stdout)["traces"][0]["notes"]
+    gate.expect("copies are not compared with the baseline", any("copies are not compared" in n for n in notes), done)
+
+
+def check_tests(gate):
+    trace = record(gate, "tests.vst", "tests")
+    for options in (("--test", "*", "--max-peak", "94MiB"), ("--baseline", gate.path("memory.json"))):
+        done = gate.check(trace, *options)
+        gate.expect("more tests than phases: %s" % options[0], done.returncode == 2 and
+                    "4095 phases and tests or more" in done.stderr, done)
+    done = gate.check(trace, "--max-peak", "200MiB")
+    gate.expect("the whole program needs no phases", done.returncode == 0, done)
+
+
+def main():
+    gate = Gate(*sys.argv[1:4])
+    check_copies(gate)
+    check_tests(gate)
+    return gate.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
