@@ -163,10 +163,28 @@ def other_verbs(command, folder):
     PROBLEMS.equal("cached memory at the start is PyTorch's too", recorded["other_peak_bytes"], 0)
 
 
+def work_in_proportion(command, folder):
+    """Pages mapped one by one, and all of them again and again: few entries that ask for millions of
+    events are refused; a whole range that comes and goes is not."""
+    for pages, times, code in ((1000, 500, 2), (20, 2000, 0)):
+        device = Device(0, expandable=True)
+        for page in range(pages):
+            device.note("segment_map", 0x7f0000000000 + page * 2 * MIB, 2 * MIB, 0)
+        for _ in range(times):
+            device.note("segment_unmap", 0x7f0000000000, pages * 2 * MIB, 0)
+            device.note("segment_map", 0x7f0000000000, pages * 2 * MIB, 0)
+        source = os.path.join(folder, "many.pickle")
+        with open(source, "wb") as f:
+            pickle.dump({"segments": [], "device_traces": [device.entries]}, f)
+        made = Imported(command, source, os.path.join(folder, "many.vst"))
+        PROBLEMS.equal(f"{pages} pages, mapped {times} times: {made.err}", made.code, code)
+        PROBLEMS.equal("the reason", "too many times" in made.err, code == 2)
+
+
 def main():
     command = os.path.abspath(sys.argv[1])
     for check in (whole_histories, histories_without_their_beginning, several_devices, times_and_ranges,
-                  stacks, failures, other_verbs):
+                  stacks, failures, other_verbs, work_in_proportion):
         before = PROBLEMS.count
         with tempfile.TemporaryDirectory() as folder:
             check(command, folder)

@@ -9,7 +9,10 @@
 #include "analysis/state/vec.h"
 #include "base/vs_map.h"
 
-#define WORK_MAX (UINT64_C(1) << 28)
+/* Steps over pieces: so many for each entry of the history and each segment, and so many for all. Each
+ * may become two events, so the trace and the time stay in proportion to the file. */
+#define ENTRY_WORK 64
+#define LEAST_WORK (UINT64_C(1) << 18)
 
 /* What the history so far tells of an address; absent: nothing. */
 enum { IN_USE = 1, FREE_REQUESTED, FREED };
@@ -215,7 +218,7 @@ static enum vs_err find_mappings(struct vs_snapshot_start *s, const struct vs_sn
 enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start)
 {
-    start->work = WORK_MAX;
+    start->work = LEAST_WORK + ENTRY_WORK * (uint64_t)(device->count + device->segment_count);
     enum vs_err err = find_blocks(start, device);
     if (!err)
         err = find_segments(start, device);
