@@ -149,6 +149,16 @@ def check_updates(gate):
     gate.expect("a missing baseline is unusable", done.returncode == 2 and "--update-baseline" in done.stderr, done)
 
 
+def check_order(gate):
+    """Processes of one name have the number of their start, whatever the order of their traces."""
+    traces = [gate.record(bug, again="-rank") for bug in ("", "peak", "pool")]
+    done = gate.check(traces, "--baseline", gate.path("ranks.json"), "--update-baseline")
+    gate.expect("the baseline of three processes", done.returncode == 0, done)
+    for order in (traces, traces[::-1], traces[1:] + traces[:1]):
+        done = gate.check(order, "--baseline", gate.path("ranks.json"))
+        gate.expect("their own baseline holds in any order", done.returncode == 0, done)
+
+
 def main():
     gate = Gate(*sys.argv[1:4])
     used, free = readings(gate)
@@ -160,6 +170,7 @@ def main():
     check_moment(gate)
     check_ends(gate)
     check_several(gate)
+    check_order(gate)
     return gate.finish()
 
 

@@ -240,6 +240,20 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_moments *mo
     add(out, &kept, err);
 }
 
+static enum vs_err read_birth(struct vs_measured *out)
+{
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(out->reader);
+    out->boot = "";
+    while (!err && (err = vs_reader_next(out->reader, &event)) == VS_OK)
+        if (event.kind == VS_EVENT_process) {
+            out->born_ns = event.process.born_ns;
+            out->boot = copy_text(out, vs_reader_string(out->reader, event.process.boot), &err);
+            break;
+        }
+    return err == VS_ERR_NOMEM ? err : VS_OK; /* a trace may have no such event */
+}
+
 /* The report has its devices in the order of the replay's accounts. */
 enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
 {
@@ -258,6 +272,8 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
     for (size_t p = 1; !err && p < phases; p++)
         for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
             add_phase(out, moments, &rows[p], i, &err);
+    if (!err)
+        err = read_birth(out);
     return err ? err : vs_copy_lines_read(out);
 }
 

@@ -40,6 +40,8 @@ struct vs_measured {
     struct vs_reader *reader;  /* owned */
     struct vs_report *report;  /* owned */
     const char *process;       /* the program's name, or of Python its script's */
+    const char *boot;          /* which start of the machine born_ns counts from; "": unknown */
+    uint64_t born_ns;          /* when the process was started; 0: unknown */
     struct vs_quantity *items; /* in a fixed order: by device, the whole program first */
     size_t count, capacity;
     uint64_t steps;
