@@ -117,6 +117,8 @@ def check_documents(gate, what, code, texts, exceeded, held):
 
     issues = json.loads(texts["gitlab"])
     jsonschema.validate(issues, GITLAB)
+    prints = [issue["fingerprint"] for issue in issues]
+    gate.expect(what + ": GitLab's fingerprints differ", len(set(prints)) == len(prints))
     gate.expect(what + ": GitLab", len(issues) == len(leading) + len(result["unusable"]) and
                 all(not i["location"]["path"].startswith("/") or "gate" in i["location"]["path"] for i in issues))
 
@@ -138,6 +140,8 @@ def check_documents(gate, what, code, texts, exceeded, held):
 
     families = list(openmetrics.text_string_to_metric_families(texts["openmetrics"]))
     samples = {f.name: f.samples for f in families}
+    keys = [(s.name, tuple(sorted(s.labels.items()))) for f in families for s in f.samples]
+    gate.expect(what + ": no sample of OpenMetrics is there twice", len(set(keys)) == len(keys))
     gate.expect(what + ": OpenMetrics", len(samples["vramscope_check_held"]) == len(rows) and
                 sum(s.value == 0 for s in samples["vramscope_check_held"]) == exceeded and
                 samples["vramscope_check_exit_code"][0].value == code)
@@ -166,6 +170,20 @@ def check_odd_labels(gate):
     row = gate.json_of(gate.record("oom"), "--max-peak", "1TiB")["traces"][0]["limits"][0]
     gate.expect("out of memory has no limit", row["metric"] == "out of memory" and row["bytes"] > 0 and
                 row["limit_bytes"] is None and row["excess_bytes"] is None and row["exit_status"] is None)
+
+
+def check_repeated(gate):
+    """Rows and problems that are alike are told apart: OpenMetrics allows no sample twice, and GitLab
+    keeps one issue of each fingerprint."""
+    status = gate.record("status")
+    code, texts = documents(gate, [status, status, gate.record("status", again="-2")], "--take", "max", "--max-peak",
+                            "1TiB")
+    check_documents(gate, "runs that failed", code, texts, 3, 1)
+    with open(gate.path("two.toml"), "w", encoding="utf-8") as f:
+        f.write('max-peak = "1MiB"\n[[limit]]\ndevice = 0\nmax-peak = "2MiB"\n')
+    code, texts = documents(gate, [gate.record("peak"), gate.path("missing.vst"), gate.path("missing.vst")],
+                            "--budget", gate.path("two.toml"))
+    check_documents(gate, "two limits of one quantity", code, texts, 2, 0)
 
 
 def check_odd_name(gate):
@@ -203,6 +221,7 @@ def main():
     check_documents(gate, "a missing trace", code, texts, 0, 1)
     gate.expect("a missing trace is no success", code == 2 and "could not be checked" in texts["markdown"])
     check_odd_labels(gate)
+    check_repeated(gate)
     check_odd_name(gate)
     return gate.finish()
 

@@ -29,21 +29,25 @@ static void xml_text(FILE *out, const char *text)
 }
 
 /* "device 0 peak allocated": reports of earlier versions have these names. */
-static void case_name(FILE *out, const struct vs_budget_row *row)
+static void case_name(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
 {
+    size_t before = vs_check_rows_before(verdict, row);
     char text[VS_CHECK_LINE_MAX];
     vs_check_subject(text, row);
     char *colon = row->quantity.phase ? NULL : strstr(text, ": ");
     if (colon)
         memmove(colon, colon + 1, strlen(colon));
     xml_text(out, text);
+    if (before) /* readers of JUnit take cases of one name for one */
+        fprintf(out, " #%zu", before + 1);
 }
 
-static void one_case(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
+static void one_case(const struct vs_check_result *result, const struct vs_budget_verdict *verdict,
+                     const struct vs_budget_row *row, FILE *out)
 {
     char text[VS_CHECK_LINE_MAX];
     fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
-    case_name(out, row);
+    case_name(out, verdict, row);
     fputs("\">", out);
     if (row->exceeded) {
         fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
@@ -71,12 +75,15 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
         xml_text(out, verdict->runs[0]->report->path);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", verdict->count, verdict->exceeded);
         for (size_t k = 0; k < verdict->count; k++)
-            one_case(result, &verdict->rows[k], out);
+            one_case(result, verdict, &verdict->rows[k], out);
         fputs("  </testsuite>\n", out);
     }
     for (size_t i = 0; i < result->problem_count; i++) {
         fputs("  <testsuite name=\"", out);
         xml_text(out, result->problems[i].trace);
+        size_t before = vs_check_problems_before(result, i);
+        if (before)
+            fprintf(out, " #%zu", before + 1);
         fputs("\" tests=\"1\" failures=\"0\" errors=\"1\">\n"
               "    <testcase classname=\"vramscope.check\" name=\"usable\"><error type=\"unusable\" message=\"", out);
         xml_text(out, result->problems[i].text);
