@@ -14,14 +14,17 @@ import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/pytest"
-RELEASES = {"oldest": ("pytest==7.2.1", "pytest-xdist==3.1.0", "pluggy==1.0.0"),
+RELEASES = {"oldest": ("pytest==7.2.1", "pytest-xdist==3.1.0", "pluggy==1.0.0",
+                       "iniconfig==2.0.0"),
             "newest": ("pytest==9.2.0", "pytest-xdist==3.8.0", "check-jsonschema==0.39.0")}
-MODULES = "import pytest, xdist"
+# what pytest needs before Python 3.11: in pure Python, for the test of the wheel with other versions
+OLDER = ("exceptiongroup==1.3.0", "tomli==2.0.1", "typing_extensions==4.15.0")
+MODULES = "import pytest, xdist, exceptiongroup, tomli"
 SKIPPED = 77
 
 
-def has_modules(python):
-    return subprocess.run([python, "-c", MODULES], stderr=subprocess.DEVNULL).returncode == 0
+def has_modules(python, modules=MODULES):
+    return subprocess.run([python, "-c", modules], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def fetch():
@@ -37,7 +40,7 @@ def fetch():
                 return False
         if not has_modules(python) and subprocess.run(
                 [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "2",
-                 *packages]).returncode != 0:
+                 *packages, *OLDER]).returncode != 0:
             return False
     return True
 
@@ -46,7 +49,7 @@ def find():
     """The interpreters to test with, by name."""
     found = {name: FOLDER / name / "bin/python" for name in RELEASES}
     found = {name: python for name, python in found.items() if python.exists() and has_modules(python)}
-    if not found and has_modules(sys.executable):
+    if not found and has_modules(sys.executable, "import pytest, xdist"):
         found["this"] = pathlib.Path(sys.executable)
     return found
 
