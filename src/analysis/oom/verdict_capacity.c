@@ -7,12 +7,13 @@
 #define LEAK_BLOCKS_MIN 8
 
 /* One site that holds most, in blocks of one size of which none was freed: data that the program
- * needs, or blocks that it forgets to free in each iteration. A trace without frees cannot tell these
- * apart, so the evidence names the possible leak and the verdict stays. */
+ * needs, or blocks that it forgets to free in each iteration. A trace without steps that freed other
+ * memory cannot tell these apart, so the evidence names the possible leak and the verdict stays. */
 static void explain_equal_blocks(struct vs_oom *oom)
 {
     const struct vs_report_site *site = oom->sites.count ? &oom->sites.items[0] : NULL;
-    if (!site || site->frees || site->count < LEAK_BLOCKS_MIN || site->count != site->allocs ||
+    if (oom->steps_done || !site || oom->freed_bytes >= site->bytes || site->frees ||
+        site->count < LEAK_BLOCKS_MIN || site->count != site->allocs ||
         site->bytes != site->count * site->largest || site->bytes < oom->live / 2)
         return;
     vs_oom_but(oom, "it may be a leak: %s made %s allocations of %s each, and freed none",

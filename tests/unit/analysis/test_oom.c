@@ -1250,6 +1250,30 @@ static void equal_blocks_of_which_none_was_freed_may_be_a_leak(void **state)
     }
 }
 
+/* Blocks from before many steps that freed as much: the program keeps running with them. */
+static void equal_blocks_from_before_the_steps_are_no_leak(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_leak(&b);
+    for (unsigned i = 0; i < 16; i++)
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i), 24 * MIB, 24 * MIB);
+    b.stack = site_activation(&b);
+    for (unsigned i = 0; i < 60; i++) {
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(900), 80 * MIB, 80 * MIB);
+        vs_builder_free(&b, 0, A(900));
+    }
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 140 * MIB, 128 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_null(remedy_of(oom, "free_growth"));
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        assert_null(strstr(oom->evidence[i].text, "may be a leak"));
+    done(&b, oom);
+}
+
 /* Holes of a twelfth of the device, in a program that never held as much: true capacity by the bytes.
  * But another policy of the same cache serves the request. */
 static void what_another_setting_of_the_cache_serves_is_not_true_capacity(void **state)
@@ -1392,6 +1416,7 @@ int main(void)
         cmocka_unit_test(free_pieces_of_another_stream_of_pytorch_are_its_cache),
         cmocka_unit_test(unused_segments_of_pytorch_are_of_a_private_pool),
         cmocka_unit_test(equal_blocks_of_which_none_was_freed_may_be_a_leak),
+        cmocka_unit_test(equal_blocks_from_before_the_steps_are_no_leak),
         cmocka_unit_test(what_another_setting_of_the_cache_serves_is_not_true_capacity),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
         cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
