@@ -163,9 +163,16 @@ static void select_verdict(struct vs_oom *oom)
     }
 }
 
-/* A larger device is a purchase: after all others that let the request fit. */
-static int rank_of(const struct vs_remedy *remedy)
+/* A larger device is a purchase: after all others that let the request fit. It does not end growth:
+ * there it comes last, and freeing what grows comes first. */
+static int rank_of(const struct vs_oom *oom, const struct vs_remedy *remedy)
 {
+    if (oom->verdict == &vs_verdict_growth || oom->refusal == &vs_verdict_growth) {
+        if (strcmp(remedy->kind, "bigger_device") == 0)
+            return 0;
+        if (strcmp(remedy->kind, "free_growth") == 0)
+            return 5;
+    }
     if (!remedy->fits)
         return remedy->replayed;
     return strcmp(remedy->kind, "bigger_device") == 0 ? 2 : 3 + remedy->replayed;
@@ -174,10 +181,10 @@ static int rank_of(const struct vs_remedy *remedy)
 void vs_oom_sort_remedies(struct vs_oom *oom)
 {
     size_t placed = 0;
-    for (int rank = 4; rank >= 0; rank--)
+    for (int rank = 5; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {
             struct vs_remedy remedy = oom->remedies[i];
-            if (rank_of(&remedy) != rank)
+            if (rank_of(oom, &remedy) != rank)
                 continue;
             memmove(&oom->remedies[placed + 1], &oom->remedies[placed],
                     (i - placed) * sizeof remedy);
