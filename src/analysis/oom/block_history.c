@@ -109,6 +109,17 @@ static enum vs_err open_site(struct vs_history *h, const struct vs_replay *repla
     return VS_OK;
 }
 
+/* The request of the block that was just added, for the loops that mark no steps. */
+static void note_stretch(struct vs_history_stretch *stretch, uint32_t epoch, uint32_t site)
+{
+    if (stretch->epoch != epoch)
+        *stretch = (struct vs_history_stretch){.epoch = epoch, .last = stretch->last,
+                                               .before = stretch->last, .first = site + 1};
+    stretch->befores += stretch->before == site + 1;
+    stretch->firsts += stretch->first == site + 1;
+    stretch->last = site + 1;
+}
+
 static enum vs_err add(struct vs_history *h, const struct vs_replay *replay, int level,
                        const struct vs_history_block *made, unsigned account)
 {
@@ -132,6 +143,7 @@ static enum vs_err add(struct vs_history *h, const struct vs_replay *replay, int
     block->site = site;
     block->used = true;
     note_size(&h->sites[site], made->bytes, block->frees > 0);
+    note_stretch(&h->stretch[account][level], block->epoch, site);
     const struct vs_account *a = replay->accounts[account];
     h->peak[account][level] = level ? a->framework.peak.allocated : a->sums.peak.allocated;
     return VS_OK;
@@ -206,6 +218,8 @@ enum vs_err vs_history_event(struct vs_history *h, const struct vs_replay *repla
 /* The clock that ages are counted by. */
 struct history_clock {
     bool steps;
+    bool stretch; /* counts frees, of the blocks of *epoch* alone */
+    uint64_t epoch;
     uint64_t now;
 };
 
@@ -215,7 +229,7 @@ static struct history_clock clock_of(const struct vs_history *h, const struct vs
     bool steps = replay->phases.steps.begun > 0;
     bool framework = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     return (struct history_clock){
-        steps, steps ? vs_replay_epoch(replay) : h->frees[account][framework]};
+        .steps = steps, .now = steps ? vs_replay_epoch(replay) : h->frees[account][framework]};
 }
 
 static uint64_t born(const struct vs_history_block *block, const struct history_clock *clock)
@@ -228,6 +242,8 @@ static bool outlived(const struct vs_history *h, const struct vs_history_block *
 {
     const struct vs_history_site *site = &h->sites[block->site];
     uint64_t age = clock->now - born(block, clock);
+    if (clock->stretch && block->epoch != clock->epoch)
+        return false;
     if (born(block, clock) == 0 && !clock->steps)
         return false; /* the program was still building up */
     if (clock->steps)
@@ -298,11 +314,11 @@ static enum vs_err gather_kept(const struct vs_history *h, unsigned account,
     return VS_OK;
 }
 
-size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *replay,
-                          unsigned account, struct vs_history_growth *out, size_t max,
-                          enum vs_err *err)
+/* The sites that grow by *clock*. */
+static size_t growing(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
+                      struct history_clock clock, struct vs_history_growth *out, size_t max,
+                      enum vs_err *err)
 {
-    struct history_clock clock = clock_of(h, replay, account);
     struct kept_birth *births = NULL;
     size_t count = 0, found = 0;
     *err = gather_kept(h, account, &clock, &births, &count);
@@ -321,6 +337,45 @@ size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *re
     }
     free(births);
     return found;
+}
+
+size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *replay,
+                          unsigned account, struct vs_history_growth *out, size_t max,
+                          enum vs_err *err)
+{
+    return growing(h, replay, account, clock_of(h, replay, account), out, max, err);
+}
+
+/* Whether a site keeps more blocks than two completed steps would allocate there: otherwise it may be
+ * the forward pass of a larger step. */
+static bool beyond_steps(const struct vs_history *h, const struct vs_history_growth *found,
+                         uint64_t done)
+{
+    uint64_t allocs = h->sites[found->site].allocs;
+    uint64_t earlier = allocs > found->count ? allocs - found->count : 0;
+    return done == 0 || found->count > 2 * (earlier / done);
+}
+
+size_t vs_history_growing_since(const struct vs_history *h, const struct vs_replay *replay,
+                                unsigned account, struct vs_history_growth *out, size_t max,
+                                uint64_t *repeats, enum vs_err *err)
+{
+    int level = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
+    const struct vs_history_stretch *stretch = &h->stretch[account][level];
+    uint64_t done = replay->phases.steps.done, epoch = vs_replay_epoch(replay);
+    struct history_clock clock = {.stretch = true, .epoch = epoch, .now = h->frees[account][level]};
+    *err = VS_OK;
+    *repeats = stretch->befores;
+    if (done && stretch->firsts > stretch->befores) /* layers repeat in a first step, too */
+        *repeats = stretch->firsts;
+    if (!epoch || stretch->epoch != epoch ||
+        *repeats < (done ? 1 : 2) * VS_HISTORY_TIMES_MIN)
+        return 0;
+    size_t count = growing(h, replay, account, clock, out, max, err), kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (beyond_steps(h, &out[i], done) && 2 * out[i].times >= *repeats)
+            out[kept++] = out[i];
+    return kept;
 }
 
 static void add_time(struct vs_history_times *site, uint64_t at)

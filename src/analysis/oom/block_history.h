@@ -48,6 +48,16 @@ struct vs_history_site {
     uint64_t rises, falls;                /* requests larger, smaller than the one before */
 };
 
+/* The requests of one level since the latest begin or end of a marked step (vs_replay_epoch). A call
+ * site that requests again and again there is that of a loop without marks of its own: the one that
+ * requested last before the stretch, or first in it. */
+struct vs_history_stretch {
+    uint32_t epoch;
+    uint32_t last;             /* + 1: the site of the latest request */
+    uint32_t before, first;    /* + 1: the sites of the requests before and at its begin */
+    uint64_t befores, firsts;  /* requests of these sites in it */
+};
+
 /* Zero-initialise. */
 struct vs_history {
     struct vs_history_block *blocks;
@@ -58,6 +68,7 @@ struct vs_history {
     struct vs_map by_addr[2]; /* [0] the device's, [1] the framework's */
     uint64_t frees[VS_DEVICES_MAX + 1][2]; /* by account and level, as the peaks so far */
     uint64_t peak[VS_DEVICES_MAX + 1][2];
+    struct vs_history_stretch stretch[VS_DEVICES_MAX + 1][2];
 };
 
 /* vs_history_event: *event* was just applied to *replay*. VS_ERR_NOMEM. */
@@ -80,6 +91,14 @@ struct vs_history_growth {
 size_t vs_history_growing(const struct vs_history *history, const struct vs_replay *replay,
                           unsigned account, struct vs_history_growth *out, size_t max,
                           enum vs_err *err);
+
+/* vs_history_growing_since: likewise, of the blocks since the latest begin or end of a marked step
+ * alone, by the clock of frees: growth in a loop that marks no steps, such as an evaluation after the
+ * training. None, unless the requests there repeat and are not those of a step that became larger.
+ * *repeats*: how often they did. */
+size_t vs_history_growing_since(const struct vs_history *history, const struct vs_replay *replay,
+                                unsigned account, struct vs_history_growth *out, size_t max,
+                                uint64_t *repeats, enum vs_err *err);
 
 /* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5

@@ -101,6 +101,7 @@ struct vs_oom {
     struct vs_report_sites growing;   /* call sites that keep memory; growth_* are their sums */
     uint64_t growth_bytes;            /* with the driver's rounding */
     uint64_t growth_count, growth_since, growth_since_ns;
+    uint64_t growth_repeats;          /* of a loop without marked steps that it grew in; 0: none */
     uint64_t growth_times;            /* of the site that kept memory most often */
     uint64_t growth_each;             /* mean bytes each time */
     uint64_t growth_per_step;         /* mean bytes; 0: without steps */

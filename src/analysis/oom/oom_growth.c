@@ -6,6 +6,7 @@
 #include "analysis/oom/oom_facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
@@ -185,15 +186,47 @@ static size_t drop_doubtful(const struct vs_oom_scene *scene, struct vs_history_
     return kept;
 }
 
+static uint64_t held_of(const struct vs_history_growth *found, size_t count)
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < count; i++)
+        held += found[i].held;
+    return held;
+}
+
+/* The growth since the latest mark, in a loop that marks no steps, where it is more than that over the
+ * steps: replaces *found*. */
+static enum vs_err find_since(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                              struct vs_history_growth *found, size_t *count)
+{
+    struct vs_history_growth since[SITES_MAX];
+    uint64_t repeats;
+    enum vs_err err;
+    size_t others = vs_history_growing_since(scene->history, scene->summary->replay,
+                                             scene->failure->account, since, SITES_MAX, &repeats,
+                                             &err);
+    if (err || held_of(since, others) <= held_of(found, *count))
+        return err;
+    memcpy(found, since, others * sizeof *found);
+    *count = others;
+    oom->growth_repeats = repeats;
+    return VS_OK;
+}
+
 enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_history_growth found[SITES_MAX];
+    uint64_t each = 0;
     enum vs_err err;
     size_t count = vs_history_growing(scene->history, scene->summary->replay,
                                       scene->failure->account, found, SITES_MAX, &err);
     if (!err)
+        err = find_since(oom, scene, found, &count);
+    if (!err && !oom->growth_repeats) {
         err = add_tracked(scene, found, &count);
-    count = err ? 0 : drop_doubtful(scene, found, count);
+        count = err ? 0 : drop_doubtful(scene, found, count);
+    }
+    count = err ? 0 : count;
     struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
     if (!err && !items)
         err = VS_ERR_NOMEM;
@@ -201,6 +234,17 @@ enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     for (size_t i = 0; !err && i < count; i++)
         err = add_growing(oom, scene, items, &found[i]);
     sum_growing(oom, items);
+    for (size_t i = 0; oom->growth_repeats && i < oom->growing.count; i++)
+        items[i].growth_in_steps = false;
+    if (oom->growth_repeats) {
+        /* the latest is not complete; with several blocks of a site in each, times are more */
+        oom->growth_repeats = oom->growth_times <= oom->growth_repeats ? oom->growth_times
+                                                                       : oom->growth_repeats - 1;
+        for (size_t i = 0; i < oom->growing.count; i++)
+            each += items[i].growth_bytes;
+        oom->growth_each = each / oom->growth_repeats;
+        oom->growth_per_step = 0;
+    }
     for (size_t i = 0; i < count; i++)
         oom->growth_pins |= oom->cache.pin_site == found[i].site + 1;
     const struct vs_growth_steps *steps = &scene->growth->steps;

@@ -68,6 +68,22 @@ static void explain_steps(struct vs_oom *oom)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
 }
 
+/* Growth in a loop without marks, after or beside the marked steps. */
+static void explain_repeats(struct vs_oom *oom)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
+                    "come %s", vs_oom_size(oom, oom->growth_each),
+                    vs_oom_count(oom, oom->growth_repeats),
+                    vs_time_format(time, oom->growth_since_ns), kept(oom),
+                    oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
+                                                     vs_oom_count(oom, oom->steps_done),
+                                                     oom->steps_done == 1 ? "" : "s")
+                                    : "before the first completed step");
+    if (!oom->steps_done)
+        vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look similar");
+}
+
 static void explain_times(struct vs_oom *oom)
 {
     char time[VS_SIZE_TEXT_MAX];
@@ -132,7 +148,7 @@ static void larger_device(struct vs_oom *oom)
         vs_oom_remedy(oom, "bigger_device", bytes, true,
                       "a larger device only delays it: by a step for each %s",
                       vs_oom_size(oom, with_rounding(oom, oom->growth_per_step)));
-    else if (oom->growing.count == 1)
+    else if (oom->growing.count == 1 || oom->growth_repeats)
         vs_oom_remedy(oom, "bigger_device", bytes, true,
                       "a larger device only delays it: it keeps %s more with each repetition",
                       vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
@@ -142,7 +158,9 @@ static void larger_device(struct vs_oom *oom)
 
 static void explain(struct vs_oom *oom)
 {
-    if (oom->steps_begun)
+    if (oom->growth_repeats)
+        explain_repeats(oom);
+    else if (oom->steps_begun)
         explain_steps(oom);
     else
         explain_times(oom);

@@ -310,6 +310,52 @@ static struct vs_oom *keep(struct vs_builder *b, unsigned steps, uint64_t each)
     return diagnose(b);
 }
 
+/* Marked steps that free all they use; then *count* repetitions without marks, which free their work
+ * and keep 9 MiB each. *layers*: they are the layers of one larger step, whose batch comes once. */
+static struct vs_oom *keep_after_steps(struct vs_builder *b, unsigned count, bool layers)
+{
+    start(b);
+    for (unsigned i = 0; i < 10; i++) {
+        vs_builder_step(b, i + 1);
+        alloc(b, site_batch(b), A(1000), 30 * MIB);
+        for (unsigned k = 0; k < 4; k++)
+            alloc(b, layers ? site_table(b) : site_batch(b), A(2000 + 20 * k), 9 * MIB);
+        for (unsigned k = 0; k < 4; k++)
+            vs_builder_free(b, 0, A(2000 + 20 * k));
+        vs_builder_free(b, 0, A(1000));
+        vs_builder_pop(b);
+    }
+    vs_builder_step(b, 11);
+    for (unsigned i = 0; i < count; i++) {
+        if (!layers || i == 0)
+            alloc(b, site_batch(b), A(1000), 30 * MIB);
+        alloc(b, site_log(b), A(5000), 2 * MIB);
+        alloc(b, site_table(b), A(10000 + 20 * i), 9 * MIB);
+        vs_builder_free(b, 0, A(5000));
+        if (!layers)
+            vs_builder_free(b, 0, A(1000));
+    }
+    refuse(b, site_batch(b), 90 * MIB, 84 * MIB);
+    return diagnose(b);
+}
+
+static void a_loop_after_the_marked_steps_that_keeps_memory_is_growth(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_oom *oom = keep_after_steps(&b, 30, false);
+    assert_string_equal(oom->verdict->name, "growth");
+    assert_string_equal(oom->guilty->frames[0].function, "site_table");
+    assert_true(has_evidence(oom, false, "grows by 9.0 MiB with each of 30 repetitions since"));
+    assert_true(has_evidence(oom, false, "after 10 completed steps"));
+    assert_string_equal(oom->remedies[0].kind, "free_growth");
+    assert_string_equal(oom->remedies[oom->remedy_count - 1].kind, "bigger_device");
+    done(&b, oom);
+    oom = keep_after_steps(&b, 30, true);
+    assert_string_not_equal(oom->verdict->name, "growth");
+    done(&b, oom);
+}
+
 static void a_small_buffer_of_a_few_steps_is_not_accused(void **state)
 {
     (void)state;
@@ -466,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_block_is_no_spike_if_the_request_is_one_more),
         cmocka_unit_test(a_first_step_of_many_new_blocks_is_not_a_spike),
         cmocka_unit_test(leaks_with_different_periods_are_both_named_with_their_rates),
+        cmocka_unit_test(a_loop_after_the_marked_steps_that_keeps_memory_is_growth),
         cmocka_unit_test(a_small_buffer_of_a_few_steps_is_not_accused),
         cmocka_unit_test(a_short_leak_that_is_large_or_lasts_is_growth),
         cmocka_unit_test(another_policy_is_a_remedy_of_true_capacity),
