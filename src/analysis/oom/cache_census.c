@@ -14,6 +14,7 @@
 
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)
+#define LARGE_SEGMENT (UINT64_C(10) << 20) /* of other blocks, at least */
 
 struct census_extent {
     uint64_t addr, size, stream;
@@ -92,6 +93,16 @@ static enum vs_err gather_segments(struct census *c, const struct vs_replay *rep
     return err;
 }
 
+/* Whether *segment*, which holds a block of *largest* bytes, is certainly of the other class: PyTorch
+ * serves requests of up to 1 MiB from segments of their own. */
+static bool other_class(const struct census *c, const struct census_extent *segment,
+                        uint64_t largest)
+{
+    if (c->request.bytes > SMALL_BLOCK)
+        return segment->size == SMALL_SEGMENT;
+    return largest > SMALL_BLOCK || segment->size >= LARGE_SEGMENT;
+}
+
 /* Whether the framework's allocator serves the request from segments such as *segment*. */
 static bool same_class(const struct census *c, const struct census_extent *segment)
 {
@@ -99,7 +110,8 @@ static bool same_class(const struct census *c, const struct census_extent *segme
 }
 
 static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
-                        const struct census_extent *before, const struct census_extent *after)
+                        uint64_t largest, const struct census_extent *before,
+                        const struct census_extent *after)
 {
     struct vs_cache_census *out = c->out;
     bool comparable = out->framework == c->request.framework;
@@ -109,6 +121,10 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
         return;
+    if (enough && !other && out->framework && comparable && other_class(c, segment, largest)) {
+        out->other_class += bytes;
+        return;
+    }
     if (before)
         sums[before->site] += bytes;
     if (after)
@@ -125,9 +141,20 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     }
 }
 
+/* The largest live block of *segment*; *at* is the first of its blocks. */
+static uint64_t largest_block(const struct census *c, const struct census_extent *segment, size_t at)
+{
+    uint64_t largest = 0, end = segment->addr + segment->size;
+    for (; at < c->blocks.count && c->blocks.items[at].addr < end; at++)
+        if (c->blocks.items[at].size > largest)
+            largest = c->blocks.items[at].size;
+    return largest;
+}
+
 static void count_segment(struct census *c, struct census_extent *segment, size_t *at)
 {
     uint64_t cursor = segment->addr, end = segment->addr + segment->size;
+    uint64_t largest = largest_block(c, segment, *at);
     if (c->out->framework && *at < c->blocks.count && c->blocks.items[*at].addr < end)
         segment->stream = c->blocks.items[*at].stream; /* all blocks of a segment have the same */
     const struct census_extent *before = NULL;
@@ -136,7 +163,7 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
     for (; *at < c->blocks.count && c->blocks.items[*at].addr < end; ++*at) {
         const struct census_extent *block = &c->blocks.items[*at];
         if (block->addr > cursor)
-            count_piece(c, segment, block->addr - cursor, before, block);
+            count_piece(c, segment, block->addr - cursor, largest, before, block);
         c->out->used_bytes += block->size;
         if (block->addr + block->size > cursor)
             cursor = block->addr + block->size;
@@ -151,7 +178,7 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
     } else if (!before) {
         c->out->empty += segment->size;
     } else if (cursor < end) {
-        count_piece(c, segment, end - cursor, before, NULL);
+        count_piece(c, segment, end - cursor, largest, before, NULL);
     }
 }
 

@@ -24,6 +24,8 @@ struct vs_cache_census {
     uint64_t other_streams; /* the part of it that is certainly of other streams */
     uint64_t private_pools; /* the part that is of private pools: PyTorch uses and releases all else
                              * before it reports a failure */
+    uint64_t other_class;   /* large enough, in segments that a request of this size is not served
+                             * from: neither scattered nor withheld */
     uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
     uint32_t withheld_site; /* + 1: likewise of the withheld bytes, or the site that allocated segments
                              * without live blocks; 0: none */

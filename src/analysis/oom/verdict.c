@@ -461,6 +461,11 @@ void vs_oom_explain_missing(struct vs_oom *oom)
     else
         vs_oom_evidence(oom, "needs %s, %s available: short by %s", two.a, two.b,
                         vs_oom_size(oom, oom->missing));
+    if (oom->cache.other_class >= oom->missing)
+        vs_oom_evidence(oom, "PyTorch serves requests of up to 1 MiB from segments of their own: the holes "
+                        "in its %s segments, %s, cannot serve this one",
+                        oom->failure.requested > UINT64_C(1) << 20 ? "small" : "large",
+                        vs_oom_size(oom, oom->cache.other_class));
 }
 
 void vs_oom_explain_rising(struct vs_oom *oom)

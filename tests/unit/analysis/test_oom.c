@@ -1192,6 +1192,37 @@ static void free_pieces_of_another_stream_of_pytorch_are_its_cache(void **state)
     }
 }
 
+/* A small block needs a segment of small blocks; holes in the large segments are no private pool's. */
+static void holes_in_segments_of_large_blocks_are_not_the_cache_of_others(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    for (unsigned i = 0; i < 24; i++) {
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i), 20 * MIB, 20 * MIB);
+        for (unsigned k = 0; k < 2; k++)
+            vs_builder_event(&b, (struct vs_event){
+                .kind = VS_EVENT_framework_alloc,
+                .framework_alloc = {.addr = A(20 * i + 10 * k), .size = 10 * MIB}});
+    }
+    for (unsigned i = 0; i < 24; i++)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                                               .framework_free = {.addr = A(20 * i)}});
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * MIB, 0, CAPACITY);
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
+                                           .framework_oom = {.requested = MIB}});
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_not_equal(oom->verdict->name, "other_cache");
+    assert_int_equal(oom->cache.withheld, 0);
+    assert_int_equal(oom->cache.other_class, 240 * MIB);
+    bool said = false;
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        said |= strstr(oom->evidence[i].text, "segments of their own") != NULL;
+    assert_true(said);
+    done(&b, oom);
+}
+
 /* PyTorch releases every unused segment before it reports a failure, but for those of private pools. */
 static void unused_segments_of_pytorch_are_of_a_private_pool(void **state)
 {
@@ -1414,6 +1445,7 @@ int main(void)
         cmocka_unit_test(of_identical_failures_the_first_is_explained),
         cmocka_unit_test(parts_of_expandable_segments_are_fragmentation),
         cmocka_unit_test(free_pieces_of_another_stream_of_pytorch_are_its_cache),
+        cmocka_unit_test(holes_in_segments_of_large_blocks_are_not_the_cache_of_others),
         cmocka_unit_test(unused_segments_of_pytorch_are_of_a_private_pool),
         cmocka_unit_test(equal_blocks_of_which_none_was_freed_may_be_a_leak),
         cmocka_unit_test(equal_blocks_from_before_the_steps_are_no_leak),
