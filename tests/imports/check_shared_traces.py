@@ -7,6 +7,7 @@ are those that tests/support/snapshot_to_events.py and the snapshots themselves 
 """
 import glob
 import os
+import sqlite3
 import sys
 import tempfile
 
@@ -99,6 +100,25 @@ def compare(problems, name, made, wanted):
     problems.equal(f"{name}: allocations", found["allocations"], wanted["allocs"] + started)
 
 
+def compare_kinds(problems, name, made, scratch):
+    """What the optimizer and PyTorch's AccumulateGrad leave behind is not temporary."""
+    path = os.path.join(scratch, "out.db")
+    made.verb("export", "-f", "sqlite", made.path, "-o", path)
+    database = sqlite3.connect(path)
+    live = database.execute("SELECT DISTINCT kind, label FROM allocations JOIN sites USING(site) "
+                            "WHERE end IS NULL").fetchall()
+    database.close()
+    kinds = {"step": set(), "AccumulateGrad": set()}
+    for kind, label in live:
+        problems.true(f"{name}: live at the end as temporary: {label}", kind != "temporaries")
+        for word in kinds:
+            if label.startswith(f"{word} (optimizer.py") or label.endswith(f": {word}"):
+                kinds[word].add(kind)
+    training = "_training" in name
+    problems.equal(f"{name}: kept by the optimizer's step", kinds["step"], {"optimizer state"} if training else set())
+    problems.equal(f"{name}: made by AccumulateGrad", kinds["AccumulateGrad"], {"gradients"} if training else set())
+
+
 def main():
     command, folder = sys.argv[1:]
     paths = sorted(glob.glob(os.path.join(folder, "traces", "*.pickle")))
@@ -112,6 +132,7 @@ def main():
             made = Imported(os.path.abspath(command), path, os.path.join(scratch, "out.vst"))
             problems.equal(f"{name}: exit code", (made.code, made.err), (0, ""))
             compare(problems, name, made, expected(path))
+            compare_kinds(problems, name, made, scratch)
         print(f"{name}: {'ok' if problems.count == before else 'failed'}")
     return 1 if problems.count else 0
 

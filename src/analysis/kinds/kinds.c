@@ -48,6 +48,7 @@ struct vs_kinds {
     size_t moment_count, moment_capacity;
     uint64_t events, now_ns;
     bool exited; /* the program ended by itself */
+    bool kept;   /* an imported record that no failure ended: its live blocks are not temporary */
     enum vs_kind ended; /* of the block that the latest event ended; VS_KIND_UNKNOWN: none */
     vs_kinds_decided *decided; /* NULL: none */
     void *context;
@@ -351,6 +352,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
         return VS_OK;
     case VS_EVENT_process:
         kinds->clock.main_tid = (uint32_t)event->process.pid;
+        kinds->clock.no_threads = event->process.pid == 0;
         return VS_OK;
     case VS_EVENT_range_push:
         if (event->tid == kinds->clock.main_tid)
@@ -358,6 +360,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
         return VS_OK;
     case VS_EVENT_end:
         kinds->exited = event->end.reason == VS_END_EXIT;
+        kinds->kept = event->end.reason == VS_END_IMPORTED && vs_clock_finish(&kinds->clock);
         return VS_OK;
     default:
         return VS_OK;
@@ -449,6 +452,13 @@ enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks
     return err;
 }
 
+/* The kind of a block that was live at the end and is not decided. */
+static enum vs_kind assume_live(struct vs_kinds *kinds, struct block *block)
+{
+    enum vs_kind kind = assume(kinds, block);
+    return kind == VS_KIND_TEMPORARIES && kinds->kept ? VS_KIND_OTHER : kind;
+}
+
 void vs_kinds_finish(struct vs_kinds *kinds)
 {
     for (size_t i = 0; i < kinds->block_count; i++) {
@@ -459,7 +469,7 @@ void vs_kinds_finish(struct vs_kinds *kinds)
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;
         if (kind == NO_KIND && whole && kinds->clock.now.begun > block->born.begun)
             kind = VS_KIND_ACTIVATIONS;
-        settle(kinds, block, kind == NO_KIND ? assume(kinds, block) : kind);
+        settle(kinds, block, kind == NO_KIND ? assume_live(kinds, block) : kind);
     }
     for (size_t i = 0; i < kinds->moment_count; i++)
         kinds->moments[i].no_python = !vs_makers_python(kinds->makers);

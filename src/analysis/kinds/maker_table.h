@@ -19,6 +19,8 @@ VS_MAKER_RULE("/bitsandbytes/optim/", "init_state get_state_buffer", STATE)
 VS_MAKER_RULE("/bitsandbytes/optim/", "", OPTIMIZER)
 VS_MAKER_RULE("/apex/optimizers/", "", OPTIMIZER)
 VS_MAKER_RULE("/deepspeed/ops/", "step", OPTIMIZER)
+VS_MAKER_RULE("/optimizer.py", "step", OPTIMIZER) /* the program's own, of torch or not */
+VS_MAKER_RULE("/optimizers.py", "step", OPTIMIZER)
 VS_MAKER_RULE("/torch/nn/utils/clip_grad.py", "", PASSING)
 
 /* wrappers of modules for several devices */

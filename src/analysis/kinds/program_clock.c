@@ -94,6 +94,8 @@ static enum vs_err learn_role(struct vs_program_clock *clock, const struct vs_ma
                               enum vs_maker maker, uint32_t tid)
 {
     enum vs_thread_role old = role_of(clock, tid), role = old;
+    if (clock->no_threads) /* every event has the same id: only its stack tells the engine */
+        return VS_OK;
     bool native = site->engine || (maker == VS_MAKER_BACKWARD && !site->python);
     if (tid != clock->main_tid && (native || (!old && maker == VS_MAKER_BACKWARD)))
         role = VS_THREAD_ENGINE; /* Python frames alone do not tell: hooks have some there */
@@ -108,6 +110,7 @@ enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker
                            enum vs_maker maker, uint32_t tid)
 {
     enum vs_err err = learn_role(clock, site, maker, tid);
+    clock->failing = false;
     if (err || maker == VS_MAKER_WORKSPACE || maker == VS_MAKER_UNKNOWN)
         return err;
     if (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE) {
@@ -135,6 +138,7 @@ void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker m
 void vs_clock_fail(struct vs_program_clock *clock)
 {
     clock->now.failed++;
+    clock->failing = true;
     if (!clock->in_backward)
         return;
     clock->now.broken++;
@@ -153,6 +157,15 @@ void vs_clock_range(struct vs_program_clock *clock, const char *name)
         end_backward(clock);
     if (strcmp(name, "forward") == 0 || strcmp(name, "backward") == 0)
         end_optimizer(clock);
+}
+
+bool vs_clock_finish(struct vs_program_clock *clock)
+{
+    if (clock->failing)
+        return false;
+    end_backward(clock);
+    end_optimizer(clock);
+    return true;
 }
 
 void vs_clock_drop(struct vs_program_clock *clock)

@@ -28,6 +28,8 @@ struct vs_program_counts {
 struct vs_program_clock {
     struct vs_program_counts now;
     bool in_backward, in_optimizer, in_forward, in_recompute;
+    bool no_threads; /* the trace does not tell threads apart: an imported one */
+    bool failing;    /* an allocation failed and none has succeeded since */
     uint32_t broken_ended; /* now.ended at the latest broken pass */
     uint32_t optimizer_tid, main_tid;
     struct vs_map roles; /* tid + 1 -> enum vs_thread_role */
@@ -59,6 +61,10 @@ bool vs_clock_outlived(const struct vs_program_clock *clock, const struct vs_pro
 
 /* vs_clock_range: a range named *name* is opened on the main thread. */
 void vs_clock_range(struct vs_program_clock *clock, const char *name);
+
+/* vs_clock_finish: the program's own code ended the trace, which a snapshot's code does: passes and
+ * steps that are open end here, except after a failure. Returns whether they did. */
+bool vs_clock_finish(struct vs_program_clock *clock);
 
 void vs_clock_drop(struct vs_program_clock *clock);
 

@@ -169,15 +169,20 @@ static void write_names(struct trace *t)
     vs_symbol_set_free(&set);
 }
 
-static void finish(struct trace *t, bool names)
+static void finish_as(struct trace *t, bool names, enum vs_end_reason reason)
 {
     char why[VS_READER_WHY_MAX];
-    vs_builder_close(&t->b, VS_END_EXIT, 0);
+    vs_builder_close(&t->b, reason, 0);
     if (names && t->natives)
         write_names(t);
     assert_int_equal(vs_reader_open(t->b.path, &t->reader, why), VS_OK);
     if (names)
         assert_int_equal(vs_symbols_open(t->reader, &t->symbols), VS_OK);
+}
+
+static void finish(struct trace *t, bool names)
+{
+    finish_as(t, names, VS_END_EXIT);
 }
 
 static void end(struct trace *t)
@@ -559,6 +564,62 @@ static void inference_keeps_results_and_caches_as_activations(void **state)
     end(t);
 }
 
+/* A training step as an imported snapshot has it: all events are of one thread, which is not the
+ * process's main one. The optimizer is the program's own. */
+static struct trace *imported_step(void)
+{
+    struct trace *t = begin();
+    vs_builder_event(&t->b, (struct vs_event){.kind = VS_EVENT_process}); /* pid 0: not known */
+    ALLOC(t, 1, MIB, FORWARD);
+    ALLOC(t, 1, 2 * MIB, "@torch::autograd::AccumulateGrad::apply(int)", BACKWARD);
+    drop(t, 1, ALLOC(t, 1, MIB, BACKWARD));
+    for (int i = 0; i < 4; i++) { /* most of the line's memory is temporary */
+        drop(t, 1, ALLOC(t, 1, 8 * MIB, "AdamW.step /home/u/optimizer.py", "main /home/u/train.py"));
+        ALLOC(t, 1, MIB, "AdamW.step /home/u/optimizer.py", "main /home/u/train.py");
+    }
+    return t;
+}
+
+static void memory_that_an_imported_step_keeps_is_not_temporary(void **state)
+{
+    (void)state;
+    struct trace *t = imported_step();
+    finish_as(t, true, VS_END_IMPORTED);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_ACTIVATIONS), MIB);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_GRADIENTS), 2 * MIB);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_OPTIMIZER_STATE), 4 * MIB);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_TEMPORARIES), 0);
+    end(t);
+}
+
+static void an_imported_step_that_failed_is_not_taken_for_a_whole_one(void **state)
+{
+    (void)state;
+    struct trace *t = imported_step();
+    fail_alloc(t);
+    finish_as(t, true, VS_END_IMPORTED);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_GRADIENTS), 2 * MIB);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_OPTIMIZER_STATE), 0);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_TEMPORARIES), 4 * MIB);
+    end(t);
+}
+
+/* Without a backward pass or a later step nothing decides about it. */
+static void memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other(void **state)
+{
+    (void)state;
+    struct trace *t = begin();
+    vs_builder_event(&t->b, (struct vs_event){.kind = VS_EVENT_process});
+    drop(t, 1, ALLOC(t, 1, 8 * MIB, "average /home/u/train.py"));
+    ALLOC(t, 1, MIB, FORWARD);
+    drop(t, 1, ALLOC(t, 1, 8 * MIB, "@THPVariable_mul", "average /home/u/train.py"));
+    ALLOC(t, 1, 2 * MIB, "@THPVariable_mul", "average /home/u/train.py");
+    finish_as(t, true, VS_END_IMPORTED);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_OTHER), 2 * MIB);
+    assert_int_equal(bytes_at(t, NULL, VS_KIND_TEMPORARIES), 0);
+    end(t);
+}
+
 static void a_table_lists_its_blocks_by_address(void **state)
 {
     (void)state;
@@ -690,6 +751,9 @@ int main(void)
         cmocka_unit_test(after_a_failure_in_backward_sizes_of_parameters_are_gradients),
         cmocka_unit_test(gradients_of_earlier_passes_stay_gradients_at_a_failure),
         cmocka_unit_test(inference_keeps_results_and_caches_as_activations),
+        cmocka_unit_test(memory_that_an_imported_step_keeps_is_not_temporary),
+        cmocka_unit_test(an_imported_step_that_failed_is_not_taken_for_a_whole_one),
+        cmocka_unit_test(memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other),
         cmocka_unit_test(a_table_lists_its_blocks_by_address),
         cmocka_unit_test(moments_are_answered_in_the_order_of_the_queries),
         cmocka_unit_test(tensors_without_events_are_unknown),
