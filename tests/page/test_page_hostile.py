@@ -106,6 +106,16 @@ def a_long_range_is_one_phase(pages):
         assert len([row for row in rows if "</script>" in row.inner_text()]) == 1, [row.inner_text()[:90] for row in rows]
         keeps_its_layout(page, ("long",))
         assert not faults, faults
+    for width, height, scheme in SIZES:
+        with browser.opened(pages.page("long"), width, height, scheme) as (page, _faults):
+            settle(page)
+            wide = page.evaluate("""() => [...document.querySelectorAll('.summary .card, .summary .card *')]
+                .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'visible'
+                    && getComputedStyle(e).display !== 'inline').map((e) => e.className)""")
+            assert not wide, (width, wide)
+            past = page.evaluate("""() => Math.max(...[...document.querySelectorAll('.summary .card')]
+                .map((e) => e.getBoundingClientRect().right)) - innerWidth""")
+            assert past <= 0, (width, f"a card ends {past} pixels past the screen")
 
 
 def main():
