@@ -33,6 +33,11 @@ def check_answer(page, report, oom, device):
         assert c_bytes(site["growth_bytes"]) in answer and site["text"] in answer, answer
     elif device and device["peak_allocated"]["event"]:
         assert "No allocation failed" in answer, answer
+        if device["live"] and "recording" not in report:  # the peak of the headline is the one whose holders follow
+            peak = f"{c_bytes(device['live']['bytes'])}"
+            line = page.inner_text("#answer .request")
+            assert peak in line and c_time(device["live"]["time_ns"]) in line, (line, peak)
+            assert ("PyTorch" in line or "in use" in line) == ("framework" in device), line
     if report["trace"]["condition"] != "complete":
         assert report["trace"]["condition_text"] in page.inner_text(".warnings")
 
@@ -40,6 +45,8 @@ def check_answer(page, report, oom, device):
 def check_figures(page, report, device):
     peak = device["peak_allocated"]
     assert figure(page, "peak") == c_bytes(peak["bytes"])
+    label = page.inner_text(".figure:has([data-figure=peak]) .figure-label")
+    assert label == ("Device peak" if "framework" in device else "Peak allocated"), label
     whole = min(device["total_bytes"], device.get("limit_bytes", device["total_bytes"]))
     detail = page.inner_text(".figure:has([data-figure=peak]) .figure-detail")
     if peak["event"]:
@@ -96,6 +103,19 @@ def check(pages, name):
         assert not faults, faults
 
 
+def check_unreadable(pages):
+    """A trace whose first frame is cut: the page says so, and draws no axes of nothing."""
+    path = pages.folder / "cut.vst"
+    path.write_bytes(pathlib.Path(pages.traces["training"]).read_bytes()[:3000])
+    out = pages.folder / "cut.html"
+    pages.run("view", "--partial", str(path), "-o", str(out))
+    with browser.opened(out) as (page, faults):
+        page.wait_for_selector("#answer")
+        answer = page.inner_text("#answer")
+        assert "Nothing of the trace is readable" in answer and "No GPU memory" not in answer, answer
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
@@ -106,6 +126,8 @@ def main():
             if name != "hostile":
                 check(pages, name)
                 print("ok", name)
+        check_unreadable(pages)
+        print("ok cut")
     return 0
 
 

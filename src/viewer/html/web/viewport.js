@@ -117,7 +117,7 @@ function niceStep(span, count, base) {
  * *origin*, which is then not null.
  * @returns {{ticks: {at: number, text: string}[], origin: number|null}} */
 export function timeTicks(from, to, width) {
-    const step = niceStep(to - from, width / (width < 500 ? 70 : 105), 10);
+    const step = Math.max(1, niceStep(to - from, width / (width < 500 ? 70 : 105), 10)); // whole ns
     const origin = step < 1e5 && from > 0 ? Math.floor(from / 1e6) * 1e6 : null;
     const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / 1e9) - 1e-9)));
     const ticks = [];

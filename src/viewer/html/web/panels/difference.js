@@ -17,7 +17,7 @@ export function comparedFigures(a, b, device) {
     const tensors = (d) => (d.framework ? d.framework.peak_allocated_bytes : null);
     const steps = ({head}) => (head.report.steps.done ? head.report.steps.total_ns / head.report.steps.done : null);
     const rows = [
-        {label: 'Peak allocated', a: x.peak_allocated.bytes, b: y.peak_allocated.bytes},
+        {label: x.framework || y.framework ? 'Device peak' : 'Peak allocated', a: x.peak_allocated.bytes, b: y.peak_allocated.bytes},
         {label: 'Peak reserved', a: x.peak_reserved.bytes, b: y.peak_reserved.bytes},
         {label: 'PyTorch tensors, peak', a: tensors(x), b: tensors(y)},
         {label: 'Lowest free memory seen', a: free(x), b: free(y), moreIsBetter: true},

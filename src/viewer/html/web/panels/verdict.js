@@ -85,13 +85,21 @@ function ofFailure(head, oom) {
     };
 }
 
+/** The peak whose holders the first screen lists, and its name: with a framework, that of its tensors. */
+function peakOf(device) {
+    if (!device.framework || !device.peak_user.event)
+        return {...device.peak_allocated, name: 'Peak'};
+    const {peak_user: peak, framework} = device;
+    return {...peak, name: peak.bytes === framework.peak_allocated_bytes ? 'Peak of PyTorch tensors' : 'Peak in use'};
+}
+
 function peakSentence(device) {
-    const {bytes, time_ns: time, phase, event} = device.peak_allocated;
+    const {bytes, time_ns: time, phase, event, name} = peakOf(device);
     if (!event)
         return null;
     const whole = wholeOf(device);
     const share = whole ? `, ${formatPercent(bytes, whole)} of ${formatBytes(whole)}` : '';
-    return `Peak ${formatBytes(bytes)}${share}, at ${timeAndPhase(time, phase)}`;
+    return `${name} ${formatBytes(bytes)}${share}, at ${timeAndPhase(time, phase)}`;
 }
 
 function ofGrowth(head, device, site) {
@@ -128,10 +136,12 @@ export function verdictOf(head, index) {
     const complete = report.trace.condition === 'complete';
     const used = device && device.peak_allocated.event;
     const empty = !complete && !used; // nothing to judge by
+    const unread = !complete && !report.trace.events;
     return {
         tone: empty ? 'warn' : 'good', status: empty ? 'Unknown' : 'Healthy', cause: '',
-        sentence: used ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
-        and: complete ? null : 'in the part of the run that was recorded',
+        sentence: unread ? 'Nothing of the trace is readable'
+            : used ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
+        and: complete || unread ? null : 'in the part of the run that was recorded',
         request: device ? peakSentence(device) : null,
         site: null, reasons: [], doubts: [], short: null, remedies: [], time: null,
     };
@@ -146,7 +156,7 @@ export function figuresOf(head, index) {
     const whole = wholeOf(device);
     const peak = device.peak_allocated;
     const figures = [{
-        key: 'peak', label: 'Peak allocated', value: formatBytes(peak.bytes), time: peak.time_ns,
+        key: 'peak', label: device.framework ? 'Device peak' : 'Peak allocated', value: formatBytes(peak.bytes), time: peak.time_ns,
         detail: peak.event ? `${whole ? `${formatPercent(peak.bytes, whole)} of ${formatBytes(whole)}, ` : ''}at ` +
             timeAndPhase(peak.time_ns, peak.phase) : 'nothing was allocated',
     }];
