@@ -116,11 +116,42 @@ def blocks_take_other_colors(pages):
         assert not faults, faults
 
 
+def a_cut_legend_says_how_much_is_below(pages):
+    """The status of a legend counts the entries that do not fit, with their bytes."""
+    for tab in ("timeline", "blocks"):
+        with browser.opened(pages.page("training"), 390, 700, fragment=f"#tab={tab}&color=site") as (page, faults):
+            settle(page)
+            view = ".view-is-stackchart" if tab == "timeline" else ".view-is-blockmap"
+            page.wait_for_selector(f"{view} .v-more")
+            said = page.inner_text(f"{view} .v-more")
+            below = page.evaluate("""(view) => {
+                const legend = document.querySelector(`${view} .v-legend`);
+                const bottom = legend.offsetTop + legend.clientHeight;
+                return [...legend.querySelectorAll('.v-key')].filter((e) => e.offsetTop >= bottom - 12).length;
+            }""", view)
+            count = int(re.match(r"\(([\d,]+) more below", said).group(1).replace(",", ""))
+            assert count >= below > 0, (tab, said, below)
+            assert not faults, faults
+
+
+def a_limit_that_is_not_drawn_is_marked(pages):
+    pages.record("small", "h100-80g", [pages.scenario, pages.script("small", made.WEIGHTS)], "--allocator=observe")
+    with browser.opened(pages.page("small"), fragment="#tab=timeline") as (page, faults):
+        settle(page)
+        button = ".view-is-timeline .v-legend button:has-text('device memory')"
+        page.wait_for_selector(f"{button}.v-key-off:has-text('(off the scale)')")
+        page.click(button)
+        page.wait_for_selector(f"{button}:not(.v-key-off)")
+        assert "off the scale" not in page.inner_text(button)
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors):
+        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors,
+                     a_cut_legend_says_how_much_is_below, a_limit_that_is_not_drawn_is_marked):
             test(pages)
             print("ok", test.__name__, flush=True)
     return 0

@@ -2,7 +2,7 @@
  *
  * The legend of the block map and the segment map: the groups with the bytes that each holds at an
  * instant. By call site, a click on an entry selects it. */
-import {createNode, fillLegend, setTallLegend} from './surface.js';
+import {createNode, fillLegend, sayMore, setTallLegend} from './surface.js';
 import {instantText} from './viewport.js';
 import {hasBlocks} from './series.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
@@ -17,7 +17,7 @@ const LEGEND_SHORT = 8; // entries that need no fixed height
  * @param {Object} surface @param {Object} trace with loaded blocks @param {Object} state
  * @param {number} t ns @param {number} apart ns of a pixel */
 export function showHeld(surface, trace, state, t, apart) {
-    const key = `${state.get('color')} ${state.get('device')} ${t} ${surface.theme}`;
+    const key = `${state.get('color')} ${state.get('device')} ${t} ${surface.theme} ${surface.width}`;
     if (surface.legend.dataset.key === key)
         return;
     surface.legend.dataset.key = key;
@@ -33,17 +33,18 @@ export function showHeld(surface, trace, state, t, apart) {
         title: shorten(grouping.names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
     const rest = grouping.order.slice(LEGEND_MAX);
     if (rest.length)
-        entries.push({color: neutralColor(surface.theme),
+        entries.push({color: neutralColor(surface.theme), groups: rest.length,
             text: `${formatCount(rest.length)} other ${GROUPINGS[grouping.key]}s`,
             ...heldValue(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
     setTallLegend(surface.legend, entries.length > LEGEND_SHORT);
     fillLegend(surface.legend, entries);
     surface.legend.prepend(createNode('span', 'v-status',
         `${known ? 'live' : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`));
+    sayMore(surface.legend, entries);
 }
 
 function heldValue(bytes) {
-    return bytes ? {value: formatBytes(bytes)} : {};
+    return bytes ? {bytes, value: formatBytes(bytes)} : {};
 }
 
 function siteChoice(state, group) {

@@ -5,7 +5,7 @@
  * live, so the top of the stack is the exact curve at any zoom. While a gesture runs the latest stack is
  * drawn at its times. */
 import {createPainter} from './slices.js';
-import {createNode, createSurface, fillLegend, tipNode, setTallLegend} from './surface.js';
+import {createNode, createSurface, fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
@@ -316,7 +316,7 @@ class StackView {
         drawCursors(pen, surface, area, trace, state);
         drawTimeMark(pen, surface, area, trace, state);
         const t = this.legendTime();
-        const key = `${t} ${surface.theme} ${this.wanted}`;
+        const key = `${t} ${surface.theme} ${this.wanted} ${surface.width}`;
         if (surface.legend.dataset.key === key)
             return;
         const found = this.exactAt(t);
@@ -325,11 +325,13 @@ class StackView {
         surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
         setTallLegend(surface.legend, s.groups.length > STACK_LEGEND_SHORT);
-        fillLegend(surface.legend, s.groups.map((_, r) => ({
+        const entries = s.groups.map((_, r) => ({
             color: this.colorOf(s, r), text: cutEnd(shortSite(this.nameOf(s, r)), 46),
-            title: shorten(this.nameOf(s, r), 400), ...values[r] ? {value: formatBytes(values[r])} : {}})));
+            title: shorten(this.nameOf(s, r), 400), ...values[r] ? {bytes: values[r], value: formatBytes(values[r])} : {}}));
+        fillLegend(surface.legend, entries);
         surface.legend.prepend(createNode('span', 'v-status',
             `${formatBytes(total)} live at ${instantText(at, this.columnsSeen(s).unit)} by ${GROUPINGS[s.key]}:`));
+        sayMore(surface.legend, entries);
     }
 
     rowAt(event) {

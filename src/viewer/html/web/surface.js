@@ -5,7 +5,7 @@
  * for screen readers. Redraws once a frame; follows size, theme and pixel density. */
 import {canvasPen, svgPen} from './pen.js';
 import {themeOf} from './colors.js';
-import {shorten} from './format.js';
+import {formatBytes, formatCount, shorten} from './format.js';
 
 const SURFACE_COLORS = {
     background: '#ffffff', panel: '#ffffff', ink: '#1c2330', muted: '#5b6472', grid: '#e3e6eb',
@@ -204,7 +204,23 @@ export function setTallLegend(legend, tall) {
         legend.removeAttribute('tabindex');
 }
 
-/** Fills *legend* with [{color, text, value?, note?, pressed?, choose?}…].
+/** Says behind the status of *legend* how many of *entries* are below its edge, and their bytes.
+ * @param {HTMLElement} legend filled with *entries* @param {{bytes?: number, groups?: number}[]} entries */
+export function sayMore(legend, entries) {
+    const more = createNode('span', 'v-more', '…');
+    legend.querySelector('.v-status').after(more);
+    const bottom = legend.offsetTop + legend.clientHeight;
+    const items = [...legend.querySelectorAll('.v-key')];
+    const below = entries.filter((_, i) => items[i].offsetTop + items[i].offsetHeight / 2 > bottom);
+    const count = below.reduce((sum, entry) => sum + (entry.groups || 1), 0);
+    const bytes = below.reduce((sum, entry) => sum + (entry.bytes || 0), 0);
+    if (count)
+        more.textContent = `(${formatCount(count)} more below${bytes ? `, ${formatBytes(bytes)}` : ''})`;
+    else
+        more.remove();
+}
+
+/** Fills *legend* with [{color, text, value?, note?, off?, pressed?, choose?}…].
  * @param {HTMLElement} legend @param {Array} entries */
 export function fillLegend(legend, entries) {
     legend.replaceChildren(...entries.map((entry) => {
@@ -221,7 +237,7 @@ export function fillLegend(legend, entries) {
         if (entry.choose) {
             item.type = 'button';
             item.setAttribute('aria-pressed', String(Boolean(entry.pressed)));
-            item.classList.toggle('v-key-off', entry.pressed === false && entry.toggles !== false);
+            item.classList.toggle('v-key-off', entry.off || (entry.pressed === false && entry.toggles !== false));
             item.addEventListener('click', entry.choose);
         }
         return item;

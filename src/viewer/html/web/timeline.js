@@ -203,8 +203,11 @@ class TimelineView {
         const drawn = series.filter((s) => this.isShown(s))
             .map((s) => ({series: s, columns: this.drawnColumns(s, range, area)}));
         const scale = this.scaleOf(drawn, range, area);
-        drawByteGrid(pen, surface, area, byteTicks(0, scale.top, area.height), scale.y);
-        drawTimeGrid(pen, surface, area, range);
+        this.limitDrawn = scale.near;
+        if (series.length) {
+            drawByteGrid(pen, surface, area, byteTicks(0, scale.top, area.height), scale.y);
+            drawTimeGrid(pen, surface, area, range);
+        }
         pen.clip(area.left, area.top - 8, area.width, area.height + 8);
         for (const {series: s, columns} of drawn)
             drawCurve(pen, surface, area, columns, scale.y, s);
@@ -244,7 +247,8 @@ class TimelineView {
         const limit = limitOf(trace, this.device());
         if (limit)
             entries.push({
-                color: surface.colors['series-limit'], line: true, text: limit.name, value: formatBytes(limit.bytes),
+                color: surface.colors['series-limit'], line: true, off: !this.limitDrawn,
+                text: this.limitDrawn ? limit.name : `${limit.name} (off the scale)`, value: formatBytes(limit.bytes),
                 title: 'draw the whole scale up to it', pressed: this.wholeScale, toggles: false,
                 choose: () => this.toggleScale(),
             });
