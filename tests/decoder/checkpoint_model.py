@@ -116,7 +116,8 @@ class Model:
             failure["answered"] |= failure["thread"] == event.tid
             less = (failure["thread"] == event.tid and stack and failure["stack"] == stack and
                     size < failure["requested"] and failure["framework"] == framework)
-            if less or size >= failure["requested"] and failure["framework"] >= framework:
+            goes_on = failure["thread"] == event.tid or failure["framework"]
+            if less or goes_on and size >= failure["requested"] and failure["framework"] >= framework:
                 failure["recovered"] = 1
 
     def _count(self, item, account, site):

@@ -17,7 +17,7 @@ static void explain(struct vs_oom *oom)
                          : oom->went_on
                              ? "the program allocated memory again afterwards, and ended without an "
                                "error"
-                             : "an allocation of that size succeeded later, or a later step was "
+                             : "its thread allocated memory again afterwards, or a later step was "
                                "completed");
     vs_oom_evidence(oom, "why it was refused: %s", oom->refusal->words);
 }

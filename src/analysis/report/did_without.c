@@ -77,6 +77,39 @@ static bool is_followed(const struct vs_failure *failure,
     return of_memory && latest->event[failure->account] >= failure->event;
 }
 
+/* Whether failure *index* is one of several identical ones, after each of which its thread allocated
+ * memory: probes that the program catches. */
+static bool is_probe(const struct vs_replay *replay, size_t index)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        if (!vs_failure_identical(&replay->failures[i], &replay->failures[index]))
+            continue;
+        if (!replay->failures[i].answered)
+            return false;
+        same++;
+    }
+    return same > 1;
+}
+
+/* The probes before the failure that ended the program, after which its thread allocated nothing. */
+static void mark_probes(struct vs_replay *replay, struct vs_failure_firsts *firsts)
+{
+    size_t last = replay->failure_count;
+    while (last > 0 && (replay->failures[last - 1].recovered || replay->failures[last - 1].answered))
+        last--;
+    for (size_t i = 0; last && i < replay->failure_count; i++) {
+        struct vs_failure *failure = &replay->failures[i];
+        if (failure->recovered || !failure->answered || !is_probe(replay, i))
+            continue;
+        failure->recovered = true;
+        replay->failures_open--;
+        for (size_t k = firsts->count; k-- > 0;)
+            if (vs_failure_identical(&firsts->items[k].failure, failure))
+                vs_failure_firsts_settle(firsts, k);
+    }
+}
+
 enum vs_err vs_did_without(struct vs_replay *replay, struct vs_failure_firsts *firsts,
                            struct vs_symbols *symbols, const struct vs_latest_allocations *latest,
                            bool ended_well)
@@ -96,6 +129,8 @@ enum vs_err vs_did_without(struct vs_replay *replay, struct vs_failure_firsts *f
         if (ended_well && is_followed(&firsts->items[i].failure, latest))
             vs_failure_firsts_settle(firsts, i);
     }
+    if (!ended_well)
+        mark_probes(replay, firsts);
     if (!framework)
         return VS_OK;
     enum vs_err err = vs_makers_open(replay->reader, symbols, &makers);

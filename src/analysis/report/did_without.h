@@ -22,7 +22,9 @@ void vs_latest_allocations_event(struct vs_latest_allocations *latest,
  * memory that an allocation on the same device followed, in a program that ended without an error
  * (*ended_well*); and workspaces that a library did without, because PyTorch catches the error and
  * takes a smaller one or another algorithm: its thread then allocated or requested something else,
- * or the program ended without an error. VS_ERR_NOMEM. */
+ * or the program ended without an error; and where the program ended with a failure that its thread
+ * allocated nothing after, several identical others after each of which their thread allocated
+ * memory. VS_ERR_NOMEM. */
 enum vs_err vs_did_without(struct vs_replay *replay, struct vs_failure_firsts *firsts,
                            struct vs_symbols *symbols, const struct vs_latest_allocations *latest,
                            bool ended_well) VS_MUST_CHECK;

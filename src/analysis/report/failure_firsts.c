@@ -45,7 +45,8 @@ static bool is_served(const struct vs_failure *failure, unsigned account, bool f
 {
     if (failure->account != account || failure->overhead)
         return false;
-    if (requested >= failure->requested && (!framework || failure->framework))
+    if (requested >= failure->requested && (!framework || failure->framework) &&
+        (failure->tid == tid || failure->framework))
         return true;
     return failure->tid == tid && stack && failure->stack == stack &&
            requested < failure->requested && failure->framework == framework;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The last failures of a replay, with the memory held at that time, and whether the program
- * recovered: an allocation of the same size succeeded later (or a context, after the failure of
- * one), its call site then got less on the same thread, or a later step ended. What the device
+ * recovered: its thread allocated as much later (or a context exists after the failure of one), its
+ * call site then got less on the same thread, or a later step ended. A framework may raise its error
+ * on another thread than the one that goes on: there any thread counts. What the device
  * refused and the framework then raised is one failure; what it refused and the framework then got,
  * after emptying its cache, is none. */
 #include <string.h>
@@ -66,7 +67,7 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
                 forget_retried(replay, i);
             continue;
         }
-        bool enough = requested >= failure->requested &&
+        bool enough = requested >= failure->requested && (same || failure->framework) &&
                       (level == VS_LEVEL_DEVICE || failure->framework);
         if (same && enough && !failure->answered && level == VS_LEVEL_DEVICE &&
             is_frameworks(replay, failure)) {

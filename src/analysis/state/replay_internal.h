@@ -56,8 +56,8 @@ void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uin
 enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_replay_served: *requested* bytes were allocated at *level* by thread *tid* at *stack*: the
- * program recovered from failures of at most that size, and from larger ones of that call site on that
- * thread; a framework's refused request that it repeated with success is no failure any more.
+ * program recovered from that thread's failures of at most that size (a framework's: of any thread), and
+ * from its larger ones of that call site; a framework's refused request that it repeated with success is no failure any more.
  * vs_replay_step_served: likewise when a step ended that began after the failure.
  * vs_replay_context_served: likewise for failed contexts when one exists. */
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,

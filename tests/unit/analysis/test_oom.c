@@ -699,6 +699,39 @@ static void a_probe_at_the_start_is_recovered_although_the_program_fails_later(v
 }
 
 /* A call that failed with *error*: 100 bytes of host memory. */
+/* A leak ends one thread; the other catches its probes, and allocates more than the leak's blocks. */
+static void a_thread_that_goes_on_does_not_recover_anothers_failure(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    uint32_t leaks = b.tid, probes = b.tid + 1;
+    for (unsigned i = 0; i < 20; i++) {
+        b.tid = probes;
+        b.stack = site_spike(&b);
+        if (i % 5 == 0)
+            vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 200 * MIB, CAPACITY);
+        b.stack = site_activation(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(900), 100 * MIB, 100 * MIB);
+        vs_builder_free(&b, 0, A(900));
+        b.tid = leaks;
+        b.stack = site_leak(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(20 * i), 20 * MIB, 20 * MIB);
+    }
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 12 * MIB, CAPACITY);
+    b.tid = probes;
+    b.stack = site_activation(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(900), 100 * MIB, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->failure.requested, 20 * MIB);
+    assert_false(oom->failure.recovered);
+    assert_int_equal(oom->failures_recovered, 4);
+    assert_string_equal(oom->verdict->name, "growth");
+    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    done(&b, oom);
+}
+
 static void failed_with(struct vs_builder *b, uint64_t error)
 {
     vs_builder_event(b, (struct vs_event){
@@ -1455,6 +1488,7 @@ int main(void)
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
         cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
         cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),
+        cmocka_unit_test(a_thread_that_goes_on_does_not_recover_anothers_failure),
         cmocka_unit_test(out_of_memory_is_chosen_before_another_error),
         cmocka_unit_test(another_error_is_not_a_lack_of_memory),
         cmocka_unit_test(remedies_that_suffice_come_first),
