@@ -48,10 +48,38 @@ def check_tests(gate):
     gate.expect("the whole program needs no phases", done.returncode == 0, done)
 
 
+def check_other_program(gate):
+    """A baseline of another program holds nothing, and is no success."""
+    baseline = gate.path("other.json")
+    gate.check(gate.record(""), "--baseline", baseline, "--update-baseline")
+    with open(baseline, encoding="utf-8") as f:
+        text = f.read()
+    name = next(iter(json.loads(text)["processes"]))
+    with open(baseline, "w", encoding="utf-8") as f:
+        f.write(text.replace(json.dumps(name), json.dumps("renamed")))
+    done = gate.check(gate.record(""), "--baseline", baseline)
+    gate.expect("no process of the baseline", done.returncode == 2 and "nothing was compared" in done.stderr, done)
+    done = gate.check(gate.record(""), "--baseline", baseline, "--max-peak", "1GiB")
+    gate.expect("a limit beside it was compared", done.returncode == 0 and "has no process" in done.stdout, done)
+
+
+def check_lists(gate):
+    """Each of several limits of one quantity is checked, not the last one alone."""
+    trace = gate.record("")
+    done = gate.check(trace, "--max-peak", "1MiB", "--max-peak", "10GiB")
+    gate.expect("the first of two limits", done.returncode == 1 and "exceeds 1.0 MiB" in done.stdout, done)
+    with open(gate.path("two.toml"), "w", encoding="utf-8") as f:
+        f.write('max-peak = ["1MiB", "10GiB"]\n')
+    done = gate.check(trace, "--budget", gate.path("two.toml"))
+    gate.expect("the first of a list", done.returncode == 1 and "exceeds 1.0 MiB" in done.stdout, done)
+
+
 def main():
     gate = Gate(*sys.argv[1:4])
     check_copies(gate)
     check_tests(gate)
+    check_other_program(gate)
+    check_lists(gate)
     return gate.finish()
 
 

@@ -183,6 +183,13 @@ static const char *numbered(struct check_work *work, const char *name)
     return text ? text : name;
 }
 
+/* A program that was renamed, or the wrong trace, must not pass for lack of figures. */
+static bool nothing_compared(const struct check_work *work, const struct vs_budget_verdict *verdict)
+{
+    return work->baseline && !work->command->update_baseline && verdict->count == 0 &&
+           !vs_baseline_has(work->baseline, verdict->process);
+}
+
 static void compare_runs(struct check_work *work, struct vs_measured **runs, size_t count)
 {
     struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
@@ -191,6 +198,9 @@ static void compare_runs(struct check_work *work, struct vs_measured **runs, siz
     work->verdict_count++;
     if (err)
         problem(work, runs[0]->report->path, "%s", vs_err_text(err));
+    else if (nothing_compared(work, verdict))
+        problem(work, runs[0]->report->path, "%s: nothing was compared: the baseline has no process '%s', and no "
+                "limit applies to it; add it with --update-baseline", runs[0]->report->path, name);
     if (verdict->exceeded)
         raise_code(work, VS_EXIT_NO);
 }

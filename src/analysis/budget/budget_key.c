@@ -187,23 +187,20 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* An option given twice has its last value. */
-static bool replaces(const struct vs_budget_limit *a, const struct vs_budget_limit *b)
+/* Whether the same limit was given twice. Two of different amounts are both checked. */
+static bool repeats(const struct vs_budget_limit *a, const struct vs_budget_limit *b)
 {
     return a->metric == b->metric && a->by_metric == b->by_metric && a->way == b->way &&
-           a->per_step == b->per_step && same_text(a->from, b->from) &&
+           a->amount == b->amount && a->per_step == b->per_step && same_text(a->from, b->from) &&
            a->scope.one_device == b->scope.one_device && a->scope.device == b->scope.device &&
            same_text(a->scope.phase, b->scope.phase) && same_text(a->scope.process, b->scope.process);
 }
 
 static enum vs_err add_limit(struct vs_budget *budget, const struct vs_budget_limit *limit)
 {
-    for (size_t i = 0; i < budget->count; i++) {
-        if (replaces(&budget->limits[i], limit)) {
-            budget->limits[i] = *limit;
+    for (size_t i = 0; i < budget->count; i++)
+        if (repeats(&budget->limits[i], limit))
             return VS_OK;
-        }
-    }
     enum vs_err err = vs_vec_grow(&budget->limits, &budget->capacity, budget->count + 1,
                                   sizeof *budget->limits);
     if (!err)
