@@ -135,6 +135,10 @@ def torch(source, build, scratch, env, project):
     words = [each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", "test_ci_model.py"]
     done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+    for options in (["--vramscope-update-baseline"], ["-n", "2"]):  # the figures are the same in a worker
+        done = subprocess.run([*words, "--vramscope-baseline", "model.json", *options], env=env, cwd=project,
+                              stdout=subprocess.PIPE, text=True, timeout=500)
+        assert done.returncode == 0, done.stdout
     path = project / "test_ci_model.py"
     text = path.read_text(encoding="utf-8").replace("80 MiB", "30 MiB")
     text = text.replace("        loss.backward()\n", "        loss.backward()\n        kept.append(loss)\n")
