@@ -55,6 +55,8 @@ static size_t before_number(const char *line)
     return at && at < length - 1 && line[at - 1] == ':' ? at - 1 : length;
 }
 
+/* Names a site with the allocation functions of the program that reports leave out (wrappers): which
+ * these are depends on how many others call them. */
 char *vs_site_stable_name(char *out, const struct vs_report_site *site)
 {
     const char *file = "";
@@ -66,7 +68,7 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
         return vs_text_clean(out);
     }
     snprintf(out, VS_SITE_NAME_MAX, "%s", *site->api ? site->api : "unknown");
-    for (size_t i = user_frame(site, site->wrappers);
+    for (size_t i = user_frame(site, 0);
          i < site->frame_count && shown < VS_SITE_NAME_FRAMES && n < VS_SITE_NAME_MAX;
          i = user_frame(site, i + 1), shown++) {
         const struct vs_report_frame *frame = &site->frames[i];
@@ -83,7 +85,7 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
 
 static int compare_lines(const struct vs_report_site *a, const struct vs_report_site *b)
 {
-    size_t i = user_frame(a, a->wrappers), j = user_frame(b, b->wrappers);
+    size_t i = user_frame(a, 0), j = user_frame(b, 0);
     for (; i < a->frame_count && j < b->frame_count;
          i = user_frame(a, i + 1), j = user_frame(b, j + 1))
         if (a->frames[i].line != b->frames[j].line)

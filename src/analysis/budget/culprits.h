@@ -11,7 +11,7 @@
 #include "analysis/report/report.h"
 
 #define VS_SITE_NAME_MAX 512
-#define VS_SITE_NAME_FRAMES 3
+#define VS_SITE_NAME_FRAMES 4
 
 enum vs_site_change { VS_CHANGE_HOLDS, VS_CHANGE_NEW, VS_CHANGE_GROWN };
 

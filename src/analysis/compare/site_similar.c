@@ -19,7 +19,7 @@ static const char *base_name(const char *path)
 size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
 {
     size_t count = 0;
-    for (size_t i = site->wrappers; i < site->frame_count && count < VS_SIMILAR_FRAMES; i++)
+    for (size_t i = 0; i < site->frame_count && count < VS_SIMILAR_FRAMES; i++)
         if (!site->folds || !site->frames[i].library)
             out[count++] = i;
     return count;
