@@ -61,7 +61,9 @@ static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
         uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : 0;
-        if (!bytes || oom->cause_count == VS_CAUSES_MAX || oom->missing == 0)
+        bool known = oom->missing > 0; /* otherwise the driver did not say what was free */
+        if (!bytes || oom->cause_count == VS_CAUSES_MAX ||
+            (!known && (verdicts[i] != &vs_verdict_growth || !is_large(oom, verdicts[i], bytes))))
             continue;
         const struct vs_report_site *site = verdicts[i]->guilty ? verdicts[i]->guilty(oom) : NULL;
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){

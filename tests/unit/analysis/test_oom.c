@@ -243,6 +243,24 @@ static void the_leaking_request_itself_failing_is_growth(void **state)
     done(&b, oom);
 }
 
+/* The driver did not say how much was free, for instance while the process ended. */
+static void growth_is_the_verdict_where_free_memory_is_unknown(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 5; i++)
+        step(&b, i, 10 * MIB, 60 * MIB);
+    vs_builder_step(&b, 5);
+    b.stack = site_activation(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 0, 0);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->missing, 0);
+    assert_string_equal(oom->verdict->name, "growth");
+    assert_string_equal(oom->growing.items[0].frames[0].function, "site_leak");
+    done(&b, oom);
+}
+
 static void growth_too_small_to_matter_is_not_the_verdict(void **state)
 {
     (void)state;
@@ -1439,6 +1457,7 @@ int main(void)
         cmocka_unit_test(growth_over_few_steps_says_so),
         cmocka_unit_test(a_request_a_little_larger_than_what_is_free_differs_in_print),
         cmocka_unit_test(the_leaking_request_itself_failing_is_growth),
+        cmocka_unit_test(growth_is_the_verdict_where_free_memory_is_unknown),
         cmocka_unit_test(growth_too_small_to_matter_is_not_the_verdict),
         cmocka_unit_test(memory_kept_for_only_two_steps_is_not_growth),
         cmocka_unit_test(one_request_unlike_any_other_is_a_spike),
