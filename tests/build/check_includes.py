@@ -50,7 +50,7 @@ ROOMS = {
                         "caching.h capture.h device_ops.h event_ops.h planned.h policy.h room.h shareable.h "
                         "vmm_ops.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
-                        "collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),
+                        "automatic_steps.h collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),
     "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),
     "intercept/torch": ("base public trace/record intercept/route intercept/process intercept/track "

@@ -441,6 +441,9 @@ class Model:
         if self.phases.pop(event.tid, f["domain"], event.time_ns):
             self._step_ended()
 
+    def _mark(self, _, event):
+        self.phases.mark(event.tid, event["name"], event["domain"])
+
     def _range_start(self, f, event):
         self.phases.start(event.tid, f["range"], event["name"], event.time_ns)
 

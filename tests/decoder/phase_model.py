@@ -9,6 +9,7 @@ STEP_WORDS = ("profilerstep", "training_iteration", "training iteration", "train
               "step")
 DEPTH_MAX, PHASES_MAX = 64, 4096
 OUTSIDE = (0, 0, 0)
+NO_STEP = ("no step", "vramscope.automatic")
 
 
 def step_name(name):
@@ -137,6 +138,19 @@ class Phases:
         if one["is_step"]:
             self._end(time)
         return bool(one["is_step"])
+
+    def mark(self, tid, name, domain):
+        """A mark that says: the open step is none."""
+        ranges = self.threads.get(tid, [[]])[0]
+        at = next((i for i, r in enumerate(ranges) if r["is_step"]), None)
+        if (name, domain) != NO_STEP or at is None or not self.steps["open"] or self.steps["range"]:
+            return
+        for one in ranges[at:]:
+            self.items[one["place"][0]]["times"] -= 1
+        ranges[at]["is_step"] = 0
+        self.steps.update(open=0, begun=self.steps["begun"] - 1)
+        if not self.steps["begun"]:
+            self.steps["thread"] = 0
 
     def start(self, tid, range_id, name, time):
         step = step_name(name)

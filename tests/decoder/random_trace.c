@@ -118,6 +118,15 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
     }
     if (kind == VS_EVENT_module && next_random() % 3)
         e.module.module = next_random() % (MODULES + 4);
+    if (kind == VS_EVENT_range_push && e.time_ns % 2) {
+        e.tid = 100;
+        e.range_push.name = vs_recorder_string(r, "step 7", SIZE_MAX);
+    }
+    if (kind == VS_EVENT_mark && e.time_ns % 8) { /* the open step is none */
+        e.tid = 100;
+        e.mark.name = vs_recorder_string(r, VS_NO_STEP_MARK, SIZE_MAX);
+        e.mark.domain = vs_recorder_string(r, VS_AUTOMATIC_DOMAIN, SIZE_MAX);
+    }
     vs_recorder_event(r, &e);
 }
 

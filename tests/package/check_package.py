@@ -84,6 +84,10 @@ def figures(package):
         assert "<GPUMemoryTracker 'outer': peak 12.0 MiB, +6.0 MiB>" in out, out
 
 
+def automatic_steps(package):
+    package.recorded("automatic_steps")
+
+
 def without_a_trace(package):
     for case in ("decorated", "statistics"):
         package.recorded(case, "--record=off")

@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 import threading
+import types
 
 import vramscope
 
@@ -54,6 +55,69 @@ def figures(folder):
         pass
     assert (none.peak_bytes, none.memory_delta_bytes) == (0, 0)
     print(repr(outer))
+
+
+def fake_torch():
+    """As much of torch as the automatic steps watch. Returns (an optimizer's class, backward)."""
+    torch, optim, optimizer = (types.ModuleType(n) for n in ("torch", "torch.optim", "optimizer"))
+    hooks = {}
+
+    class Optimizer:
+        def __init__(self):
+            pass
+
+        def step(self):
+            hooks["before"](self, (), {})
+            hooks["after"](self, (), {})
+
+    optimizer.Optimizer, optim.optimizer, torch.optim = Optimizer, optimizer, optim
+    optimizer.register_optimizer_step_pre_hook = lambda hook: hooks.update(before=hook)
+    optimizer.register_optimizer_step_post_hook = lambda hook: hooks.update(after=hook)
+    torch.compiler = types.SimpleNamespace(is_compiling=lambda: False)
+    torch.autograd = types.SimpleNamespace(_engine_run_backward=lambda: free(allocate(1)))
+    sys.modules.update({"torch": torch, "torch.optim": optim})
+    from vramscope.values import steps
+    steps.start(torch)
+    return Optimizer, lambda: torch.autograd._engine_run_backward()
+
+
+def train(optimizer, backward, steps):
+    for _ in range(steps):
+        free(allocate(1))
+        backward()
+        optimizer.step()
+
+
+def times(folder):
+    trace = vramscope.Trace(vramscope.dump(os.path.join(folder, "copy.vst")))
+    return {p["path"]: p["times"] for p in trace.phases if p["times"]}
+
+
+def automatic_steps(folder):
+    """Steps that nobody marks: of a program; of each test; not beside the program's own."""
+    Optimizer, backward = fake_torch()
+    kept = allocate(1)
+    train(Optimizer(), backward, 3)
+    parts = ("", " / forward", " / backward", " / optimizer")
+    found = times(folder) # the fourth is open
+    assert found == {"step": 4, "step / forward": 4, "step / backward": 3, "step / optimizer": 3}, found
+    with vramscope.range("test:a"): # the fourth was none
+        train(Optimizer(), backward, 2)
+    with vramscope.range("test:b"):
+        free(allocate(1))
+    found = times(folder)
+    assert found == {**{"step" + p: 3 for p in parts}, "test:a": 1,
+                     **{"test:a / step" + p: 2 for p in parts}, "test:b": 1}, found
+    optimizer = Optimizer()
+    for number in range(1, 5):
+        with vramscope.range(f"batch {number}"):
+            train(optimizer, backward, 1)
+    vramscope.step(7)
+    train(optimizer, backward, 2)
+    vramscope.step_end()
+    after = times(folder)
+    assert after == {**found, "batch": 4, "step": 4}, after
+    free(kept)
 
 
 def decorated(folder):

@@ -50,6 +50,32 @@ assert len(named) == 1 and named[0]["allocations"] >= 1, copy.phases
 print("ok")
 '''
 
+STEPS = '''
+import torch, vramscope
+
+def train(marked):
+    model = torch.nn.Linear(256, 256).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for number in range(1, 5):
+        if marked:
+            torch.cuda.nvtx.range_push(f"step {number}")
+        model(torch.ones(8, 256, device="cuda")).sum().backward()
+        optimizer.step()
+        if marked:
+            torch.cuda.nvtx.range_pop()
+
+with vramscope.range("test:fits"):
+    train(False)
+with vramscope.range("test:big"):
+    torch.zeros(64 << 20, dtype=torch.uint8, device="cuda")
+train(True)
+trace = vramscope.Trace(vramscope.dump("copy.vst"))
+times = {p["path"]: p["times"] for p in trace.phases if p["times"]}
+assert times == {"test:fits": 1, **{"test:fits / step" + part: 4 for part in
+                 ("", " / forward", " / backward", " / optimizer")}, "test:big": 1, "step": 4}, times
+print("ok")
+'''
+
 ALLOCATOR = '''
 import torch, vramscope, vramscope.torch
 MIB = 1 << 20
@@ -83,7 +109,7 @@ def main():
     env.update(PYTHONPATH=str(environments.ROOT / "python"), PATH=f"{build / 'bin'}:{env['PATH']}",
                PYTHONDONTWRITEBYTECODE="1")
     for environment in found:
-        for program in (TRACKED, ALLOCATOR):
+        for program in (TRACKED, STEPS, ALLOCATOR):
             with tempfile.TemporaryDirectory() as scratch:
                 with open(os.path.join(scratch, "program.py"), "w", encoding="utf-8") as file:
                     file.write(program)

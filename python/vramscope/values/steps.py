@@ -8,8 +8,9 @@ engine and the optimizer, where gradients are clipped, the step has no phase. Wh
 is known from the number of passes before the previous optimizer's step: one, before the first.
 
 They are ranges of the recording library on the main thread, whose range also counts for the threads
-of the backward pass. At the first NVTX range of the program they end for good: its own names are
-better. Before the first optimizer, and in programs without one, only the program's line is marked
+of the backward pass. At the first range or step of the program (vramscope.range, vramscope.step, NVTX)
+they end for good: its own names are better. Inside the range of a test they count from 1.
+Before the first optimizer, and in programs without one, only the program's line is marked
 while the engine runs.
 """
 import ctypes
@@ -21,8 +22,8 @@ from . import hide
 
 _NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
-_push = _pop = _mark = None
-_open = 0        # ranges pushed
+_place = _era = _end_all = _mark = None
+_in_era = 0      # the library's era in which the names below were set (automatic_steps.h)
 _step = 0        # number of the current step; 0: no optimizer yet
 _nested = 0      # calls of the engine inside each other
 _passes = 0      # calls of the engine since the latest step() of an optimizer
@@ -33,15 +34,16 @@ _is_compiling = None
 
 def start(torch):
     """Called when CUDA is initialised. Does nothing without the recording library."""
-    global _push, _pop, _mark, _is_compiling
+    global _place, _era, _end_all, _mark, _is_compiling
     try:
         library = ctypes.PyDLL(None)
-        _push, _pop = library.vramscope_range_push, library.vramscope_range_pop
-        _mark = library.vramscope_mark
+        _era, _end_all = library.vramscope_automatic_era, library.vramscope_automatic_stop
+        _place, _mark = library.vramscope_automatic_place, library.vramscope_mark
     except AttributeError:
         return
-    _push.argtypes, _mark.argtypes = [ctypes.c_char_p], [ctypes.c_char_p]
-    _push.restype = _pop.restype = _mark.restype = None
+    _place.argtypes, _mark.argtypes = [ctypes.c_uint64, ctypes.c_char_p], [ctypes.c_char_p]
+    _place.restype = _end_all.restype = _mark.restype = None
+    _era.restype = ctypes.c_uint32
     _is_compiling = torch.compiler.is_compiling
     from torch.optim import optimizer
     _watch_ranges(torch)
@@ -51,27 +53,25 @@ def start(torch):
 
 def _ours():
     """May this thread mark? Dynamo sees a constant here and nothing of the rest."""
-    return (_push is not None and not _is_compiling() and "nvtx" not in sys.modules and
-            threading.current_thread() is threading.main_thread())
+    return (_place is not None and not _is_compiling() and "nvtx" not in sys.modules and
+            threading.current_thread() is threading.main_thread() and _follow_era())
 
 
-def _end(count):
-    global _open
-    for _ in range(min(count, _open)):
-        _pop()
-        _open -= 1
-
-
-def _begin(name):
-    global _open
-    _push(name)
-    _open += 1
+def _follow_era():
+    """False once the program marks itself. In a new era the steps are counted from 1."""
+    global _in_era, _step, _passes, _passes_before, _leader
+    era = _era()
+    if not era:
+        _stop()
+        return False
+    if era != _in_era:
+        _in_era, _step, _passes, _passes_before, _leader = era, 0, 0, 1, None
+    return True
 
 
 def _phase(name):
-    """Replaces the current phase."""
-    _end(_open - 1)
-    _begin(name)
+    """Replaces the current phase; None: none."""
+    _place(_step, name)
 
 
 def _mark_line():
@@ -91,23 +91,21 @@ def _after_pass():
     if _passes < _passes_before:
         _phase(b"forward")
     else:
-        _end(_open - 1)
+        _phase(None)
 
 
 def _next_step():
     global _step
-    _end(_open)
     _step += 1
-    _begin(b"step %d" % _step)
-    _begin(b"forward")
+    _phase(b"forward")
 
 
 def _stop():
     """The program marks itself."""
-    global _push
-    if threading.current_thread() is threading.main_thread():
-        _end(_open)
-    _push = None
+    global _place
+    if _place is not None:
+        _end_all()
+    _place = None
 
 
 def _watch_ranges(torch):
@@ -149,7 +147,7 @@ def _watch_engine(torch):
             _nested -= 1
             if line_only:
                 _mark(b"at end")
-            if not _nested and _step and _push is not None:
+            if not _nested and _ours() and _step:
                 _after_pass()
 
     def _engine_run_backward(*args, **kwargs):
@@ -170,7 +168,7 @@ def _watch_optimizers(optimizer):
     @hide.hidden
     def __init__(self, *args, **kwargs):
         create(self, *args, **kwargs)
-        if not _step and _ours():
+        if _ours() and not _step:
             _next_step()
 
     optimizer.Optimizer.__init__ = __init__

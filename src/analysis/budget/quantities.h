@@ -9,8 +9,6 @@
 #include "analysis/budget/budget_key.h"
 #include "analysis/report/report.h"
 
-#define VS_TEST_PREFIX "test:" /* of the name of a range that is a test */
-
 struct vs_quantity {
     enum vs_metric metric;
     uint64_t device;     /* the driver's ordinal */

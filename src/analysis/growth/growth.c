@@ -193,6 +193,8 @@ static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
     enum vs_err err = VS_OK;
     if (replay->step_ended)
         vs_steps_end(&tracker->marked, level_of(replay, tracker->marked_account));
+    if (steps->begun < tracker->marks_begun)
+        vs_steps_withdraw(&tracker->marked);
     if (steps->begun > tracker->marks_begun) {
         if (tracker->marked.begun == 0) {
             tracker->marked.first_number = steps->number;

@@ -58,6 +58,19 @@ void vs_steps_end(struct vs_step_rows *rows, uint64_t level)
     rows->done++;
 }
 
+void vs_steps_withdraw(struct vs_step_rows *rows)
+{
+    if (!rows->open)
+        return;
+    rows->open = false;
+    if (--rows->in_last == 0) {
+        rows->count--;
+        rows->in_last = rows->stride; /* the next step gets a row of its own */
+    }
+    if (--rows->begun == 0)
+        vs_steps_clear(rows);
+}
+
 void vs_steps_clear(struct vs_step_rows *rows)
 {
     rows->count = 0;

@@ -27,6 +27,9 @@ enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t t
 /* vs_steps_end: the step in progress ended. */
 void vs_steps_end(struct vs_step_rows *rows, uint64_t level);
 
+/* vs_steps_withdraw: the step in progress is none. */
+void vs_steps_withdraw(struct vs_step_rows *rows);
+
 /* vs_steps_request: *size* bytes were allocated; *level* bytes are allocated now. */
 static inline void vs_steps_request(struct vs_step_rows *rows, uint64_t level, uint64_t size)
 {

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "analysis/state/vec.h"
+#include "trace/format/event.h"
 
 #define PART_TEXT_MAX 120 /* of a name in a path */
 #define OPEN_STEPS_MAX 65536 /* start/end ranges a trace may leave open */
@@ -280,6 +281,28 @@ enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domai
         *step_ended = true;
     }
     return VS_OK;
+}
+
+void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain)
+{
+    struct vs_steps *steps = &phases->steps;
+    const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
+    bool in_step = false;
+    if (!found || !steps->open || steps->range || strcmp(name, VS_NO_STEP_MARK) != 0 ||
+        strcmp(domain, VS_AUTOMATIC_DOMAIN) != 0)
+        return;
+    struct vs_thread *thread = &phases->threads[*found];
+    for (uint32_t i = 0; i < kept_ranges(thread); i++) {
+        in_step |= thread->ranges[i].is_step;
+        thread->ranges[i].is_step = false;
+        if (in_step)
+            phases->items[thread->ranges[i].place.phase].times--;
+    }
+    if (!in_step)
+        return;
+    steps->open = false;
+    if (--steps->begun == 0)
+        steps->tid = 0;
 }
 
 enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,

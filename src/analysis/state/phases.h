@@ -123,6 +123,10 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
 enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
                           uint64_t time_ns, bool *step_ended) VS_MUST_CHECK;
 
+/* vs_phases_mark: a mark of *tid*. If it says that the step that tid's ranges opened is none, it and
+ * its inner ranges no longer count. */
+void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain);
+
 /* vs_phases_start, _end: start/end ranges; they only delimit steps. */
 enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
                             const char *name, uint64_t time_ns) VS_MUST_CHECK;

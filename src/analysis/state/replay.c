@@ -282,6 +282,18 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
     return err;
 }
 
+static enum vs_err apply_mark(struct vs_replay *replay, const struct vs_event *event)
+{
+    vs_line_mark_event(&replay->mark, replay->reader, event);
+    if (!replay->reader)
+        return VS_OK;
+    vs_phases_mark(&replay->phases, event->tid, vs_reader_string(replay->reader, event->mark.name),
+                   vs_reader_string(replay->reader, event->mark.domain));
+    if (!replay->phases.steps.begun) /* the first one gives the baseline of growth again */
+        replay->sites.step_seen = false;
+    return VS_OK;
+}
+
 enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
 {
     if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
@@ -328,9 +340,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return apply_range(replay, event);
-    case VS_EVENT_mark:
-        vs_line_mark_event(&replay->mark, replay->reader, event);
-        return VS_OK;
+    case VS_EVENT_mark: return apply_mark(replay, event);
     case VS_EVENT_end:
         replay->end = *event;
         replay->has_end = true;

@@ -416,6 +416,10 @@ static enum vs_err take_event(struct vs_requests_reading *r)
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return take_range(r);
+    case VS_EVENT_mark:
+        vs_phases_mark(&r->phases, e->tid, vs_reader_string(r->reader, e->mark.name),
+                       vs_reader_string(r->reader, e->mark.domain));
+        return VS_OK;
     case VS_EVENT_end: /* a program that ends well got over all of them */
         if (e->end.reason == VS_END_EXIT && !e->end.status && !r->query->until_event)
             r->open_count = 0;

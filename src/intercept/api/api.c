@@ -10,6 +10,7 @@
 #include "intercept/cache/caching.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
+#include "intercept/cupti/automatic_steps.h"
 #include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -149,6 +150,26 @@ VS_EXPORT void vramscope_step(uint64_t number)
 VS_EXPORT void vramscope_step_end(void)
 {
     vs_nvtx_step_end();
+}
+
+/* For our part in Python (python/vramscope/values/steps.py); not in the public header. */
+VS_EXPORT uint32_t vramscope_automatic_era(void);
+VS_EXPORT void vramscope_automatic_place(uint64_t number, const char *phase);
+VS_EXPORT void vramscope_automatic_stop(void);
+
+VS_EXPORT uint32_t vramscope_automatic_era(void)
+{
+    return vs_automatic_era();
+}
+
+VS_EXPORT void vramscope_automatic_place(uint64_t number, const char *phase)
+{
+    vs_automatic_place(number, phase);
+}
+
+VS_EXPORT void vramscope_automatic_stop(void)
+{
+    vs_automatic_give_way(false);
 }
 
 VS_EXPORT void vramscope_annotate(const char *name)

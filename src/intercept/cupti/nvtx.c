@@ -15,6 +15,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_clock.h"
 #include "base/vs_option.h"
+#include "intercept/cupti/automatic_steps.h"
 #include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -77,8 +78,7 @@ static bool waiting(void)
     return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;
 }
 
-/* *domain*: its name, static text. */
-static void push_in(const char *name, const char *domain)
+void vs_nvtx_push_in(const char *name, const char *domain)
 {
     if (!recording() && !(waiting() && !vs_nvtx_pending_push(name, domain)))
         return;
@@ -95,7 +95,7 @@ static void record_pop(const char *domain)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
-static void pop_in(const char *domain)
+void vs_nvtx_pop_in(const char *domain)
 {
     if (recording() || (waiting() && !vs_nvtx_pending_pop(domain)))
         record_pop(domain);
@@ -103,13 +103,13 @@ static void pop_in(const char *domain)
 
 static int push(const char *name, nvtxDomainHandle_t domain)
 {
-    push_in(name, domain_name(domain));
+    vs_nvtx_push_in(name, domain_name(domain));
     return push_depth++;
 }
 
 static int pop(nvtxDomainHandle_t domain)
 {
-    pop_in(domain_name(domain));
+    vs_nvtx_pop_in(domain_name(domain));
     return push_depth > 0 ? --push_depth : -1;
 }
 
@@ -126,24 +126,30 @@ static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
     return id;
 }
 
-static void mark(const char *name, nvtxDomainHandle_t domain)
+void vs_nvtx_mark_in(const char *name, const char *domain)
 {
     if (!recording())
         return;
     struct vs_event event = {
         .kind = VS_EVENT_mark,
-        .mark = {.name = vs_process_string(name),
-                 .domain = vs_process_string(domain_name(domain))}};
+        .mark = {.name = vs_process_string(name), .domain = vs_process_string(domain)}};
     vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void mark(const char *name, nvtxDomainHandle_t domain)
+{
+    vs_nvtx_mark_in(name, domain_name(domain));
 }
 
 void vs_nvtx_push(const char *name)
 {
+    vs_automatic_give_way(strncmp(name, VS_TEST_PREFIX, strlen(VS_TEST_PREFIX)) == 0);
     push(name, NULL);
 }
 
 void vs_nvtx_pop(void)
 {
+    vs_automatic_range_ends();
     pop(NULL);
 }
 
@@ -160,27 +166,28 @@ static _Thread_local bool step_open;
 void vs_nvtx_step_end(void)
 {
     if (step_open)
-        pop_in(STEP_DOMAIN);
+        vs_nvtx_pop_in(STEP_DOMAIN);
     step_open = false;
 }
 
 void vs_nvtx_step(uint64_t number)
 {
     char name[32];
+    vs_automatic_give_way(false);
     vs_nvtx_step_end();
     snprintf(name, sizeof name, "step %llu", (unsigned long long)number);
-    push_in(name, STEP_DOMAIN);
+    vs_nvtx_push_in(name, STEP_DOMAIN);
     step_open = true;
 }
 
 void vs_nvtx_annotate(const char *name)
 {
     if (vs_thread.annotated)
-        pop_in(ANNOTATION_DOMAIN);
+        vs_nvtx_pop_in(ANNOTATION_DOMAIN);
     vs_thread.annotated = 0;
     if (!name || !(recording() || waiting()))
         return;
-    push_in(name, ANNOTATION_DOMAIN);
+    vs_nvtx_push_in(name, ANNOTATION_DOMAIN);
     vs_thread.annotated =
         vs_loaded_find("libc10_cuda.so", NULL) ? VS_ANNOTATED_TENSOR : VS_ANNOTATED_DEVICE;
 }

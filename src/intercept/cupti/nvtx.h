@@ -13,6 +13,11 @@
 
 #include "intercept/route/hook.h"
 
+/* Push, pop and mark in a domain of ours. *domain*: its name, static text. Any thread. */
+void vs_nvtx_push_in(const char *name, const char *domain);
+void vs_nvtx_pop_in(const char *domain);
+void vs_nvtx_mark_in(const char *name, const char *domain);
+
 /* The default domain's push, pop and mark, for the public API. Any thread. */
 void vs_nvtx_push(const char *name);
 void vs_nvtx_pop(void);

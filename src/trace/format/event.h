@@ -54,6 +54,12 @@ static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kin
     event->time_ns = 0;
 }
 
+/* Names in events that readers know: the start of the name of a range that is a test; the domain of the
+ * ranges of automatic steps, and in it the mark that the open one is no step. */
+#define VS_TEST_PREFIX "test:"
+#define VS_AUTOMATIC_DOMAIN "vramscope.automatic"
+#define VS_NO_STEP_MARK "no step"
+
 /* Allocations without an address are recorded under a number that cannot be an address: these bits
  * plus the array's handle, or plus the number of the physical memory, counted from 1. */
 #define VS_ADDR_ARRAY (UINT64_C(2) << 62)

@@ -75,6 +75,10 @@ enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_
     const struct vs_steps *steps = &replay->phases.steps;
     struct vs_page_step *last =
         ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
+    if (last && last->open && steps->begun < ranges->begun) {
+        ranges->step_count--; /* it was none */
+        last = NULL;
+    }
     if (last && last->open && (replay->step_ended || steps->begun != ranges->begun)) {
         uint64_t now = since_start(ranges, replay->now_ns);
         last->duration_ns = now > last->start_ns ? now - last->start_ns : 0;

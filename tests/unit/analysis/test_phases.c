@@ -126,6 +126,40 @@ static void a_step_that_was_only_prepared_is_not_counted(void **state)
     }
 }
 
+/* A program with an optimizer and steps of its own had one step more than it made: the automatic one
+ * that its first range ended. */
+static void an_automatic_step_that_gives_way_is_not_counted(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    push(&phases, 1, "step 1", 7, 0);
+    push(&phases, 1, "forward", 7, 0);
+    vs_phases_mark(&phases, 1, "no step", ""); /* the program's own mark */
+    vs_phases_mark(&phases, 2, "no step", "vramscope.automatic"); /* another thread's */
+    assert_int_equal(phases.steps.begun, 1);
+    vs_phases_mark(&phases, 1, "no step", "vramscope.automatic");
+    vs_phases_mark(&phases, 1, "no step", "vramscope.automatic");
+    assert_int_equal(phases.steps.begun, 0);
+    assert_false(phases.steps.open);
+    assert_false(pop(&phases, 1, 7, 5));
+    assert_false(pop(&phases, 1, 7, 5));
+    for (uint64_t i = 1; i <= 2; i++) { /* on another thread: none has the steps yet */
+        struct vs_place place = push(&phases, 2, i == 1 ? "step 1" : "step 2", 0, 10 * i);
+        assert_int_equal(place.step, i);
+        push(&phases, 2, "forward", 0, 10 * i);
+        assert_false(pop(&phases, 2, 0, 10 * i + 4));
+        assert_true(pop(&phases, 2, 0, 10 * i + 5));
+    }
+    assert_int_equal(phases.steps.begun, 2);
+    assert_int_equal(phases.steps.done, 2);
+    assert_int_equal(phases.steps.total_ns, 10);
+    assert_int_equal(phases.count, 3);
+    assert_int_equal(phases.items[1].times, 2);
+    assert_int_equal(phases.items[2].times, 2);
+    vs_phases_free(&phases);
+}
+
 /* A name as long as the text was left out: its row in the report had no name at all. */
 static void a_long_name_is_cut_and_not_left_out(void **state)
 {
@@ -279,6 +313,7 @@ int main(void)
         cmocka_unit_test(step_names_of_the_usual_frameworks_are_steps),
         cmocka_unit_test(names_that_only_begin_like_a_step_are_not),
         cmocka_unit_test(a_place_reads_as_step_and_phase),
+        cmocka_unit_test(an_automatic_step_that_gives_way_is_not_counted),
         cmocka_unit_test(steps_share_one_phase_and_unnumbered_ones_are_counted),
         cmocka_unit_test(a_step_that_was_only_prepared_is_not_counted),
         cmocka_unit_test(a_long_name_is_cut_and_not_left_out),
