@@ -247,8 +247,10 @@ VRAMSCOPE_API void vramscope_flush(void);
  * recording goes on. Other threads that allocate wait until everything so far is in the trace, but
  * not for the copy. -1 with errno: ESRCH if nothing is recorded (before the first CUDA call, in a
  * forked child, without a trace, or if the trace is a pipe), EINVAL if *path* is empty, the trace
- * itself, a pipe or a device, otherwise the reason why *path* could not be written; it is unchanged
- * then. */
+ * itself, a pipe or a device, otherwise the reason why *path* or the trace could not be written
+ * (ENOSPC: a disk is full); *path* is unchanged then. If the process is killed during the call,
+ * *path* is unchanged or the whole copy; PATH.*.new beside it, which only file systems without
+ * O_TMPFILE such as NFS usually leave, may be deleted. */
 VRAMSCOPE_API int vramscope_dump(const char *path);
 
 /* --- stream-ordered allocator ---

@@ -152,3 +152,13 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     r->active->events++;
     vs_window_publish_locked(r, e.p);
 }
+
+size_t vs_encode_end(unsigned char *p, enum vs_end_reason reason, uint64_t status)
+{
+    unsigned char *first = p;
+    *p++ = VS_EVENT_end | VS_RECORD_TID | VS_RECORD_SAME_TIME;
+    p = vs_put_varint(p, vs_encode_thread());
+    p = vs_put_varint(p, reason);
+    p = vs_put_varint(p, status);
+    return (size_t)(p - first);
+}

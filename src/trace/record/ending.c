@@ -5,9 +5,10 @@
  * frame and the counters are restored; nothing else has to be undone, as the earlier frames do not
  * refer to it.
  *
- * Three uses: a process that calls exec, which may fail, holds the recorder's lock meanwhile; a
- * process that exits ends its trace at the point where most programs record nothing more, and again
- * after each later event; a program that asks for a copy of its trace gets one with an end. */
+ * Two uses: a process that calls exec, which may fail, holds the recorder's lock meanwhile; a process
+ * that exits ends its trace at the point where most programs record nothing more, and again after
+ * each later event. The end of a copy that a program asks for is never in its trace: a program
+ * killed meanwhile did not end there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/syscall.h>
@@ -96,8 +97,9 @@ static void drop_end_locked(struct vs_recorder *r)
 static bool take_back_locked(struct vs_recorder *r)
 {
     if (vs_writer_take_back(r, &r->ending.mark)) {
-        vs_writer_report_failed_locked(r, errno);
-        vs_recorder_fail_locked(r);
+        int error = errno;
+        vs_writer_report_failed_locked(r, error);
+        vs_recorder_fail_locked(r, error);
         return false;
     }
     drop_end_locked(r);
@@ -113,7 +115,7 @@ static struct vs_window *window_of_locked(struct vs_recorder *r, uint64_t sequen
 }
 
 /* After settle_locked. */
-static bool put_end_event_locked(struct vs_recorder *r)
+static bool put_end_locked(struct vs_recorder *r)
 {
     struct vs_ending *e = &r->ending;
     struct vs_event event = {.kind = VS_EVENT_end,
@@ -124,19 +126,13 @@ static bool put_end_event_locked(struct vs_recorder *r)
     if (!drain_locked(r))
         return false;
     e->window = window_of_locked(r, r->sequence);
-    return true;
-}
-
-static bool put_end_locked(struct vs_recorder *r)
-{
-    if (!put_end_event_locked(r))
-        return false;
     if (vs_writer_finish(r)) {
-        vs_writer_report_failed_locked(r, errno);
-        vs_recorder_fail_locked(r);
+        int error = errno;
+        vs_writer_report_failed_locked(r, error);
+        vs_recorder_fail_locked(r, error);
         return false;
     }
-    r->ending.on = true;
+    e->on = true;
     r->end_again = false;
     r->finished = true;
     return true;
@@ -251,47 +247,61 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
 
 /* --- the program asks for a copy --- */
 
-/* The trace has an end only until it is remembered in *copy*. A disk without room for that end is
- * no reason to stop: the next window decides. */
+/* After settle_locked. */
 static enum vs_err begin_copy_locked(struct vs_recorder *r, struct vs_own_copy *copy)
 {
-    struct vs_ending *e = &r->ending;
-    e->reason = VS_END_COPY;
-    e->status = 0;
-    e->final = e->live = false;
-    if (!put_end_event_locked(r))
-        return VS_ERR_STATE;
-    enum vs_err err = vs_writer_finish(r);
-    if (!err)
-        err = vs_own_copy_begin(copy, r->writer.fd, e->mark.offset, r->writer.offset);
+    unsigned char record[VS_END_RECORD_BYTES_MAX];
+    uint64_t now = vs_ticks_now(&r->ticks);
+    if (now < r->last_ns)
+        now = r->last_ns;
+    struct vs_window end = {.data = record,
+                            .used = vs_encode_end(record, VS_END_COPY, 0),
+                            .sequence = r->written_sequence + 1,
+                            .first_event = r->events,
+                            .events = 1,
+                            .base_ns = now,
+                            .last_ns = now,
+                            .strings_after = r->strings,
+                            .nodes_after = r->stack_nodes};
+    struct vs_writer_tail tail;
+    enum vs_err err = vs_writer_make_tail(r, &end, &tail);
+    if (err)
+        return err;
+    err = vs_own_copy_begin(copy, r->writer.fd, r->writer.offset, tail.data, tail.bytes);
     int error = errno;
-    if (!take_back_locked(r) && !err) {
-        vs_own_copy_close(copy);
-        err = VS_ERR_STATE;
-    }
+    vs_writer_drop_tail(&tail);
     errno = error;
     return err;
+}
+
+static enum vs_err try_copy_locked(struct vs_recorder *r, struct vs_own_copy *copy)
+{
+    if (!r->writer.regular || r->closed || r->ending.on)
+        return VS_ERR_STATE;
+    if (!r->failed && settle_locked(r))
+        return begin_copy_locked(r, copy);
+    errno = r->failed ? r->error : ETIMEDOUT; /* the disk of the trace does not respond */
+    return VS_ERR_IO;
 }
 
 /* Written without the lock: the disk of *path* may be slow. */
 enum vs_err vs_recorder_copy(struct vs_recorder *r, const char *path)
 {
-    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || r->pid != getpid())
+    if (!r || r->pid != getpid())
         return VS_ERR_STATE;
     struct vs_own_copy copy;
-    enum vs_err err = VS_ERR_STATE;
     int cancel = vs_cancel_hold();
     vs_recorder_acquire(r);
-    if (r->writer.regular && !r->closed && !r->failed && !r->ending.on && settle_locked(r))
-        err = begin_copy_locked(r, &copy);
+    enum vs_err err = try_copy_locked(r, &copy);
+    int error = errno;
     vs_recorder_release(r);
     if (!err) {
         err = vs_own_copy_write(&copy, path);
-        int error = errno;
+        error = errno;
         vs_own_copy_close(&copy);
-        errno = error;
     }
     vs_cancel_restore(cancel);
+    errno = error;
     return err;
 }
 
@@ -327,7 +337,7 @@ void vs_recorder_exec_failed(struct vs_recorder *r)
         vs_window_close(r, true);
         if (vs_window_open(r)) { /* no memory, although there was some just before */
             vs_log(VS_LOG_ERROR, "out of host memory for %s: recording has stopped, the program continues", r->path);
-            vs_recorder_fail_locked(r);
+            vs_recorder_fail_locked(r, ENOMEM);
         }
     }
     vs_lock_release(&r->lock);

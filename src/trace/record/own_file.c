@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -76,31 +77,19 @@ static int reopen(int fd)
     return open(name, O_RDONLY | O_CLOEXEC);
 }
 
-static bool read_all(int fd, void *to, size_t bytes, uint64_t offset)
+enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes, const void *tail,
+                              size_t tail_bytes)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0 || errno != EINTR) {
-            errno = n ? errno : EIO; /* somebody cut the file */
-            return false;
-        }
-    }
-    return true;
-}
-
-enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes, uint64_t end)
-{
-    *copy = (struct vs_own_copy){.from = reopen(fd), .bytes = bytes, .tail_bytes = end - bytes};
+    *copy = (struct vs_own_copy){.from = reopen(fd), .bytes = bytes, .tail_bytes = tail_bytes};
     if (copy->from < 0)
         return VS_ERR_IO;
-    copy->tail = vs_pages_map(copy->tail_bytes);
-    if (copy->tail && read_all(copy->from, copy->tail, copy->tail_bytes, bytes))
+    copy->tail = vs_pages_map(tail_bytes);
+    if (copy->tail) {
+        memcpy(copy->tail, tail, tail_bytes);
         return VS_OK;
-    int error = copy->tail ? errno : ENOMEM;
+    }
     vs_own_copy_close(copy);
-    errno = error;
+    errno = ENOMEM;
     return VS_ERR_IO;
 }
 
@@ -153,29 +142,83 @@ static bool copy_all(const struct vs_own_copy *copy, int to)
     return true;
 }
 
+/* Errors that some file systems report only when a descriptor is closed. */
+static bool put_all(const struct vs_own_copy *copy, int to)
+{
+    int second = -1;
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard);
+    bool good = copy_all(copy, to) && (second = dup(to)) >= 0 && !close(second);
+    int error = errno;
+    vs_signal_guard_leave(&guard);
+    errno = error;
+    return good;
+}
+
+static bool rename_or_remove(const char *beside, const char *path)
+{
+    if (!rename(beside, path))
+        return true;
+    int error = errno;
+    unlink(beside);
+    errno = error;
+    return false;
+}
+
+/* A file in the folder of *path* that the kernel removes with this process. -1: not supported. */
+static int create_nameless(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = '\0';
+    return open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+}
+
+/* A link replaces nothing: *beside* has the file until it is renamed. */
+static bool give_name(int fd, const char *path, const char *beside)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (!linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+        return true;
+    return errno == EEXIST && !linkat(AT_FDCWD, name, AT_FDCWD, beside, AT_SYMLINK_FOLLOW) &&
+           rename_or_remove(beside, path);
+}
+
+/* Whether that is possible here. *good* only then, with errno. */
+static bool replace_nameless(const struct vs_own_copy *copy, const char *path, const char *beside,
+                             bool *good)
+{
+    int to = create_nameless(path);
+    if (to < 0)
+        return false;
+    *good = put_all(copy, to);
+    bool able = !*good || (*good = give_name(to, path, beside));
+    int error = errno;
+    close(to);
+    errno = error;
+    return able;
+}
+
 /* *beside*: a name that no other thread or process takes. */
 static bool replace(const struct vs_own_copy *copy, const char *path, const char *beside)
 {
+    bool good;
+    if (replace_nameless(copy, path, beside, &good))
+        return good;
     int to = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0)
         return false;
-    struct vs_signal_guard guard;
-    vs_signal_guard_enter(&guard);
-    bool good = copy_all(copy, to);
+    good = put_all(copy, to);
     int error = errno;
-    vs_signal_guard_leave(&guard);
-    if (close(to) && good) {
-        error = errno;
-        good = false;
-    }
-    if (good && rename(beside, path)) {
-        error = errno;
-        good = false;
-    }
-    if (!good)
-        unlink(beside);
+    close(to);
+    if (good)
+        return rename_or_remove(beside, path);
+    unlink(beside);
     errno = error;
-    return good;
+    return false;
 }
 
 enum vs_err vs_own_copy_write(const struct vs_own_copy *copy, const char *path)

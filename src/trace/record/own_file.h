@@ -29,14 +29,16 @@ struct vs_own_copy {
     size_t tail_bytes;
 };
 
-/* vs_own_copy_begin: remember the file open as *fd* (for writing only) as it is now: what follows
- * *bytes*, up to *end*, is read at once and may change afterwards. VS_ERR_IO with errno. */
-enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes,
-                              uint64_t end) VS_MUST_CHECK;
+/* vs_own_copy_begin: remember the first *bytes* of the file open as *fd* (for writing only), and the
+ * *tail* that follows them in the copy. VS_ERR_IO with errno. */
+enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes, const void *tail,
+                              size_t tail_bytes) VS_MUST_CHECK;
 /* vs_own_copy_write: the copy becomes *path*; a file of that name, also behind a link, is replaced
  * when all of the copy is written, so that no reader finds half of one. A process killed meanwhile
- * leaves PATH.*.new. VS_ERR_IO with errno; *path* is as before then. VS_ERR_ARG: *path* is that
- * file itself, or a pipe, a device or a socket. */
+ * leaves nothing, except PATH.*.new: a whole copy if it was killed between two system calls; part of
+ * one where the file system has no files without a name (O_TMPFILE), as NFS. VS_ERR_IO with errno;
+ * *path* is as before then. VS_ERR_ARG: *path* is that file itself, or a pipe, a device or a
+ * socket. */
 enum vs_err vs_own_copy_write(const struct vs_own_copy *copy, const char *path) VS_MUST_CHECK;
 void vs_own_copy_close(struct vs_own_copy *copy);
 

@@ -29,8 +29,10 @@ static bool is_stopped(const struct vs_recorder *r)
     return !r || atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }
 
-void vs_recorder_fail_locked(struct vs_recorder *r)
+void vs_recorder_fail_locked(struct vs_recorder *r, int error)
 {
+    if (!r->failed)
+        r->error = error;
     r->failed = true;
     atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
     vs_cond_broadcast(&r->progress);
@@ -279,7 +281,7 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
     }
     bool first = !r->closed, join = false;
     if (first && r->ending.on && !vs_ending_reopen_locked(r))
-        vs_recorder_fail_locked(r);
+        vs_recorder_fail_locked(r, ESRCH);
     r->end_again = false;
     r->closed = true;
     if (first && !r->failed) {

@@ -119,8 +119,9 @@ void vs_recorder_exec_failed(struct vs_recorder *recorder);
 
 /* vs_recorder_copy: write a complete copy of the trace so far to *path*; a file of that name is
  * replaced. The recording goes on; other threads that record wait only until everything recorded so
- * far is in the trace. VS_ERR_STATE: the recorder has stopped, or its file is a pipe; VS_ERR_ARG:
- * *path* is the trace itself, a pipe or a device; VS_ERR_IO: *path* cannot be written (errno); it is
+ * far is in the trace. The trace itself never has the end of the copy. VS_ERR_STATE: the recording
+ * has ended, or its file is a pipe; VS_ERR_ARG: *path* is the trace itself, a pipe or a device;
+ * VS_ERR_IO: the trace could not be written, now or earlier, or *path* cannot be (errno); *path* is
  * unchanged then. */
 enum vs_err vs_recorder_copy(struct vs_recorder *recorder, const char *path) VS_MUST_CHECK;
 

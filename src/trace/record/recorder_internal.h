@@ -32,6 +32,7 @@
 #define VS_WINDOW_BYTES_MIN ((size_t)128 << 10) /* holds the longest string definition */
 #define VS_WINDOW_BYTES_LEAST ((size_t)16 << 10) /* where that does not fit */
 #define VS_WINDOW_TAIL 64u /* at the end of each, for the `end` event of a full disk */
+#define VS_END_RECORD_BYTES_MAX VS_WINDOW_TAIL
 #define VS_STACK_FRAMES_MAX 128u
 
 enum vs_window_state { VS_WINDOW_FREE, VS_WINDOW_ACTIVE, VS_WINDOW_FULL, VS_WINDOW_WRITING };
@@ -52,6 +53,12 @@ struct vs_loaded_module {
     uint32_t index;                      /* of its `module` event */
 };
 
+/* What would follow the file, in memory. */
+struct vs_writer_tail {
+    unsigned char *data;
+    size_t bytes, room;
+};
+
 struct vs_writer {
     int fd;          /* the trace; -1 once closed */
     bool regular;    /* a plain file: can be cut back after a failed write */
@@ -67,6 +74,7 @@ struct vs_writer {
     uint64_t index_first_sequence;
     uint32_t index_entries;
     struct vs_index_entry *index; /* VS_INDEX_ENTRIES_MAX */
+    struct vs_writer_tail *tail;  /* frames go there instead of the file; NULL: to the file */
 };
 
 /* The writer's state before it wrote an end that may be taken back. */
@@ -109,6 +117,7 @@ struct vs_recorder {
     uint64_t events, encoded_bytes; /* in the windows sealed so far; bytes of events alone */
     uint64_t file_bytes, file_events, strings, stack_nodes; /* file_: written so far */
     bool failed;      /* the file could not be written; FILE.live is kept */
+    int error;        /* failed: the errno of the cause */
     bool closed;      /* vs_recorder_close has begun */
     bool stalled;     /* writing does not progress: the recording has failed, no thread waits */
     bool leaving;     /* the process exits or calls exec: waits are limited */
@@ -248,6 +257,12 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
 void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
 enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
     VS_MUST_CHECK;
+/* vs_writer_make_tail: the frame of *end*, the last index and the trailer, as they would follow the
+ * file now; the file stays as it is. Nobody else writes. VS_ERR_IO with errno. The caller ends with
+ * vs_writer_drop_tail. */
+enum vs_err vs_writer_make_tail(struct vs_recorder *r, const struct vs_window *end,
+                                struct vs_writer_tail *tail) VS_MUST_CHECK;
+void vs_writer_drop_tail(struct vs_writer_tail *tail);
 /* vs_writer_report_failed_locked: report that the file cannot be written. */
 void vs_writer_report_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
@@ -325,13 +340,17 @@ void vs_module_list_own_range(uint64_t *start, uint64_t *end);
 
 /* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
 uint32_t vs_encode_thread(void);
+/* vs_encode_end: the record of an `end` event of this thread at the time of the record before, or
+ * at the start of its frame; at most VS_END_RECORD_BYTES_MAX. Returns its size. */
+size_t vs_encode_end(unsigned char *p, enum vs_end_reason reason, uint64_t status);
 /* vs_encode_reset_thread: this thread's kernel id may have changed (fork). */
 void vs_encode_reset_thread(void);
 
 /* --- recorder.c --- */
 
-/* vs_recorder_fail_locked: stop for good. The caller has reported the reason. */
-void vs_recorder_fail_locked(struct vs_recorder *r);
+/* vs_recorder_fail_locked: stop for good. The caller has reported the reason. *error*: its errno,
+ * for those who ask for a copy later. */
+void vs_recorder_fail_locked(struct vs_recorder *r, int error);
 /* vs_recorder_out_of_memory_locked: report it once; the current item is left out. */
 void vs_recorder_out_of_memory_locked(struct vs_recorder *r);
 

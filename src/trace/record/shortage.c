@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/vs_log.h"
@@ -20,7 +19,6 @@
 #define SMALL_FRAME_BYTES ((size_t)4 << 10)
 /* FILE.live may take one part in LIVE_SHARE of the free space */
 #define LIVE_SHARE 4u
-#define END_BYTES_MAX 64u
 
 size_t vs_shortage_window_bytes(int fd, size_t wanted, size_t before)
 {
@@ -43,7 +41,7 @@ void vs_shortage_begin(struct vs_recorder *r)
 /* Size of the `end` event's frame, the index and the trailer. */
 static size_t end_bytes(const struct vs_writer *w)
 {
-    return sizeof(struct vs_frame_header) + END_BYTES_MAX + sizeof(struct vs_frame_header) +
+    return sizeof(struct vs_frame_header) + VS_END_RECORD_BYTES_MAX + sizeof(struct vs_frame_header) +
            sizeof(struct vs_index_header) +
            ((size_t)w->index_entries + 2) * sizeof(struct vs_index_entry) +
            sizeof(struct vs_trailer);
@@ -67,12 +65,7 @@ bool vs_shortage_has_room(const struct vs_recorder *r, size_t bytes)
 /* Every frame and every window has room for it. */
 static size_t encode_end(unsigned char *p, int error)
 {
-    unsigned char *first = p;
-    *p++ = VS_EVENT_end | VS_RECORD_TID | VS_RECORD_SAME_TIME;
-    p = vs_put_varint(p, (uint64_t)syscall(SYS_gettid));
-    p = vs_put_varint(p, VS_END_STOPPED);
-    p = vs_put_varint(p, (uint64_t)error);
-    return (size_t)(p - first);
+    return vs_encode_end(p, VS_END_STOPPED, (uint64_t)error);
 }
 
 static struct vs_window *newest_full_locked(struct vs_recorder *r)
@@ -141,7 +134,7 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error)
         else if (r->writer.regular)
             end_in_file_locked(r, error);
     }
-    vs_recorder_fail_locked(r);
+    vs_recorder_fail_locked(r, error);
 }
 
 /* The writer's part belongs to the background thread. */
@@ -158,7 +151,7 @@ void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks)
     r->stalled = true;
     if (r->live_on_disk)
         end_in_window_locked(r, ETIMEDOUT);
-    vs_recorder_fail_locked(r);
+    vs_recorder_fail_locked(r, ETIMEDOUT);
 }
 
 bool vs_shortage_lost_locked(struct vs_recorder *r)
@@ -170,7 +163,7 @@ bool vs_shortage_lost_locked(struct vs_recorder *r)
                    "cannot write %s: the file was truncated, or its disk failed or is full; "
                    "recording has stopped, the program continues; %s events are kept",
                    r->live_path, vs_count_format(events, r->writer.events));
-        vs_recorder_fail_locked(r);
+        vs_recorder_fail_locked(r, EIO);
     }
     return r->failed;
 }

@@ -234,7 +234,7 @@ void vs_window_check_file_locked(struct vs_recorder *r)
     vs_window_close(r, true);
     if (vs_window_open(r)) {
         vs_log(VS_LOG_ERROR, "out of host memory for %s: recording has stopped, the program continues", r->path);
-        vs_recorder_fail_locked(r);
+        vs_recorder_fail_locked(r, ENOMEM);
         return;
     }
     vs_unrecorded_publish_locked(r);

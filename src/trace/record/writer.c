@@ -97,10 +97,26 @@ static void warn_if_deleted(const struct vs_recorder *r)
         vs_log_once(VS_LOG_WARN, "%s was deleted while it was being recorded: nothing is kept", r->path);
 }
 
+/* Behind what the tail has so far. */
+static enum vs_err append_to_tail(struct vs_writer *w, const void *from, size_t bytes)
+{
+    struct vs_writer_tail *tail = w->tail;
+    if (bytes > tail->room - tail->bytes) {
+        errno = EOVERFLOW;
+        return VS_ERR_IO;
+    }
+    memcpy(tail->data + tail->bytes, from, bytes);
+    tail->bytes += bytes;
+    w->offset += bytes;
+    return VS_OK;
+}
+
 /* All of *bytes* at the end of the file, or nothing. */
 static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
 {
     struct vs_writer *w = &r->writer;
+    if (w->tail)
+        return append_to_tail(w, from, bytes);
     const unsigned char *p = from;
     size_t done = 0;
     struct vs_signal_guard guard;
@@ -271,7 +287,7 @@ enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_windo
         errno = EIO;
         return VS_ERR_IO;
     }
-    if (r->tight && !vs_shortage_has_room(r, sizeof header + header.stored_bytes))
+    if (r->tight && !w->tail && !vs_shortage_has_room(r, sizeof header + header.stored_bytes))
         return VS_ERR_IO;
     enum vs_err err = append_frame(r, &header);
     if (err)
@@ -312,14 +328,8 @@ void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark)
                                     w->index[0]};
 }
 
-enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
+static void return_to(struct vs_writer *w, const struct vs_writer_mark *mark)
 {
-    struct vs_writer *w = &r->writer;
-    enum vs_err err = check_descriptor(r);
-    if (err)
-        return err;
-    if (ftruncate(w->fd, (off_t)mark->offset))
-        return VS_ERR_IO;
     w->offset = mark->offset;
     w->events = mark->events;
     w->strings = mark->strings;
@@ -329,7 +339,63 @@ enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_ma
     w->index_first_sequence = mark->index_first_sequence;
     w->index_entries = mark->index_entries;
     w->index[0] = mark->index_first;
+}
+
+enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
+{
+    struct vs_writer *w = &r->writer;
+    enum vs_err err = check_descriptor(r);
+    if (err)
+        return err;
+    if (ftruncate(w->fd, (off_t)mark->offset))
+        return VS_ERR_IO;
+    return_to(w, mark);
     return VS_OK;
+}
+
+/* The frame, the index of a full table, the last index and the trailer. */
+static size_t tail_bytes_max(const struct vs_window *end)
+{
+    return 3 * sizeof(struct vs_frame_header) + vs_packer_bound(end->used) +
+           2 * sizeof(struct vs_index_header) +
+           (VS_INDEX_ENTRIES_MAX + 1) * sizeof(struct vs_index_entry) + sizeof(struct vs_trailer);
+}
+
+enum vs_err vs_writer_make_tail(struct vs_recorder *r, const struct vs_window *end,
+                                struct vs_writer_tail *tail)
+{
+    struct vs_writer *w = &r->writer;
+    struct vs_packer *packer = w->packer; /* the background thread's */
+    struct vs_writer_mark mark;
+    enum vs_err err = check_descriptor(r); /* the caller reads the file */
+    if (err)
+        return err;
+    *tail = (struct vs_writer_tail){.room = tail_bytes_max(end)};
+    tail->data = vs_pages_map(tail->room);
+    if (!tail->data) {
+        errno = ENOMEM;
+        return VS_ERR_IO;
+    }
+    vs_writer_mark(r, &mark);
+    w->packer = NULL;
+    w->tail = tail;
+    err = vs_writer_append_window(r, end);
+    if (!err)
+        err = vs_writer_finish(r);
+    int error = errno;
+    w->tail = NULL;
+    w->packer = packer;
+    return_to(w, &mark);
+    if (err)
+        vs_writer_drop_tail(tail);
+    errno = error;
+    return err;
+}
+
+void vs_writer_drop_tail(struct vs_writer_tail *tail)
+{
+    vs_pages_unmap(tail->data, tail->room);
+    *tail = (struct vs_writer_tail){0};
 }
 
 void vs_writer_report_failed_locked(struct vs_recorder *r, int error)

@@ -144,7 +144,7 @@ static void *writer_main(void *arg)
     vs_lock_acquire(&r->lock);
     if (err) {
         vs_writer_report_failed_locked(r, error);
-        vs_recorder_fail_locked(r);
+        vs_recorder_fail_locked(r, error);
     }
     r->finished = finish && !err;
     r->thread_done = true;

@@ -175,25 +175,22 @@ static void assert_complete(const char *path, enum vs_end_reason reason, unsigne
     vs_reader_close(reader);
 }
 
-/* The end of a copy's trace does not fit, but a later window does. */
+/* A disk that has no room for an index, which only an end has. */
 static int copy_without_room(const char *path)
 {
     char copy[600];
     snprintf(copy, sizeof copy, "%s.copy", path);
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 1000);
-    vs_recorder_flush(r);
-    record_some(r, 1);
     failing_index = true;
-    bool refused = vs_recorder_copy(r, copy) == VS_ERR_IO && errno == ENOSPC && access(copy, F_OK);
-    failing_index = false;
-    record_some(r, 1000);
     bool copied = vs_recorder_copy(r, copy) == VS_OK, stopped = has_stopped(r);
+    failing_index = false;
+    record_some(r, 1001);
     vs_recorder_close(r, VS_END_EXIT, 0);
-    return refused && copied && !stopped ? 0 : 1;
+    return copied && !stopped ? 0 : 1;
 }
 
-static void a_copy_that_finds_the_disk_full_does_not_stop_the_recording(void **state)
+static void a_copy_needs_no_room_for_its_end_in_the_trace(void **state)
 {
     (void)state;
     char said[2048], path[520], copy[600];
@@ -202,7 +199,38 @@ static void a_copy_that_finds_the_disk_full_does_not_stop_the_recording(void **s
     assert_int_equal(in_child(copy_without_room, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 0);
     assert_complete(path, VS_END_EXIT, 2001);
-    assert_complete(copy, VS_END_COPY, 2001);
+    assert_complete(copy, VS_END_COPY, 1000);
+}
+
+/* The disk of the trace is full when it receives the events before the copy: the recording stops,
+ * and every copy from then on reports why, not that nothing is recorded. */
+static int copy_from_a_full_disk(const char *path)
+{
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, 1000);
+    failing_after = 0;
+    failing = ENOSPC;
+    for (unsigned i = 0; i < 2; i++) {
+        errno = 0;
+        if (vs_recorder_copy(r, copy) != VS_ERR_IO || errno != ENOSPC)
+            return 1;
+        failing = 0; /* room again: the recording does not resume */
+    }
+    bool stopped = has_stopped(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return stopped && access(copy, F_OK) && vs_recorder_copy(r, copy) == VS_ERR_STATE ? 0 : 1;
+}
+
+static void a_copy_from_a_full_disk_fails_with_the_cause(void **state)
+{
+    (void)state;
+    char said[2048], path[520];
+    snprintf(path, sizeof path, "%s/full-copy.vst", scratch_dir);
+    assert_int_equal(in_child(copy_from_a_full_disk, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 1);
+    assert_non_null(strstr(said, strerror(ENOSPC)));
 }
 
 static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
@@ -574,7 +602,8 @@ int main(void)
         cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
         cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
         cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
-        cmocka_unit_test(a_copy_that_finds_the_disk_full_does_not_stop_the_recording),
+        cmocka_unit_test(a_copy_needs_no_room_for_its_end_in_the_trace),
+        cmocka_unit_test(a_copy_from_a_full_disk_fails_with_the_cause),
     };
     return cmocka_run_group_tests(tests, make_shared, remove_scratch);
 }

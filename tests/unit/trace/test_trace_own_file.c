@@ -136,8 +136,8 @@ static void a_copy_past_the_limit_of_file_sizes_fails_alone(void **state)
     struct vs_own_copy copy;
     int fd = open(scratch("grows"), O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0 && write(fd, copy_text, sizeof copy_text) == (ssize_t)sizeof copy_text);
-    assert_int_equal(vs_own_copy_begin(&copy, fd, 200, 230), VS_OK);
-    assert_int_equal(pwrite(fd, "changed", 7, 200), 7); /* the end was read already */
+    assert_int_equal(vs_own_copy_begin(&copy, fd, 200, copy_text, 30), VS_OK);
+    assert_int_equal(pwrite(fd, "changed", 7, 200), 7); /* behind the part that is copied */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum vs_err err = vs_own_copy_write(&copy, scratch("past"));
     int error = errno;
