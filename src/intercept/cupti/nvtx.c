@@ -192,10 +192,12 @@ void vs_nvtx_annotate(const char *name)
         vs_loaded_find("libc10_cuda.so", NULL) ? VS_ANNOTATED_TENSOR : VS_ANNOTATED_DEVICE;
 }
 
+/* A name given before the first CUDA call has no range when the options turn ranges off. */
 void vs_nvtx_end_annotation(void)
 {
     vs_thread.annotated = 0;
-    record_pop(ANNOTATION_DOMAIN);
+    if (vs_process_options()->number[VS_OPT_nvtx])
+        record_pop(ANNOTATION_DOMAIN);
 }
 
 #define WITH_TEXT(attributes)  \

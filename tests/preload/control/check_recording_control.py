@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
+from vramscope import vst  # noqa: E402
+
 MIB = 1 << 20
 PEAKS = ("peak_allocated", "peak_requested", "peak_reserved")
 
@@ -71,6 +74,25 @@ def annotated(runs):
         assert not [n for n in phases if "taken back" in n and phases[n]["allocations"]], phases
         assert any(n.endswith("load") for n in phases), phases
         assert (report["steps"]["begun"], report["steps"]["done"]) == (2, 2), report["steps"]
+
+
+def kinds_in(path):
+    """The number of events of each kind."""
+    counts = {}
+    with vst.open(path) as trace:
+        for event in trace:
+            counts[event.kind] = counts.get(event.kind, 0) + 1
+    return counts
+
+
+def annotated_without_ranges(runs):
+    """A name given before the first CUDA call: its range ended in the trace, but never began."""
+    runs.run("ranges")
+    runs.run("none", options=("--allocator=observe", "--nvtx=off"))
+    counts = kinds_in(runs.path("ranges"))
+    assert counts["range_push"] == counts["range_pop"] > 3, counts
+    counts = kinds_in(runs.path("none"))
+    assert counts["alloc"] > 400 and not [k for k in counts if k.startswith("range")], counts
 
 
 def stopped_and_started(runs, mode="stop"):
