@@ -138,6 +138,17 @@ def stopped_from_the_start(runs):
     assert part["recording"]["stops"] == 1 and part["recording"]["stopped_since_ns"] >= 0, part["recording"]
 
 
+def stopped_during_the_start(runs):
+    """A stop by another thread, after the recording had decided how it starts, was lost."""
+    plain, _ = runs.run("plain")
+    peak, _ = runs.run("stopped", "starting", os.path.join(os.path.dirname(runs.victim), "libstopping_nvml.so"))
+    part = runs.report("stopped")
+    assert peak == plain
+    same(runs.report("plain"), part)
+    assert part.get("recording", {}).get("stops") == 1, part.get("recording")
+    assert part["recording"]["stopped_since_ns"] >= 0, part["recording"]
+
+
 def dumped(runs):
     copy = runs.path("copy")
     peak, messages = runs.run("whole", "dump", copy)

@@ -3,9 +3,11 @@
  * A program that annotates and controls its recording through vramscope_client.h alone: C99, not
  * linked with the library. Many allocations of several threads, the same in every run; with the
  * argument "stop" it stops and starts the recording meanwhile, with "threads stop" while another
- * thread allocates. With "dump PATH" it writes a copy of
- * its trace after half of the work. With "copies N" it copies N times while the recording is
- * stopped. With "subscribe" it becomes CUPTI's subscriber after the recording has begun. Prints the peak of a window in bytes, -1 without the library. */
+ * thread allocates. With "stopped" it stops it before the first CUDA call, with "starting NVML" that
+ * library does, during it. With "dump PATH" it writes a copy of its trace after half of the work.
+ * With "copies N" it copies N times while the recording is stopped. With "subscribe" it becomes
+ * CUPTI's subscriber after the recording has begun. Prints the peak of a window in bytes, -1 without
+ * the library. */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -99,8 +101,22 @@ static void subscribe(void)
         exit(7);
 }
 
+/* The recording finds a library that is already loaded by its SONAME. Returns where it stores what
+ * the stop returned. */
+static int *load_nvml(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    int *stopped_with = library ? (int *)dlsym(library, "stopped_with") : NULL;
+    if (!stopped_with) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(8);
+    }
+    return stopped_with;
+}
+
 int main(int argc, char **argv)
 {
+    int *stopped_with = NULL;
     struct vramscope_client_window window;
     long long peak = -1;
     int64_t number = vramscope_client_window_begin();
@@ -109,9 +125,13 @@ int main(int argc, char **argv)
     stops = argc > 1 && strcmp(argv[argc - 1], "stop") == 0;
     if (argc > 1 && strcmp(argv[1], "stopped") == 0)
         vramscope_client_stop_recording(); /* before the first CUDA call */
+    if (argc > 2 && strcmp(argv[1], "starting") == 0)
+        stopped_with = load_nvml(argv[2]);
     vramscope_client_step(7);
     vramscope_client_annotate("weights");
     kept = device_alloc(4 * MIB);
+    if (stopped_with && *stopped_with != 0)
+        return 9;
     vramscope_client_range_push("load");
     vramscope_client_annotate("taken back");
     vramscope_client_annotate(NULL);
