@@ -5,7 +5,9 @@
  * first line that was wrong. Built twice: linked with libvramscope, and with weak references only.
  */
 #include <cuda_runtime_api.h>
+#include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +300,117 @@ static void mode_window_threads(void)
     CHECK(s.allocated_peak >= MIB && s.allocated_peak <= 4 * MIB);
 }
 
+/* --- everything at once, from before the first CUDA call on --- */
+
+#define WORKERS 3
+#define WORKER_ROUNDS 150
+
+static pthread_barrier_t together;
+static _Atomic int working; /* threads that allocate */
+
+static void *annotate_and_allocate(void *arg)
+{
+    struct vramscope_window_stats s;
+    char name[32];
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < WORKER_ROUNDS; i++) {
+        snprintf(name, sizeof name, "worker %d", *(int *)arg);
+        vramscope_step((uint64_t)i);
+        vramscope_range_push(name);
+        int64_t window = vramscope_window_begin();
+        vramscope_annotate(i % 3 ? name : NULL);
+        vramscope_annotate(i % 5 ? "again" : NULL);
+        void *p = device_alloc((size_t)(i % 7 + 1) * 64 * 1024);
+        CHECK(window > 0 && vramscope_window_read(window, 0, &s) == 0);
+        CHECK(s.allocations >= 1 && s.allocated_peak >= (size_t)(i % 7 + 1) * 64 * 1024);
+        vramscope_mark("allocated");
+        CHECK(cudaFree(p) == cudaSuccess);
+        CHECK(vramscope_window_end(window, 0, &s) == 0 && s.frees >= 1);
+        vramscope_range_pop();
+    }
+    vramscope_step_end();
+    working--;
+    return NULL;
+}
+
+static void *stop_and_start(void *arg)
+{
+    (void)arg;
+    pthread_barrier_wait(&together);
+    do {
+        vramscope_stop_recording();
+        (void)vramscope_recording();
+        vramscope_start_recording();
+        vramscope_flush();
+    } while (working);
+    return NULL;
+}
+
+static bool dump(void)
+{
+    char path[4096];
+    int length = vramscope_trace_path(path, sizeof path - 8);
+    if (length < 0) {
+        CHECK(vramscope_dump(NULL) == -1); /* another thread may just begin */
+        CHECK(errno == ESRCH || errno == EINVAL);
+        return false;
+    }
+    CHECK(length < (int)sizeof path - 8);
+    strcat(path, ".copy");
+    return vramscope_dump(path) == 0;
+}
+
+static void *dump_again_and_again(void *arg)
+{
+    (void)arg;
+    pthread_barrier_wait(&together);
+    do
+        (void)dump();
+    while (working);
+    return NULL;
+}
+
+static void *read_everything(void *arg)
+{
+    struct vramscope_device_stats stats;
+    struct vramscope_failure failure;
+    int64_t value;
+    (void)arg;
+    pthread_barrier_wait(&together);
+    do {
+        CHECK(vramscope_get_device_stats(0, &stats) == 0 && stats.allocated <= stats.allocated_peak);
+        CHECK(vramscope_get_statistic(0, "allocation.all.current", &value) == 0 && value >= 0);
+        CHECK(vramscope_get_last_failure(0, &failure) == -1);
+        (void)vramscope_copy_blocks(0, NULL, 0);
+        (void)vramscope_reset_peaks(0);
+        (void)vramscope_trim(0);
+    } while (working);
+    return NULL;
+}
+
+static void mode_control_threads(void)
+{
+    static void *(*const bodies[])(void *) = {stop_and_start, dump_again_and_again, read_everything};
+    enum { OTHERS = sizeof bodies / sizeof *bodies };
+    struct vramscope_window_stats s;
+    pthread_t threads[WORKERS + OTHERS];
+    int numbers[WORKERS + OTHERS];
+    int64_t all = vramscope_window_begin();
+    working = WORKERS;
+    CHECK(!pthread_barrier_init(&together, NULL, WORKERS + OTHERS));
+    for (int i = 0; i < WORKERS + OTHERS; i++) {
+        numbers[i] = i;
+        CHECK(!pthread_create(&threads[i], NULL, i < WORKERS ? annotate_and_allocate : bodies[i - WORKERS],
+                              &numbers[i]));
+    }
+    for (int i = 0; i < WORKERS + OTHERS; i++)
+        CHECK(!pthread_join(threads[i], NULL));
+    CHECK(vramscope_window_end(all, 0, &s) == 0);
+    CHECK(s.allocations == WORKERS * WORKER_ROUNDS && s.frees == s.allocations);
+    CHECK(s.allocated_end == 0 && s.allocated_peak <= WORKERS * 7 * 64 * 1024);
+    CHECK(dump() == (vramscope_trace_path(NULL, 0) > 0));
+}
+
 static void in_child(void)
 {
     struct vramscope_device_stats stats, none = {0};
@@ -360,6 +473,8 @@ int main(int argc, char **argv)
         mode_windows();
     else if (strcmp(mode, "window-threads") == 0)
         mode_window_threads();
+    else if (strcmp(mode, "control-threads") == 0)
+        mode_control_threads();
     else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)
         mode_ordinals(mode[0] == 'o' ? 1 : 2);
     else if (strcmp(mode, "fork") == 0)

@@ -3,6 +3,7 @@
  * The public C interface (include/vramscope.h) in programs: found if loaded, linked, from C and
  * from C++; its results agree with the program's allocations. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,36 @@ static void windows_need_no_trace(void **state)
     run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "windows");
     assert_string_equal(o.out, "ok\n");
     assert_int_equal(o.traces, 0);
+}
+
+/* Threads that annotate, allocate, open windows, stop, start, copy and read, from before the first
+ * CUDA call on. The trace and the copy made after all of that are complete. */
+static void threads_may_use_all_of_the_interface_at_once(void **state)
+{
+    (void)state;
+    static const enum front fronts[] = {OBSERVE, CACHING};
+    struct outcome o;
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        struct count whole, copy;
+        char path[sizeof o.trace + 8];
+        run(&o, fronts[i], VS_API_WEAK, "control-threads");
+        assert_string_equal(o.err, "");
+        assert_string_equal(o.out, "ok\n");
+        assert_int_equal(o.traces, 1);
+        count_trace(&whole, o.trace);
+        snprintf(path, sizeof path, "%s.copy", o.trace);
+        count_trace(&copy, path);
+        assert_true(whole.ended && whole.end_reason == VS_END_EXIT && copy.ended);
+        assert_int_equal(copy.end_reason, VS_END_COPY);
+        assert_int_equal(whole.condition, VS_TRACE_COMPLETE);
+        assert_int_equal(copy.condition, VS_TRACE_COMPLETE);
+        assert_int_equal(whole.requested_live, 0);
+        assert_int_equal(copy.requested_live, 0);
+        assert_int_equal(copy.allocs[VS_FAMILY_DEVICE], whole.allocs[VS_FAMILY_DEVICE]);
+    }
+    run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "control-threads");
+    assert_string_equal(o.err, "");
+    assert_string_equal(o.out, "ok\n");
 }
 
 static void a_forked_child_is_sent_no_memory(void **state)
@@ -121,6 +152,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_is_sent_no_memory),
         cmocka_unit_test(windows_are_exact_where_the_program_is_only_observed),
         cmocka_unit_test(windows_need_no_trace),
+        cmocka_unit_test(threads_may_use_all_of_the_interface_at_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

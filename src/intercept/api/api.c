@@ -184,8 +184,9 @@ VS_EXPORT void vramscope_mark(const char *name)
 
 VS_EXPORT uint64_t vramscope_trim(int device)
 {
-    if (device < 0 || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING ||
-        !vs_process_serving())
+    enum vs_process_state state = vs_process_state();
+    if (device < 0 || vs_process_forked() || state == VS_PROCESS_IDLE ||
+        state == VS_PROCESS_EXITING || !vs_process_serving())
         return 0;
     vs_thread.inside++;
     uint64_t released = vs_context_make_room((uint32_t)device);

@@ -40,16 +40,18 @@
 #include "vramscope.h"
 
 static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
-static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
-static struct vs_options options;    /* likewise */
-static bool caching;                 /* likewise */
+/* Written under process_lock before state leaves IDLE, but read by the C API at any time. */
+static _Atomic(struct vs_recorder *) recorder;
+static _Atomic bool caching;
+/* Written under process_lock before state leaves IDLE, and read afterwards. */
+static struct vs_options options;
 static bool with_stacks, with_native; /* likewise */
 /* likewise: another thread loads a library, and waits for us */
 static bool no_libraries;
 
 struct vs_recorder *vs_process_recorder(void)
 {
-    return recorder;
+    return atomic_load_explicit(&recorder, memory_order_acquire); /* pairs with the store */
 }
 
 const struct vs_options *vs_process_options(void)
@@ -59,7 +61,7 @@ const struct vs_options *vs_process_options(void)
 
 bool vs_process_caching(void)
 {
-    return caching;
+    return atomic_load_explicit(&caching, memory_order_relaxed);
 }
 
 static _Atomic bool entry_points_used; /* atomic; never reset */
@@ -71,7 +73,7 @@ bool vs_process_entered(void)
 
 bool vs_process_serving(void)
 {
-    return caching || vs_process_entered();
+    return vs_process_caching() || vs_process_entered();
 }
 
 void vs_process_serve(void)
@@ -142,12 +144,12 @@ void vs_process_inject(void)
 
 static void choose_policy(void)
 {
+    bool cached = vs_option_is(&options, VS_OPT_allocator, "caching");
     if (injected)
-        caching = false; /* reported calls cannot be served */
+        cached = false; /* reported calls cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        caching = !vs_loaded_find("libc10_cuda.so", NULL);
-    else
-        caching = vs_option_is(&options, VS_OPT_allocator, "caching");
+        cached = !vs_loaded_find("libc10_cuda.so", NULL);
+    atomic_store_explicit(&caching, cached, memory_order_relaxed);
 }
 
 static void apply_log_level(void)
@@ -190,13 +192,16 @@ static enum vs_err open_recorder(char *path)
         .sample = options.number[VS_OPT_sample],
         .sample_seed = options.number[VS_OPT_sample_seed],
         .limit_bytes = options.number[VS_OPT_max_trace_size]};
+    struct vs_recorder *opened;
     enum vs_err err = VS_ERR_IO;
     errno = EEXIST;
     for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < VS_TRACE_NAME_TRIES; i++) {
         err = vs_trace_name(options.text[VS_OPT_output], i, path);
         if (!err)
-            err = vs_recorder_open(&config, &recorder);
+            err = vs_recorder_open(&config, &opened);
     }
+    if (!err)
+        atomic_store(&recorder, opened);
     return err;
 }
 

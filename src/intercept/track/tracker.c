@@ -196,6 +196,11 @@ void vs_track_count_failure(uint32_t device)
         atomic_fetch_add_explicit(&failures[device], 1, memory_order_relaxed);
 }
 
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
 {
     if (device >= VS_DEVICES_MAX)
@@ -205,12 +210,16 @@ enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
                                 .requested = vs_sum_read(&sums->peak.requested),
                                 .reserved = vs_sum_read(&sums->peak.reserved)};
     vs_peak_highest(device, &peak);
-    *out = (struct vs_device_counters){.allocated = vs_sum_read(&sums->now.allocated),
-                                       .requested = vs_sum_read(&sums->now.requested),
-                                       .reserved = vs_sum_read(&sums->now.reserved),
-                                       .allocated_peak = peak.allocated,
-                                       .requested_peak = peak.requested,
-                                       .reserved_peak = peak.reserved,
+    struct vs_peak_sums now = {.allocated = vs_sum_read(&sums->now.allocated),
+                               .requested = vs_sum_read(&sums->now.requested),
+                               .reserved = vs_sum_read(&sums->now.reserved)};
+    /* other threads allocate between these reads: a peak is at least what is in use */
+    *out = (struct vs_device_counters){.allocated = now.allocated,
+                                       .requested = now.requested,
+                                       .reserved = now.reserved,
+                                       .allocated_peak = max_of(peak.allocated, now.allocated),
+                                       .requested_peak = max_of(peak.requested, now.requested),
+                                       .reserved_peak = max_of(peak.reserved, now.reserved),
                                        .failures = atomic_load(&failures[device])};
     for (unsigned f = 0; f < VS_FAMILY_COUNT; f++) {
         if (!vs_family_on_device(f))
