@@ -255,21 +255,34 @@ const char *vs_environment(const char *name)
     return getenv(name);
 }
 
-/* NULL if none is set. */
-static const char *rank_text(void)
+/* A number of a launcher; NULL if it is not set, or something else. */
+static const char *launcher_number(const char *name)
 {
-    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *v = getenv(names[i]);
-        if (v && *v && strspn(v, "0123456789") == strlen(v))
-            return v;
+    const char *v = getenv(name);
+    size_t digits = v ? strspn(v, "0123456789") : 0;
+    return digits && digits <= 9 && !v[digits] ? v : NULL;
+}
+
+/* Slurm's SLURM_NTASKS is also set in a batch script, which is one process. */
+struct vs_rank_environment vs_rank_environment(void)
+{
+    static const char *const launchers[][3] = {
+        {"RANK", "LOCAL_RANK", "WORLD_SIZE"},
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+        {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"},
+        {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"}};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *rank = launcher_number(launchers[i][0]);
+        if (rank)
+            return (struct vs_rank_environment){rank, launcher_number(launchers[i][1]),
+                                                launcher_number(launchers[i][2])};
     }
-    return NULL;
+    return (struct vs_rank_environment){0};
 }
 
 bool vs_output_is_ranked(void)
 {
-    return rank_text() != NULL;
+    return vs_rank_environment().rank != NULL;
 }
 
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
@@ -294,7 +307,7 @@ enum vs_err vs_output_expand(const char *pattern, const char *program, long pid,
                 piece = host;
                 break;
             case 'r':
-                piece = rank_text() ? rank_text() : "0";
+                piece = vs_output_is_ranked() ? vs_rank_environment().rank : "0";
                 break;
             case '%':
                 break;

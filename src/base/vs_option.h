@@ -78,6 +78,15 @@ bool vs_option_is(const struct vs_options *options, enum vs_option_id id, const 
  * …). NULL if unset. */
 const char *vs_environment(const char *name);
 
+/* The place of this process in a job of several: decimal numbers, at most 9 digits; NULL: not known. */
+struct vs_rank_environment {
+    const char *rank, *local_rank, *world_size;
+};
+/* vs_rank_environment: from the variables of the first launcher that gives a rank: torchrun (RANK,
+ * LOCAL_RANK, WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_…), Slurm (SLURM_PROCID …), MPICH and Intel MPI
+ * (PMI_RANK …). All are NULL without one. The texts belong to the environment. */
+struct vs_rank_environment vs_rank_environment(void);
+
 /* vs_output_expand: replaces %n %p %h %r %% in *pattern*. *out* is unwritten if the result would
  * not fit *out_max* (VS_ERR_LIMIT) or the pattern has another %-sequence (VS_ERR_ARG). %r is "0" if
  * no rank variable is set. */

@@ -33,7 +33,7 @@ ROOMS = {
     "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/read": ("base ledger trace/format",
-                   "checkpoint.h checkpoint_cache.h definition_log.h follower.h reader.h "
+                   "checkpoint.h checkpoint_cache.h definition_log.h follower.h job_rank.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format", "composer.h"),

@@ -137,11 +137,14 @@ static void read_trace(struct check_work *work, const char *path)
     vs_phase_moments_close(moments);
 }
 
-/* Whether process *a* was started before *b*. Ranks of one job are started in their order, while their
- * traces end, and are named, in any order. */
-static bool started_before(const struct vs_measured *a, const struct vs_measured *b)
+/* Whether process *a* comes before *b*: by its rank in the job, else by its start. Their traces end,
+ * and are named, in any order. */
+static bool comes_before(const struct vs_measured *a, const struct vs_measured *b)
 {
     const struct vs_report *x = a->report, *y = b->report;
+    int ranks = vs_job_rank_before(&x->job, &y->job);
+    if (ranks)
+        return ranks < 0;
     int hosts = strcmp(x->host, y->host);
     if (hosts)
         return hosts < 0;
@@ -152,14 +155,14 @@ static bool started_before(const struct vs_measured *a, const struct vs_measured
     return x->pid < y->pid; /* started within one tick of the kernel's clock */
 }
 
-/* Puts the traces of one process name in the order in which the processes were started, so that each
- * has the same number in every run. */
-static void order_by_start(struct check_work *work)
+/* Puts the traces of one program in the order of their ranks, and of those without in the order in
+ * which the processes were started, so that each has the same number in every run. */
+static void order_processes(struct check_work *work)
 {
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = i + 1; k < work->count; k++)
-            if (strcmp(work->runs[k].process, work->runs[i].process) == 0 &&
-                started_before(&work->runs[k], &work->runs[i])) {
+            if (strcmp(work->runs[k].program, work->runs[i].program) == 0 &&
+                comes_before(&work->runs[k], &work->runs[i])) {
                 struct vs_measured other = work->runs[i];
                 work->runs[i] = work->runs[k];
                 work->runs[k] = other;
@@ -330,7 +333,7 @@ int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t
     if (open_baseline(&work)) {
         for (size_t i = 0; i < count; i++)
             read_trace(&work, paths[i]);
-        order_by_start(&work);
+        order_processes(&work);
         compare_and_update(&work);
     }
     struct vs_check_result result = {

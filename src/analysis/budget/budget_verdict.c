@@ -64,14 +64,19 @@ static bool phase_matches(const struct vs_budget_scope *scope, const struct vs_q
 
 bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
 {
+    static const char *const marks[] = {" #", " rank "};
     char name[256];
     if (!scope->process || glob(scope->process, process))
         return true;
-    snprintf(name, sizeof name, "%s", process); /* "train.py" means "train.py #2" too */
-    char *mark = strstr(name, " #");
-    if (mark)
-        *mark = 0;
-    return mark && glob(scope->process, name);
+    snprintf(name, sizeof name, "%s", process); /* "train.py" means "train.py rank 1 #2" too */
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *mark = strstr(name, marks[i]);
+        if (mark)
+            *mark = 0;
+        if (mark && glob(scope->process, name))
+            return true;
+    }
+    return false;
 }
 
 /* Fills the row with the value that was taken of all runs. */

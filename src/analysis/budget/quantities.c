@@ -257,14 +257,17 @@ static enum vs_err read_birth(struct vs_measured *out)
 /* The report has its devices in the order of the replay's accounts. */
 enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
 {
-    char name[256];
+    char name[256], rank[VS_JOB_RANK_TEXT_MAX];
     enum vs_err err = VS_OK;
     size_t phases;
     const struct vs_phase_row *rows = vs_phase_moments_rows(moments, &phases);
     out->steps = out->report->steps.done;
     out->phases_full = vs_phase_moments_full(moments);
     out->copies_missing = copies_missing(out->report);
-    out->process = copy_text(out, vs_process_name(out->report, name, sizeof name), &err);
+    vs_process_name(out->report, name, sizeof name - sizeof rank);
+    out->program = copy_text(out, name, &err);
+    strcat(name, vs_job_rank_text(rank, &out->report->job));
+    out->process = copy_text(out, name, &err);
     for (size_t i = 0; i < out->report->device_count; i++)
         add_device(out, &out->report->devices[i], &err);
     if (!rows && phases)

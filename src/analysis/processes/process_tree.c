@@ -51,12 +51,18 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
     enum vs_err err = m->path ? vs_reader_open(path, &reader, why) : VS_ERR_NOMEM;
     if (err)
         return err;
-    for (unsigned i = 0; !err && i < LOOK_EVENTS && !m->has_process; i++) {
+    bool head = true; /* the options follow the process */
+    for (unsigned i = 0; !err && i < LOOK_EVENTS && head; i++) {
         err = vs_reader_next(reader, &event);
         if (!err && i == 0)
             m->start_ns = event.time_ns;
         if (!err && event.kind == VS_EVENT_process)
             err = take_process(tree, m, reader, &event);
+        else if (!err && event.kind == VS_EVENT_option)
+            vs_job_rank_option(&m->job, vs_reader_string(reader, event.option.name),
+                               vs_reader_string(reader, event.option.value));
+        else
+            head = !m->has_process;
     }
     vs_reader_close(reader);
     return err == VS_ERR_END ? VS_OK : err;

@@ -15,6 +15,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
+#include "trace/read/job_rank.h"
 #include "trace/read/reader.h"
 
 #define VS_TREE_NONE UINT32_MAX
@@ -32,6 +33,7 @@ enum vs_tree_link {
 struct vs_tree_member {
     const char *path, *program, *host, *boot, *lineage;
     uint64_t pid, ppid, born_ns, start_ns, start_realtime_ns;
+    struct vs_job_rank job;
     uint32_t parent; /* index, or VS_TREE_NONE */
     enum vs_tree_link link;
     uint64_t peak_allocated, peak_reserved; /* its own, over its devices */

@@ -267,6 +267,8 @@ static enum vs_err keep_all_lines(struct pass *pass)
     enum vs_err err = keep_lines(report, &pass->notes, NULL, &report->notes);
     if (!err)
         err = keep_lines(report, &pass->options, &report->options, NULL);
+    for (size_t i = 0; !err && i < report->option_count; i++)
+        vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
     if (!err)
         err = keep_lines(report, &pass->dropped, &report->dropped, NULL);
     return err;

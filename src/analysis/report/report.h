@@ -18,6 +18,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/format/event.h"
+#include "trace/read/job_rank.h"
 #include "trace/read/reader.h"
 
 struct vs_report_frame {
@@ -288,6 +289,7 @@ struct vs_report {
     const char *program; /* base name of the executable */
     const char *exe, *cmdline, *host, *version, *policy;
     uint64_t pid, ppid;
+    struct vs_job_rank job;     /* its place in a job of several processes */
     uint64_t start_realtime_ns; /* since the Unix epoch */
     uint64_t start_ns;          /* CLOCK_MONOTONIC; other times count from it */
     uint64_t duration_ns;

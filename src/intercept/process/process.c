@@ -216,6 +216,24 @@ static const char *policy_name(char text[64])
     return text;
 }
 
+static void record_text(const char *name, const char *value)
+{
+    struct vs_event event = {.kind = VS_EVENT_option,
+                             .option = {.name = vs_process_string(name),
+                                        .value = vs_process_string(value)}};
+    if (value)
+        vs_recorder_event(recorder, &event);
+}
+
+/* By the names of PyTorch's launcher, whichever launcher it was. */
+static void record_rank(void)
+{
+    struct vs_rank_environment job = vs_rank_environment();
+    record_text("RANK", job.rank);
+    record_text("LOCAL_RANK", job.local_rank);
+    record_text("WORLD_SIZE", job.world_size);
+}
+
 /* PyTorch's own variables, by the name of the newer one, which takes precedence: they decide how its
  * allocator uses the device. */
 static void record_pytorch_options(void)
@@ -223,12 +241,8 @@ static void record_pytorch_options(void)
     const char *text = vs_environment("PYTORCH_ALLOC_CONF");
     if (!text || !*text)
         text = vs_environment("PYTORCH_CUDA_ALLOC_CONF");
-    if (!text || !*text)
-        return;
-    struct vs_event event = {.kind = VS_EVENT_option,
-                             .option = {.name = vs_process_string("PYTORCH_ALLOC_CONF"),
-                                        .value = vs_process_string(text)}};
-    vs_recorder_event(recorder, &event);
+    if (text && *text)
+        record_text("PYTORCH_ALLOC_CONF", text);
 }
 
 static void record_process(void)
@@ -265,12 +279,9 @@ static void record_process(void)
                     .boot = vs_process_string(scratch.lineage.boot),
                     .lineage = vs_process_string(scratch.lineage.text)}};
     vs_recorder_event(recorder, &event);
-    for (int i = 0; i < VS_OPT_COUNT; i++) {
-        event = (struct vs_event){.kind = VS_EVENT_option,
-                                  .option = {.name = vs_process_string(vs_option_describe(i)->name),
-                                             .value = vs_process_string(options.text[i])}};
-        vs_recorder_event(recorder, &event);
-    }
+    for (int i = 0; i < VS_OPT_COUNT; i++)
+        record_text(vs_option_describe(i)->name, options.text[i]);
+    record_rank();
     record_pytorch_options();
 }
 

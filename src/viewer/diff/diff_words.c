@@ -290,8 +290,9 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
     *out = 0;
     switch (note->doubt) {
     case VS_DOUBT_PROGRAM:
-        snprintf(out, VS_DIFF_LINE_MAX, "different programs: %.300s in A, %.300s in B", comparison->a->process,
-                 comparison->b->process);
+        snprintf(out, VS_DIFF_LINE_MAX, "different %s: %.300s in A, %.300s in B",
+                 strcmp(comparison->a->program, comparison->b->program) == 0 ? "ranks" : "programs",
+                 comparison->a->process, comparison->b->process);
         break;
     case VS_DOUBT_DEVICES:
         snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared", whose,

@@ -89,7 +89,9 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
 static void write_process(struct vs_json *json, const struct vs_page_source *source)
 {
     const struct vs_report *report = source->report;
-    vs_json_string(json, "title", report->program);
+    char title[256], rank[VS_JOB_RANK_TEXT_MAX];
+    snprintf(title, sizeof title, "%.200s%s", report->program, vs_job_rank_text(rank, &report->job));
+    vs_json_string(json, "title", title);
     vs_json_string(json, "program", report->program);
     vs_json_string(json, "command", report->cmdline);
     vs_json_string(json, "version", report->version);

@@ -42,9 +42,9 @@ static const struct vs_tree_gpu *gpu_of(const struct vs_oom_family *family,
 
 static const char *name_of(char out[NAME_MAX_BYTES], const struct vs_tree_member *m)
 {
-    char program[4 * PROGRAM_SHOWN + 4];
-    snprintf(out, NAME_MAX_BYTES, "%s (%" PRIu64 ")",
-             vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
+    char program[4 * PROGRAM_SHOWN + 4], rank[VS_JOB_RANK_TEXT_MAX];
+    snprintf(out, NAME_MAX_BYTES, "%s%s (%" PRIu64 ")",
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
     return out;
 }
 
@@ -170,6 +170,8 @@ static void put_process_json(struct vs_json *json, const struct vs_oom_process *
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "trace", m->path);
     vs_json_string(json, "program", m->program);
+    if (m->job.has_rank)
+        vs_json_uint(json, "rank", m->job.rank);
     vs_json_uint(json, "pid", m->pid);
     vs_json_uint(json, "failures", p ? p->failures : 0);
     vs_json_uint(json, "recovered", p ? p->recovered : 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The tree is walked without recursion, with memory for one link per member: a
- * member's children are those with it as their parent, in the order of their start. */
+ * member's children are those with it as their parent, in the order of their ranks in a job, else of
+ * their start. */
 #include "viewer/report/process_tree_text.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
     for (uint32_t i = member; i != VS_TREE_NONE && depth < DEPTH_SHOWN; i = members[i].parent)
         line[depth++] = i;
     size_t n = 0;
-    char program[4 * PROGRAM_SHOWN + 4];
+    char program[4 * PROGRAM_SHOWN + 4], rank[VS_JOB_RANK_TEXT_MAX];
     out[0] = '\0';
     for (unsigned i = depth; i-- > 0;) {
         if (members[line[i]].parent == VS_TREE_NONE)
@@ -63,8 +64,8 @@ static void label(const struct rows *rows, uint32_t member, char *out)
         n += (size_t)snprintf(out + n, LABEL_MAX - n, "%s",
                               i ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ "));
     }
-    snprintf(out + n, LABEL_MAX - n, "%s%s (%" PRIu64 ")", relations[m->link],
-             vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
+    snprintf(out + n, LABEL_MAX - n, "%s%s%s (%" PRIu64 ")", relations[m->link],
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
 }
 
 static void add_row(struct rows *rows, uint32_t member)
@@ -106,9 +107,12 @@ static bool fill(struct rows *rows, const struct vs_tree *tree)
     memset(rows->first, 0xff, (n + 1) * sizeof *rows->first);
     for (size_t i = n; i-- > 0;) { /* backwards, so that lists are in order */
         uint32_t parent = tree->members[i].parent;
-        uint32_t *head = parent == VS_TREE_NONE ? &rows->roots : &rows->first[parent];
-        rows->next[i] = *head;
-        *head = (uint32_t)i;
+        uint32_t *place = parent == VS_TREE_NONE ? &rows->roots : &rows->first[parent];
+        while (*place != VS_TREE_NONE &&
+               vs_job_rank_before(&tree->members[*place].job, &tree->members[i].job) < 0)
+            place = &rows->next[*place];
+        rows->next[i] = *place;
+        *place = (uint32_t)i;
     }
     walk(rows);
     return true;
@@ -212,11 +216,12 @@ static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu
     }
     qsort(shares, count, sizeof *shares, by_bytes);
     for (size_t i = 0; i < count && i < SHARES_SHOWN; i++) {
-        char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4];
+        char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
         const struct vs_tree_member *m = &tree->members[shares[i].member];
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s (%" PRIu64 ")", i ? ", " : "",
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s (%" PRIu64 ")", i ? ", " : "",
                               vs_size_format(size, shares[i].bytes),
-                              vs_text_clip(program, m->program, PROGRAM_SHOWN), m->pid);
+                              vs_text_clip(program, m->program, PROGRAM_SHOWN),
+                              vs_job_rank_text(rank, &m->job), m->pid);
     }
     if (count > SHARES_SHOWN)
         snprintf(text + n, sizeof text - n, ", and %zu more", count - SHARES_SHOWN);
@@ -291,6 +296,8 @@ static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "trace", m->path);
     vs_json_string(json, "program", m->program);
+    if (m->job.has_rank)
+        vs_json_uint(json, "rank", m->job.rank);
     vs_json_uint(json, "pid", m->pid);
     vs_json_uint(json, "parent_pid", m->ppid);
     vs_json_uint(json, "born_ns", m->born_ns);

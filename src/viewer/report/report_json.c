@@ -371,6 +371,17 @@ static bool set_again(const struct vs_report *report, size_t option)
     return false;
 }
 
+/* Members only of a process that a launcher started. */
+static void job_json(struct vs_json *json, const struct vs_job_rank *job)
+{
+    if (job->has_rank)
+        vs_json_uint(json, "rank", job->rank);
+    if (job->has_local_rank)
+        vs_json_uint(json, "local_rank", job->local_rank);
+    if (job->has_world_size)
+        vs_json_uint(json, "world_size", job->world_size);
+}
+
 static void process_json(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_object(json, "process");
@@ -380,6 +391,7 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_string(json, "host", report->host);
     vs_json_uint(json, "pid", report->pid);
     vs_json_uint(json, "ppid", report->ppid);
+    job_json(json, &report->job);
     vs_json_string(json, "policy", report->policy);
     vs_json_string(json, "recorder_version", report->version);
     vs_json_uint(json, "start_realtime_ns", report->start_realtime_ns);

@@ -158,11 +158,14 @@ static void warning(const struct vs_style *style, const char *text)
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
-    char clipped[1024];
+    char clipped[1024], rank[VS_JOB_RANK_TEXT_MAX];
     fputs(vs_paint(style, VS_BOLD), out);
     vs_text_put(out, vs_text_clip(clipped, *report->program ? report->program : "(unknown program)",
                                   PROGRAM_COLUMNS));
-    fprintf(out, "%s  ", vs_unpaint(style));
+    fprintf(out, "%s%s", vs_job_rank_text(rank, &report->job), vs_unpaint(style));
+    if (*rank && report->job.has_world_size)
+        fprintf(out, " of %llu", (unsigned long long)report->job.world_size);
+    fputs("  ", out);
     if (report->pid) /* unknown in an imported trace */
         fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
     scope(report, style);

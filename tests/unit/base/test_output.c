@@ -15,10 +15,10 @@ static char out[4200];
 static int without_ranks(void **state)
 {
     (void)state;
-    unsetenv("RANK");
-    unsetenv("OMPI_COMM_WORLD_RANK");
-    unsetenv("SLURM_PROCID");
-    unsetenv("PMI_RANK");
+    static const char *const names[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                                        "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
     strcpy(out, "untouched");
     return 0;
 }
@@ -77,6 +77,26 @@ static void a_rank_that_is_no_number_cannot_lead_elsewhere(void **state)
     expands("r%r", "r0");
 }
 
+/* Of one launcher: a job of torchrun inside one of Slurm has its own ranks. */
+static void the_numbers_of_a_job_are_those_of_one_launcher(void **state)
+{
+    (void)state;
+    struct vs_rank_environment job = vs_rank_environment();
+    assert_true(!job.rank && !job.local_rank && !job.world_size);
+    setenv("SLURM_PROCID", "5", 1);
+    setenv("SLURM_LOCALID", "1", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "8", 1);
+    job = vs_rank_environment();
+    assert_string_equal(job.rank, "5");
+    assert_string_equal(job.local_rank, "1");
+    assert_string_equal(job.world_size, "8");
+    setenv("RANK", "2", 1);
+    setenv("WORLD_SIZE", "1234567890", 1); /* more digits than a rank has */
+    job = vs_rank_environment();
+    assert_string_equal(job.rank, "2");
+    assert_true(!job.local_rank && !job.world_size);
+}
+
 static void other_sequences_are_refused_and_write_nothing(void **state)
 {
     (void)state;
@@ -111,6 +131,7 @@ int main(void)
         cmocka_unit_test_setup(rank_is_zero_without_a_launcher, without_ranks),
         cmocka_unit_test_setup(rank_comes_from_the_launcher_s_variable, without_ranks),
         cmocka_unit_test_setup(a_rank_that_is_no_number_cannot_lead_elsewhere, without_ranks),
+        cmocka_unit_test_setup(the_numbers_of_a_job_are_those_of_one_launcher, without_ranks),
         cmocka_unit_test_setup(other_sequences_are_refused_and_write_nothing, without_ranks),
         cmocka_unit_test_setup(a_result_that_does_not_fit_is_refused_and_writes_nothing, without_ranks),
     };
