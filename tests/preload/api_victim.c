@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -411,6 +412,25 @@ static void mode_control_threads(void)
     CHECK(dump() == (vramscope_trace_path(NULL, 0) > 0));
 }
 
+/* No file may grow any more: the trace fails, and the interface reports it. */
+static void mode_failed(void)
+{
+    struct rlimit before, small;
+    void *p = device_alloc(1000);
+    CHECK(vramscope_recording() == 1 && getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small = (struct rlimit){.rlim_cur = 64, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    vramscope_flush();
+    CHECK(vramscope_recording() == 0);
+    CHECK(vramscope_dump("failed.copy") == -1 && errno == EFBIG);
+    CHECK(vramscope_stop_recording() == -1 && vramscope_start_recording() == -1);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK(vramscope_recording() == 0);
+    CHECK(vramscope_dump("failed.copy") == -1 && errno == EFBIG);
+    CHECK(access("failed.copy", F_OK) == -1);
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
 static void in_child(void)
 {
     struct vramscope_device_stats stats, none = {0};
@@ -473,6 +493,8 @@ int main(int argc, char **argv)
         mode_windows();
     else if (strcmp(mode, "window-threads") == 0)
         mode_window_threads();
+    else if (strcmp(mode, "failed") == 0)
+        mode_failed();
     else if (strcmp(mode, "control-threads") == 0)
         mode_control_threads();
     else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)

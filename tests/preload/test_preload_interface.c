@@ -61,6 +61,16 @@ static void windows_need_no_trace(void **state)
     assert_int_equal(o.traces, 0);
 }
 
+/* It returned that it recorded, and that there was nothing to copy (ESRCH). */
+static void a_recording_that_failed_is_reported(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, OBSERVE, VS_API_WEAK, "failed");
+    assert_string_equal(o.out, "ok\n");
+    assert_non_null(strstr(o.err, "recording has stopped"));
+}
+
 /* Threads that annotate, allocate, open windows, stop, start, copy and read, from before the first
  * CUDA call on. The trace and the copy made after all of that are complete. */
 static void threads_may_use_all_of_the_interface_at_once(void **state)
@@ -152,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_is_sent_no_memory),
         cmocka_unit_test(windows_are_exact_where_the_program_is_only_observed),
         cmocka_unit_test(windows_need_no_trace),
+        cmocka_unit_test(a_recording_that_failed_is_reported),
         cmocka_unit_test(threads_may_use_all_of_the_interface_at_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -69,9 +69,8 @@ VS_EXPORT int vramscope_window_end(int64_t window, int device,
 VS_EXPORT int vramscope_recording(void)
 {
     enum vs_process_state state = vs_process_state();
-    struct vs_recorder *recorder = vs_process_recorder();
-    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && recorder &&
-           !vs_recorder_paused(recorder);
+    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) &&
+           vs_recorder_records(vs_process_recorder());
 }
 
 VS_EXPORT int vramscope_trace_path(char *path, size_t bytes)

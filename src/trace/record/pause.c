@@ -75,9 +75,10 @@ bool vs_recorder_pause(struct vs_recorder *r, const struct vs_book *book, bool p
     return able;
 }
 
-bool vs_recorder_paused(struct vs_recorder *r)
+bool vs_recorder_records(struct vs_recorder *r)
 {
-    return r && atomic_load_explicit(&r->selection.paused, memory_order_relaxed);
+    return r && !atomic_load_explicit(&r->stopped, memory_order_relaxed) &&
+           !atomic_load_explicit(&r->selection.paused, memory_order_relaxed);
 }
 
 bool vs_recorder_wants_activity(struct vs_recorder *r)

@@ -34,7 +34,9 @@ extern bool vs_selection_on;
  * otherwise they do again. *book*: as in vs_recorder_change. False if the recorder has stopped for
  * good, or has no memory for it. Any thread. */
 bool vs_recorder_pause(struct vs_recorder *recorder, const struct vs_book *book, bool pause);
-bool vs_recorder_paused(struct vs_recorder *recorder);
+/* vs_recorder_records: whether single allocations are recorded now: the recording has neither ended
+ * nor failed, and is not paused. False without a recorder. Any thread, no lock. */
+bool vs_recorder_records(struct vs_recorder *recorder);
 
 /* vs_recorder_wants_activity: whether kernels and copies are recorded now: neither stopped by the
  * program nor left out for the trace's size. False without a recorder. Any thread, no lock. */
