@@ -24,6 +24,7 @@ if(TARGET vramscope_preload)
     LIBRARY DESTINATION ${VS_INSTALL_LIBDIR})
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
     PATTERN "*.h" PATTERN "*.hpp")
+  install(FILES docs/man/vramscope.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
   # stand-in libcuda, libcudart and libcupti; never where the linker looks by itself
   file(MAKE_DIRECTORY ${VS_SIMULATOR_DIR})
   install(DIRECTORY ${VS_SIMULATOR_DIR}/ DESTINATION ${VS_INSTALL_LIBDIR}/vramscope/simulator

@@ -27,7 +27,7 @@ expect() { # expect WHAT OUTPUT
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 for file in bin/vramscope lib/libvramscope.so include/vramscope.h include/vramscope_client.h \
-    lib/cmake/vramscope/vramscopeConfig.cmake lib/pkgconfig/vramscope.pc; do
+    lib/cmake/vramscope/vramscopeConfig.cmake lib/pkgconfig/vramscope.pc share/man/man3/vramscope.3; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file" && exit 1; }
 done
 if [ -e "$prefix/lib/vramscope/simulator/libcuda.so.1" ] &&
