@@ -4,8 +4,11 @@
  * compares the results with its own allocations and with CUDA's results, and prints "ok" or the
  * first line that was wrong. Built twice: linked with libvramscope, and with weak references only.
  */
+#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -431,6 +434,68 @@ static void mode_failed(void)
     CHECK(cudaFree(p) == cudaSuccess);
 }
 
+/* --- memory that is freed without being seen --- */
+
+#define LOST 300
+#define LOST_BYTES (256 * MIB)
+
+typedef int free_function(unsigned long long);
+
+/* The driver's own function, which no interposer replaces: by the symbols of its library. */
+static free_function *own_free(void)
+{
+    struct link_map *map = NULL;
+    const ElfW(Sym) *symbols = NULL;
+    const char *names = NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver && dlinfo(driver, RTLD_DI_LINKMAP, &map) == 0);
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_SYMTAB)
+            symbols = (const void *)d->d_un.d_ptr;
+        if (d->d_tag == DT_STRTAB)
+            names = (const void *)d->d_un.d_ptr;
+    }
+    CHECK(symbols && (const char *)symbols < names); /* the table of names follows */
+    while ((const char *)symbols < names && strcmp(names + symbols->st_name, "cuMemFree_v2") != 0)
+        symbols++;
+    CHECK((const char *)symbols < names);
+    return (free_function *)(map->l_addr + symbols->st_value);
+}
+
+static void *lose_memory(void *arg)
+{
+    free_function *free_unseen = own_free();
+    struct vramscope_device_stats stats;
+    uint64_t most = 0;
+    void **last = arg;
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < LOST; i++) {
+        *last = device_alloc(LOST_BYTES);
+        if (i < LOST - 1)
+            CHECK(free_unseen((unsigned long long)(uintptr_t)*last) == 0);
+        CHECK(vramscope_get_device_stats(0, &stats) == 0);
+        most = stats.allocated > most ? stats.allocated : most;
+    }
+    CHECK(most < LOST / 2 * LOST_BYTES && stats.frees > LOST / 2);
+    working--;
+    return NULL;
+}
+
+/* Each is noticed when its address is used again, which the simulated GPU does as late as possible;
+ * another thread stops and starts the recording meanwhile. */
+static void mode_lost(void)
+{
+    pthread_t threads[2];
+    void *last = device_alloc(MIB);
+    CHECK(cudaFree(last) == cudaSuccess);
+    working = 1;
+    CHECK(!pthread_barrier_init(&together, NULL, 2));
+    CHECK(!pthread_create(&threads[0], NULL, lose_memory, &last));
+    CHECK(!pthread_create(&threads[1], NULL, stop_and_start, NULL));
+    CHECK(!pthread_join(threads[0], NULL) && !pthread_join(threads[1], NULL));
+    CHECK(cudaFree(last) == cudaSuccess);
+}
+
 static void in_child(void)
 {
     struct vramscope_device_stats stats, none = {0};
@@ -495,6 +560,8 @@ int main(int argc, char **argv)
         mode_window_threads();
     else if (strcmp(mode, "failed") == 0)
         mode_failed();
+    else if (strcmp(mode, "lost") == 0)
+        mode_lost();
     else if (strcmp(mode, "control-threads") == 0)
         mode_control_threads();
     else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)

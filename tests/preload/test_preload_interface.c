@@ -61,6 +61,16 @@ static void windows_need_no_trace(void **state)
     assert_int_equal(o.traces, 0);
 }
 
+/* Whether a lost free was recorded was read while another thread stopped the recording. */
+static void frees_that_were_not_seen_are_counted_while_the_recording_stops(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, OBSERVE, VS_API_WEAK, "lost");
+    assert_string_equal(o.err, "");
+    assert_string_equal(o.out, "ok\n");
+}
+
 /* It returned that it recorded, and that there was nothing to copy (ESRCH). */
 static void a_recording_that_failed_is_reported(void **state)
 {
@@ -163,6 +173,7 @@ int main(void)
         cmocka_unit_test(windows_are_exact_where_the_program_is_only_observed),
         cmocka_unit_test(windows_need_no_trace),
         cmocka_unit_test(a_recording_that_failed_is_reported),
+        cmocka_unit_test(frees_that_were_not_seen_are_counted_while_the_recording_stops),
         cmocka_unit_test(threads_may_use_all_of_the_interface_at_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -84,6 +84,12 @@ void vs_process_serve(void)
 static struct vs_lock pause_lock = VS_LOCK_INIT(VS_RANK_TRACKER, "pause");
 static bool starts_paused; /* guarded by pause_lock; how the recording starts */
 
+static bool pause_locked(bool pause)
+{
+    struct vs_recorder *r = vs_process_recorder();
+    return r && vs_recorder_pause(r, &vs_process_book, pause);
+}
+
 /* Under the lock: another thread may be just starting the recording. */
 bool vs_process_pause(bool pause)
 {
@@ -95,7 +101,7 @@ bool vs_process_pause(bool pause)
     if (able)
         starts_paused = pause;
     else if (now == VS_PROCESS_ACTIVE)
-        able = vs_recorder_pause(recorder, &vs_process_book, pause);
+        able = pause_locked(pause);
     vs_lock_release(&pause_lock);
     return able;
 }
@@ -104,7 +110,7 @@ static void become_active(void)
 {
     vs_lock_acquire(&pause_lock);
     if (starts_paused)
-        (void)vs_recorder_pause(recorder, &vs_process_book, true);
+        (void)pause_locked(true);
     vs_process_set_state(VS_PROCESS_ACTIVE);
     vs_lock_release(&pause_lock);
 }

@@ -43,19 +43,20 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
 }
 
 /* *was* was freed without being seen. With all events in the trace, a reader detects that from the
- * next allocation at its address; totals need a record of it. */
+ * next allocation at its address; totals need a record of it. Decided with the recorder held: the
+ * program may stop the recording on another thread, which takes the sums as they are then. */
 static void record_lost_locked(const struct vs_tracked *was)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    if (__atomic_load_n(&vs_selection_on, __ATOMIC_RELAXED) && recorder) {
-        record_free_locked(was, 0, NULL);
-        return;
-    }
     struct vs_change change =
         vs_change_free(VS_LEVEL_DEVICE, was->family, was->device, was->requested, was->size);
     vs_recorder_acquire(recorder);
-    vs_book_apply(&vs_process_book, &change);
+    bool totals = recorder && vs_selection_on; /* from here on it stays so */
+    if (!totals)
+        vs_book_apply(&vs_process_book, &change);
     vs_recorder_release(recorder);
+    if (totals)
+        record_free_locked(was, 0, NULL);
 }
 
 /* The address may still be in the table: another thread's free of it has not returned from the
