@@ -63,7 +63,7 @@ bool vs_recorder_pause(struct vs_recorder *r, const struct vs_book *book, bool p
 {
     if (!r)
         return false;
-    vs_recorder_acquire(r);
+    vs_lock_acquire(&r->lock);
     struct vs_selection *s = &r->selection;
     bool able = !atomic_load_explicit(&r->stopped, memory_order_relaxed) &&
                 (!pause || s->late || begin_selection_locked(r, book));
