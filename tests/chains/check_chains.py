@@ -16,8 +16,8 @@ DEPTH = 128  # recorded depth
 DEEP = 1140  # the case that is deeper
 
 
-def run(simulator, library, command, **more):
-    folder = tempfile.mkdtemp(prefix="chains-")
+def run(all_runs, simulator, library, command, **more):
+    folder = tempfile.mkdtemp(dir=all_runs)
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
     env.update(LD_LIBRARY_PATH=simulator, LD_PRELOAD=library,
@@ -68,12 +68,11 @@ def differences(done, traces, dump):
     return wrong
 
 
-def main():
-    simulator, library, dump, folder, *programs = sys.argv[1:]
+def main(all_runs, simulator, library, dump, folder, *programs):
     bad = 0
     for program in programs:
         for how in ("observe", "caching"):
-            done, traces = run(simulator, library, [program, folder], VRAMSCOPE_ALLOCATOR=how)
+            done, traces = run(all_runs, simulator, library, [program, folder], VRAMSCOPE_ALLOCATOR=how)
             wrong = differences(done, traces, dump)
             count = len(expected_of(done.stdout))
             print(f"{os.path.basename(program)} {how}: {count} chains, {len(wrong)} wrong")
@@ -83,4 +82,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="chains-") as all_runs:
+        sys.exit(main(all_runs, *sys.argv[1:]))

@@ -16,8 +16,8 @@ import tempfile
 HOW = ("observe", "caching")
 
 
-def run(simulator, library, way, command, allocator):
-    folder = tempfile.mkdtemp(prefix="own-")
+def run(all_runs, simulator, library, way, command, allocator):
+    folder = tempfile.mkdtemp(dir=all_runs)
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
     env.update(LD_LIBRARY_PATH=simulator + ":" + os.path.dirname(command[0]),
@@ -31,13 +31,12 @@ def run(simulator, library, way, command, allocator):
     return done, glob.glob(folder + "/*.vst")
 
 
-def main():
-    simulator, library, dump, *programs = sys.argv[1:]
+def main(all_runs, simulator, library, dump, *programs):
     bad = 0
     for item in programs:
         way, *command = item.split(":")
         for allocator in HOW if way != "inject" else HOW[:1]:
-            done, traces = run(simulator, library, way, command, allocator)
+            done, traces = run(all_runs, simulator, library, way, command, allocator)
             stacks = 0
             for trace in traces:
                 text = subprocess.run([dump, "-o", trace], capture_output=True, text=True).stdout
@@ -55,4 +54,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="own-") as all_runs:
+        sys.exit(main(all_runs, *sys.argv[1:]))

@@ -12,8 +12,8 @@ import sys
 import tempfile
 
 
-def run(simulator, command, **more):
-    folder = tempfile.mkdtemp(prefix="linking-")
+def run(all_runs, simulator, command, **more):
+    folder = tempfile.mkdtemp(dir=all_runs)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
     env.update(LD_LIBRARY_PATH=simulator, VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB",
                VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"), **more)
@@ -27,13 +27,13 @@ def device_counts(count_trace, trace):
     return tuple(map(int, row.split()[2:4]))
 
 
-def main():
-    simulator, count_trace, library, *linked, plain = sys.argv[1:]
+def main(all_runs, simulator, count_trace, library, *programs):
+    *linked, plain = programs
     wrong = []
     for item in linked:
         program, expected = item.split("=")
         for how in ("observe", "caching"):
-            done, traces = run(simulator, [program], VRAMSCOPE_ALLOCATOR=how)
+            done, traces = run(all_runs, simulator, [program], VRAMSCOPE_ALLOCATOR=how)
             found = [device_counts(count_trace, t) for t in traces]
             print(os.path.basename(program), how, done.returncode, found)
             if (done.returncode, done.stdout, done.stderr) != (4, "done\n", ""):
@@ -41,7 +41,7 @@ def main():
             if found != [(int(expected),) * 2]:
                 wrong.append(f"{program} {how}: {found} recorded instead of {expected}")
     for scope in ("local", "global"):
-        done, traces = run(simulator, [plain, library, scope])
+        done, traces = run(all_runs, simulator, [plain, library, scope])
         print("opened", scope, done.returncode, traces)
         if (done.returncode, done.stdout, done.stderr, traces) != (0, "recording 0\n", "", []):
             wrong.append(f"opened {scope}: status {done.returncode}, {done.stdout!r} {done.stderr!r} {traces}")
@@ -50,4 +50,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="linking-") as all_runs:
+        sys.exit(main(all_runs, *sys.argv[1:]))

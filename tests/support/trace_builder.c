@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/vs_clock.h"
+#include "support/scratch_folder.h"
 
 void vs_builder_event(struct vs_builder *builder, struct vs_event event)
 {
@@ -41,7 +42,9 @@ void vs_builder_open(struct vs_builder *builder, const char *policy)
 void vs_builder_open_windows(struct vs_builder *builder, const char *policy, size_t window_bytes)
 {
     *builder = (struct vs_builder){.tick_ns = 1000, .tid = VS_BUILDER_PID};
-    snprintf(builder->dir, sizeof builder->dir, "/tmp/vs_test_XXXXXX");
+    const char *folder = scratch_folder();
+    assert_non_null(folder);
+    snprintf(builder->dir, sizeof builder->dir, "%s/XXXXXX", folder);
     assert_non_null(mkdtemp(builder->dir));
     snprintf(builder->path, sizeof builder->path, "%s/trace.vst", builder->dir);
     struct vs_recorder_config config = {.path = builder->path, .compression = 1,

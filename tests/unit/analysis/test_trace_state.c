@@ -3,6 +3,7 @@
  * Moving to any place in a trace gives the same result as reading all of it up to there: the same
  * events, exactly the same state, with checkpoints in the trace, in the cache, or without any; and
  * invalid checkpoints cost only time. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/size_limit.h"
 #include "support/busy_trace.h"
+#include "support/scratch_folder.h"
 #include "trace/read/checkpoint_cache.h"
 #include "trace/read/reader_internal.h"
 #include "trace/record/recorder_internal.h"
@@ -464,7 +466,8 @@ static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state
     } cases[] = {{UINT64_C(2) << 20, 1000, false}, {UINT64_C(1) << 30, UINT64_MAX, false},
                  {UINT64_C(1) << 30, 1000, true}};
     static const struct vs_checkpoint_options close = {.interval = 12000, .share = 100000};
-    char dir[] = "/tmp/vs_test_XXXXXX", path[64], why[VS_READER_WHY_MAX];
+    char dir[64], path[80], why[VS_READER_WHY_MAX];
+    snprintf(dir, sizeof dir, "%s/XXXXXX", scratch_folder());
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/trace.vst", dir);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "analysis/state/replay.h"
+#include "support/scratch_folder.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 #include "trace/record/selection.h"
@@ -512,7 +513,7 @@ static void a_limited_trace_keeps_its_size_and_its_sums(void **state)
 static int make_dir(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "/tmp/vs_test_XXXXXX");
+    snprintf(dir, sizeof dir, "%s/XXXXXX", scratch_folder());
     return mkdtemp(dir) ? 0 : -1;
 }
 

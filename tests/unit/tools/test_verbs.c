@@ -19,6 +19,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "support/scratch_folder.h"
 #include "support/trace_builder.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -58,7 +59,7 @@ static void run(struct outcome *o, const char *dir, const char *format, ...)
     read_all(path, o->err, sizeof o->err);
 }
 
-static char scratch[] = "/tmp/vs_test_verbs_XXXXXX"; /* for verbs that need no trace */
+static const char *scratch; /* for verbs that need no trace */
 
 static size_t lines_in(const char *text)
 {
@@ -460,7 +461,7 @@ static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
     if (child == 0) {
         small_trace(&b);
         char link_path[64];
-        snprintf(link_path, sizeof link_path, "/tmp/vs_test_killed.%d", (int)getppid());
+        snprintf(link_path, sizeof link_path, "%s/killed", scratch);
         if (symlink(b.dir, link_path) != 0)
             _exit(1);
         raise(SIGKILL);
@@ -469,7 +470,7 @@ static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     char link_path[64];
-    snprintf(link_path, sizeof link_path, "/tmp/vs_test_killed.%d", (int)getpid());
+    snprintf(link_path, sizeof link_path, "%s/killed", scratch);
     ssize_t n = readlink(link_path, b.dir, sizeof b.dir - 1);
     assert_true(n > 0);
     b.dir[n] = 0;
@@ -1578,9 +1579,6 @@ int main(void)
         cmocka_unit_test(estimate_describes_a_model),
         cmocka_unit_test(options_print_value_source_and_variable),
     };
-    if (!mkdtemp(scratch))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(scratch);
-    return failed;
+    scratch = scratch_folder();
+    return scratch ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

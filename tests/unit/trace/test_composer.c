@@ -2,6 +2,7 @@
  *
  * Composed traces: the reader returns what was put in, over many frames and indexes; the file is
  * complete and seekable; a failure of the file is kept. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "support/scratch_folder.h"
 #include "trace/compose/composer.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbol_set.h"
@@ -28,7 +30,7 @@ static struct vs_composer *begin(void)
 {
     struct vs_composer_start start = {.time_ns = START, .realtime_ns = 77, .uuid = {1, 2, 3}};
     struct vs_composer *c;
-    snprintf(path, sizeof path, "/tmp/vs_test_composer_XXXXXX");
+    snprintf(path, sizeof path, "%s/composer_XXXXXX", scratch_folder());
     file = fdopen(mkstemp(path), "wb");
     assert_non_null(file);
     assert_int_equal(vs_composer_open(file, &start, &c), VS_OK);
