@@ -19,6 +19,7 @@ static const char policy_choices[] =
 
 #include "base/vs_limit_spec.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 
 #define ENV_PREFIX "VRAMSCOPE_"
 
@@ -220,7 +221,7 @@ void vs_options_load_environment(struct vs_options *options,
 {
     char sentence[VS_OPTION_TEXT_MAX], why[VS_OPTION_TEXT_MAX];
     for (char **e = environ; e && *e; e++) {
-        if (strncmp(*e, ENV_PREFIX, strlen(ENV_PREFIX)) != 0)
+        if (!vs_text_begins(*e, ENV_PREFIX))
             continue;
         const char *name = *e + strlen(ENV_PREFIX);
         size_t length = strcspn(name, "=");

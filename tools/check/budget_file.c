@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/budget_text.h"
+#include "base/vs_text.h"
 #include "tools/check/toml_tree.h"
 #include "tools/common/name_match.h"
 
@@ -21,12 +23,6 @@ struct budget_reading {
     const char *path;
     char *why;
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static enum vs_err fail(const struct budget_reading *reading, unsigned line, const char *text)
 {
@@ -80,7 +76,7 @@ static bool as_text(const struct vs_toml *value, char *text, size_t size)
 /* A baseline's path is relative to the file that names it. */
 static void beside(const struct budget_reading *reading, char *text, size_t size)
 {
-    size_t folder = (size_t)(base_name(reading->path) - reading->path);
+    size_t folder = (size_t)(vs_text_base_name(reading->path) - reading->path);
     size_t length = strlen(text);
     if (*text == '/' || !folder || folder + length >= size)
         return;
@@ -106,7 +102,7 @@ static enum vs_err read_value(const struct budget_reading *reading, const struct
     }
     if (strcmp(key->name, "baseline") == 0)
         beside(reading, text, sizeof text);
-    snprintf(from, sizeof from, "%.250s:%u", base_name(reading->path), value->line);
+    snprintf(from, sizeof from, "%.250s:%u", vs_text_base_name(reading->path), value->line);
     enum vs_err err = vs_budget_set(reading->budget, key, text, scope, from, why);
     if (err != VS_ERR_ARG)
         return err;
@@ -205,39 +201,20 @@ static enum vs_err read_top(const struct budget_reading *reading, const struct v
     return err;
 }
 
-static enum vs_err cannot_read(const char *path, char *why)
-{
-    snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the budget file: %s; check its name", path,
-             strerror(errno));
-    return VS_ERR_ARG;
-}
-
-/* The whole file, ended by NUL, malloc'ed. */
 static enum vs_err load(const char *path, char *why, char **out, size_t *length)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return cannot_read(path, why);
-    char *text = malloc(FILE_BYTES_MAX + 1);
-    *length = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
-    bool bad = ferror(file) != 0, long_file = text && fgetc(file) != EOF;
-    if (bad)
-        cannot_read(path, why);
-    fclose(file);
-    if (!text)
-        return VS_ERR_NOMEM;
-    text[*length] = 0;
-    if (long_file || memchr(text, 0, *length)) {
+    enum vs_err err = vs_budget_text_read(path, FILE_BYTES_MAX, out, length);
+    int code = errno;
+    bool zero = !err && memchr(*out, 0, *length);
+    if (err == VS_ERR_IO || err == VS_ERR_NOT_FOUND)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the budget file: %s; check its name", path,
+                 strerror(code));
+    else if (err == VS_ERR_LIMIT || zero)
         snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: not a budget file: it %s; a budget file is TOML text",
-                 path, long_file ? "is larger than 1 MiB" : "contains a zero byte");
-        bad = true;
-    }
-    if (bad) {
-        free(text);
-        return VS_ERR_ARG;
-    }
-    *out = text;
-    return VS_OK;
+                 path, zero ? "contains a zero byte" : "is larger than 1 MiB");
+    if (zero)
+        free(*out);
+    return err == VS_ERR_NOMEM ? err : err || zero ? VS_ERR_ARG : VS_OK;
 }
 
 enum vs_err vs_budget_file_read(struct vs_budget *budget, const char *path, char *why)

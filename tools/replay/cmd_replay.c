@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/report/summary.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/replay/replay_command.h"
@@ -83,8 +84,7 @@ static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
     while (!err && !*view->device_name && (err = vs_reader_next(reader, &event)) == VS_OK) {
         if (event.kind == VS_EVENT_process) {
             const char *exe = vs_reader_string(reader, event.process.exe);
-            const char *slash = strrchr(exe, '/');
-            view->program = vs_summary_copy(memory, slash ? slash + 1 : exe);
+            view->program = vs_summary_copy(memory, vs_text_base_name(exe));
         } else if (event.kind == VS_EVENT_device &&
                    event.device.device == view->recorded->device) {
             view->device_name = vs_summary_copy(memory, vs_reader_string(reader, event.device.name));

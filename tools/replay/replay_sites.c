@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/naming/naming.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"
 
@@ -16,8 +17,7 @@ static bool matches(const regex_t *expression, const struct vs_reader *reader,
     char text[1024];
     size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
     for (size_t i = 0; i < count; i++) {
-        const char *slash = chain[i].file ? strrchr(chain[i].file, '/') : NULL;
-        const char *file = slash ? slash + 1 : chain[i].file;
+        const char *file = chain[i].file ? vs_text_base_name(chain[i].file) : NULL;
         if (file)
             snprintf(text, sizeof text, "%s (%s:%u)", chain[i].function, file, chain[i].line);
         else

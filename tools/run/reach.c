@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/vs_option.h"
+#include "base/vs_text.h"
 
 #define SCRIPTS_MAX 5 /* as many interpreters in a chain as the kernel follows */
 #define LINE_MAX_BYTES 256
@@ -120,8 +121,7 @@ static bool interpreter(const char *line, char *out, size_t max)
     char *rest = words + 2, *word = strtok_r(rest, " \t\r\n", &rest);
     if (!word)
         return false;
-    const char *last = strrchr(word, '/');
-    if (strcmp(last ? last + 1 : word, "env") == 0) {
+    if (strcmp(vs_text_base_name(word), "env") == 0) {
         char *next = strtok_r(NULL, " \t\r\n", &rest);
         while (next && (*next == '-' || strchr(next, '=')))
             next = strtok_r(NULL, " \t\r\n", &rest);

@@ -16,6 +16,7 @@
 
 #include "analysis/state/vec.h"
 #include "base/vs_option.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/run/run_manifest.h"
 #include "tools/run/run_output.h"
@@ -65,12 +66,6 @@ static uint64_t pid_of(const char *trace)
     return pid;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Cuts ".NUMBER" off the end; returns 0 when there is none. */
 static uint64_t cut_number(char *name)
 {
@@ -88,7 +83,7 @@ static bool wanted_name(const struct vs_run_names *names, const char *trace, cha
 {
     char pid_text[24];
     size_t length = strlen(trace);
-    if (length >= PATH_MAX - 8 || !ends_with(trace, ".vst"))
+    if (length >= PATH_MAX - 8 || !vs_text_ends(trace, ".vst"))
         return false;
     snprintf(wanted, PATH_MAX, "%.*s", (int)(length - 4), trace);
     uint64_t first = cut_number(wanted), pid = first ? pid_of(trace) : 0;
@@ -98,7 +93,7 @@ static bool wanted_name(const struct vs_run_names *names, const char *trace, cha
     snprintf(pid_text, sizeof pid_text, "%llu", (unsigned long long)pid);
     if (vs_run_output_has(names->pattern, 'p') && !strstr(slash ? slash : wanted, pid_text))
         return false; /* the number is part of the requested name */
-    if (ends_with(names->pattern, ".vst"))
+    if (vs_text_ends(names->pattern, ".vst"))
         strcat(wanted, ".vst");
     return true;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/vs_option.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "trace/read/reader.h"
 
@@ -71,10 +72,9 @@ bool vs_run_output_has(const char *pattern, char letter)
 
 bool vs_run_output_known(const char *pattern, const char *program, char path[PATH_MAX])
 {
-    const char *slash = strrchr(program, '/');
     *path = 0;
     if (vs_run_output_has(pattern, 'p') ||
-        vs_output_expand(pattern, slash ? slash + 1 : program, 0, path, PATH_MAX))
+        vs_output_expand(pattern, vs_text_base_name(program), 0, path, PATH_MAX))
         return false;
     return vs_run_output_has(pattern, 'r') == vs_output_is_ranked();
 }
@@ -82,7 +82,7 @@ bool vs_run_output_known(const char *pattern, const char *program, char path[PAT
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = vs_text_base_name(path);
     struct stat st;
     settle_left(output, path, name);
     *output = (struct vs_run_output){0};

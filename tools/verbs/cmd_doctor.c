@@ -20,6 +20,7 @@
 #include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
 #include "tools/run/reach.h"
@@ -243,7 +244,7 @@ static void look_at_permissions(struct findings *f)
     FILE *file = fopen("/proc/driver/nvidia/params", "r");
     char line[256];
     while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, "RmProfilingAdminOnly: 1", strlen("RmProfilingAdminOnly: 1")) == 0)
+        if (vs_text_begins(line, "RmProfilingAdminOnly: 1"))
             add(f, WARNING, "permissions",
                 "the driver restricts hardware counters to root; kernels and copies are still "
                 "recorded where CUPTI allows it");

@@ -8,6 +8,7 @@
 
 #include "analysis/import/import.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/whole_file.h"
 
@@ -67,7 +68,7 @@ static int parse(int argc, char **argv, struct import_arguments *args)
 /* "dir/snapshot.pickle" becomes "dir/snapshot.vst". */
 static bool default_output(const char *path, char out[PATH_MAX])
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = vs_text_base_name(path);
     const char *dot = strrchr(base, '.');
     size_t length = dot && dot > base ? (size_t)(dot - path) : strlen(path);
     return snprintf(out, PATH_MAX, "%.*s.vst", (int)length, path) < PATH_MAX;

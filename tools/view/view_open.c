@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/vs_option.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 
 /* The length of *name* without ".vst". */
@@ -25,8 +26,7 @@ static int stem(const char *name)
 
 bool vs_view_name(const char *who, const char *first, const char *second, char out[PATH_MAX])
 {
-    const char *slash = second ? strrchr(second, '/') : NULL;
-    const char *other = second ? (slash ? slash + 1 : second) : "";
+    const char *other = second ? vs_text_base_name(second) : "";
     int length = snprintf(out, PATH_MAX, "%.*s%s%.*s.html", stem(first), first, second ? "-" : "",
                           stem(other), other);
     if (length < PATH_MAX)

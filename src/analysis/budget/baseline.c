@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "analysis/budget/baseline_internal.h"
+#include "analysis/budget/budget_text.h"
+#include "base/vs_text.h"
 
 #define FILE_BYTES_MAX (16 << 20)
 
@@ -51,7 +53,7 @@ static enum vs_err check_schema(struct json_object *root, const char *path, char
     const char *stem = "vramscope.baseline/";
     if (strcmp(text, VS_BASELINE_SCHEMA) == 0)
         return VS_OK;
-    if (strncmp(text, stem, strlen(stem)) == 0)
+    if (vs_text_begins(text, stem))
         snprintf(why, VS_BUDGET_WHY_MAX,
                  "%.300s: has schema \"%.60s\", this version reads \"" VS_BASELINE_SCHEMA
                  "\"; use a newer vramscope, or another file", path, text);
@@ -71,25 +73,14 @@ static enum vs_err no_json(const char *path, const char *problem, char *why)
 
 static enum vs_err load(const char *path, char **out, size_t *length, char *why)
 {
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        int code = errno;
+    enum vs_err err = vs_budget_text_read(path, FILE_BYTES_MAX, out, length);
+    int code = errno;
+    if (err == VS_ERR_LIMIT)
+        return no_json(path, "it is larger than 16 MiB", why);
+    if (err == VS_ERR_IO || err == VS_ERR_NOT_FOUND)
         snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the baseline: %s; write one with "
                  "--update-baseline", path, strerror(code));
-        return code == ENOENT ? VS_ERR_NOT_FOUND : VS_ERR_ARG;
-    }
-    char *text = malloc(FILE_BYTES_MAX);
-    *length = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
-    bool bad = ferror(file) || *length == FILE_BYTES_MAX;
-    fclose(file);
-    if (!text)
-        return VS_ERR_NOMEM;
-    if (bad) {
-        free(text);
-        return no_json(path, "it cannot be read, or is larger than 16 MiB", why);
-    }
-    *out = text;
-    return VS_OK;
+    return err == VS_ERR_IO ? VS_ERR_ARG : err;
 }
 
 enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why)

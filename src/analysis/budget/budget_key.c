@@ -10,6 +10,7 @@
 
 #include "analysis/state/vec.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 
 static const char *const metric_names[VS_METRIC_COUNT] = {
     "allocated", "requested", "reserved", "live at end", "device", "free", "growth per step",
@@ -182,18 +183,13 @@ static enum vs_err parse_take(const char *text, enum vs_take *out)
     return VS_ERR_ARG;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether the same limit was given twice. Two of different amounts are both checked. */
 static bool repeats(const struct vs_budget_limit *a, const struct vs_budget_limit *b)
 {
     return a->metric == b->metric && a->by_metric == b->by_metric && a->way == b->way &&
-           a->amount == b->amount && a->per_step == b->per_step && same_text(a->from, b->from) &&
+           a->amount == b->amount && a->per_step == b->per_step && vs_text_same(a->from, b->from) &&
            a->scope.one_device == b->scope.one_device && a->scope.device == b->scope.device &&
-           same_text(a->scope.phase, b->scope.phase) && same_text(a->scope.process, b->scope.process);
+           vs_text_same(a->scope.phase, b->scope.phase) && vs_text_same(a->scope.process, b->scope.process);
 }
 
 static enum vs_err add_limit(struct vs_budget *budget, const struct vs_budget_limit *limit)

@@ -9,12 +9,7 @@
 
 #include "analysis/budget/site_align.h"
 #include "analysis/report/site_text.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include "base/vs_text.h"
 
 const char *vs_change_name(enum vs_site_change change)
 {
@@ -72,7 +67,7 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
          i < site->frame_count && shown < VS_SITE_NAME_FRAMES && n < VS_SITE_NAME_MAX;
          i = user_frame(site, i + 1), shown++) {
         const struct vs_report_frame *frame = &site->frames[i];
-        const char *name = frame->file ? base_name(frame->file) : frame->module;
+        const char *name = frame->file ? vs_text_base_name(frame->file) : frame->module;
         bool same = strcmp(name ? name : "", file) == 0;
         int wrote = snprintf(out + n, VS_SITE_NAME_MAX - n, "%s%.*s%s%s%s", shown ? " < " : "",
                              function_length(frame->function), frame->function, same ? "" : " (",

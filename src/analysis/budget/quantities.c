@@ -12,12 +12,7 @@
 #include "analysis/budget/copy_lines.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/state/vec.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include "base/vs_text.h"
 
 static bool is_python(const char *program)
 {
@@ -40,7 +35,7 @@ char *vs_process_name(const struct vs_report *report, char *out, size_t size)
         if (module || takes_word(word))
             word = strtok_r(NULL, " ", &rest);
         if (word && (module || *word != '-')) {
-            snprintf(out, size, "%s", base_name(word));
+            snprintf(out, size, "%s", vs_text_base_name(word));
             if (module || *word != '-')
                 break;
         } else if (word && strcmp(word, "-c") == 0) {
@@ -124,7 +119,7 @@ static bool option_off(const struct vs_report *report, const char *name)
 static bool noted(const struct vs_report *report, const char *begin)
 {
     for (size_t i = 0; i < report->note_count; i++)
-        if (strncmp(report->notes[i].text, begin, strlen(begin)) == 0)
+        if (vs_text_begins(report->notes[i].text, begin))
             return true;
     return false;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 
 struct taken_sample {
     const struct vs_quantity *quantity;
@@ -31,12 +32,9 @@ static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity 
 
 static uint64_t hash_of(const struct vs_quantity *quantity)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     uint64_t parts[] = {quantity->metric, quantity->device, quantity->way, quantity->per_step};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * UINT64_C(0x100000001b3);
-    for (const char *p = quantity->phase; p && *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START, parts, sizeof parts);
+    hash = vs_text_hash(hash, quantity->phase ? quantity->phase : "");
     return hash ? hash : 1;
 }
 

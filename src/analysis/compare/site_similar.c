@@ -5,16 +5,12 @@
 
 #include <string.h>
 
+#include "base/vs_text.h"
+
 #define WHOLE 1000
 #define OTHER_FILE 900
 #define OTHER_NAME 500 /* in the same file; similar names get up to 300 more */
 #define NAME_MAX_BYTES 128
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
 {
@@ -46,7 +42,7 @@ bool vs_same_function(const struct vs_report_frame *a, const struct vs_report_fr
 bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame *b)
 {
     const char *x = a->file ? a->file : a->module, *y = b->file ? b->file : b->module;
-    return strcmp(x ? base_name(x) : "", y ? base_name(y) : "") == 0;
+    return strcmp(x ? vs_text_base_name(x) : "", y ? vs_text_base_name(y) : "") == 0;
 }
 
 /* Of 1000: the pairs of neighbouring characters that both names have. */
@@ -101,7 +97,8 @@ bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *
 /* Sites that the user's line names, "loss.backward() (train.py:40)": by its text. */
 static unsigned line_similarity(const struct vs_report_site *a, const struct vs_report_site *b)
 {
-    const char *x = a->line_file ? base_name(a->line_file) : "", *y = b->line_file ? base_name(b->line_file) : "";
+    const char *x = a->line_file ? vs_text_base_name(a->line_file) : "";
+    const char *y = b->line_file ? vs_text_base_name(b->line_file) : "";
     if (strcmp(x, y) != 0 || a->family != b->family || a->level != b->level)
         return 0;
     return OTHER_NAME + 3 * similar_names(a->line, b->line) / 10;

@@ -17,6 +17,7 @@
 #include "analysis/report/did_without.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
+#include "base/vs_text.h"
 
 /* Beside the replay's account of the same index. */
 struct fit_watch {
@@ -188,12 +189,11 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     struct vs_fit_trace *trace = pass->trace;
     const struct vs_replay *replay = pass->replay;
     const char *exe = vs_reader_string(pass->reader, replay->process.process.exe);
-    const char *slash = strrchr(exe, '/');
     struct vs_fit_device *devices =
         vs_arena_alloc(&trace->memory, (replay->account_count + 1) * sizeof *devices);
     trace->path = vs_summary_copy(&trace->memory, path);
     trace->rank = vs_summary_copy(&trace->memory, rank);
-    trace->program = vs_summary_copy(&trace->memory, slash ? slash + 1 : exe);
+    trace->program = vs_summary_copy(&trace->memory, vs_text_base_name(exe));
     if (!devices || !trace->path || !trace->rank || !trace->program)
         return VS_ERR_NOMEM;
     trace->pid = replay->has_process ? replay->process.process.pid : 0;

@@ -14,6 +14,7 @@
 #include "analysis/state/vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 #include "base/vs_utf8.h"
 
 #define NAME_MAX_BYTES 65536 /* names of template instances are long */
@@ -85,14 +86,6 @@ struct vs_symbols *vs_stack_names_symbols(struct vs_stack_names *names)
     return names->symbols;
 }
 
-/* FNV-1a */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
     return (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -148,7 +141,7 @@ static const char *kept(struct vs_stack_names *names, const char *text, bool *fa
 /* The number of *frame*, whose strings are copied if it is new. */
 static enum vs_err intern(struct vs_stack_names *names, struct vs_named_frame frame, uint32_t *out)
 {
-    uint64_t text = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), frame.name), frame.library);
+    uint64_t text = vs_text_hash(vs_text_hash(VS_TEXT_HASH_START, frame.name), frame.library);
     uint64_t key = hash_number(hash_number(text, frame.pc), frame.object);
     key += key == 0;
     const uint64_t *found;

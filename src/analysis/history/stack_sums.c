@@ -10,6 +10,7 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 #include "trace/read/seek.h"
 
 /* Bytes and blocks allocated by each site of the replay. */
@@ -112,8 +113,7 @@ static void note_recording(const struct vs_replay *replay, struct vs_stack_sums 
     uint64_t start = vs_replay_start_ns(replay);
     const char *exe =
         replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    const char *slash = strrchr(exe, '/');
-    out->program = slash ? slash + 1 : exe;
+    out->program = vs_text_base_name(exe);
     out->recording = replay->recording;
     for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
         out->recording.since_ns[i] =

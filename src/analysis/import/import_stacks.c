@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define NAMES_BUDGET ((uint64_t)1 << 30)
 #define DEPTH_MAX 127 /* the readers' limit is 128 frames, and the mark for more */
@@ -34,29 +35,12 @@ uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *tex
     return text ? text->string : 0;
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool ends(const char *text, const char *suffix)
-{
-    size_t length = strlen(text), n = strlen(suffix);
-    return length >= n && strcmp(text + length - n, suffix) == 0;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* "libpython3.11.so.1.0", "python3.12" */
 static bool is_interpreter(const char *file)
 {
-    const char *base = base_of(file);
-    base += begins(base, "lib") ? 3 : 0;
-    return begins(base, "python") && isdigit((unsigned char)base[6]);
+    const char *base = vs_text_base_name(file);
+    base += vs_text_begins(base, "lib") ? 3 : 0;
+    return vs_text_begins(base, "python") && isdigit((unsigned char)base[6]);
 }
 
 static bool is_unknown(const char *text)
@@ -71,18 +55,18 @@ static bool is_native(const char *name, const char *file)
     if (is_unknown(file) || strstr(file, ".so.") || is_interpreter(file) || strstr(name, "::"))
         return true;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (ends(file, sources[i]))
+        if (vs_text_ends(file, sources[i]))
             return true;
     return false;
 }
 
 static bool is_left_out(const char *name, const char *file)
 {
-    if (begins(name, "torch::unwind::") || begins(name, "torch::CapturedTraceback::") ||
+    if (vs_text_begins(name, "torch::unwind::") || vs_text_begins(name, "torch::CapturedTraceback::") ||
         strstr(name, "gather_with_cpp"))
         return true;
     if (is_unknown(file)) /* CPython's own functions; those of C++ have a namespace or parameters */
-        return is_unknown(name) || begins(name, "Py") || begins(name, "_Py");
+        return is_unknown(name) || vs_text_begins(name, "Py") || vs_text_begins(name, "_Py");
     return is_interpreter(file);
 }
 
@@ -98,7 +82,7 @@ static const char *module_by_name(const char *name, const char *file)
                   {"THP", "libtorch_python.so"},     {"std::", "libstdc++.so.6"},
                   {"pthread_", "libc.so.6"},         {"__libc_", "libc.so.6"}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (begins(name, spaces[i].prefix))
+        if (vs_text_begins(name, spaces[i].prefix))
             return spaces[i].module;
     return is_unknown(file) ? "unknown" : file;
 }

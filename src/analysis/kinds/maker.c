@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 129
 
@@ -128,21 +129,14 @@ static bool is_library(const char *path)
            strstr(path, "/lib/python3") || path[0] == '<';
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* The class of function *name*, whose last part begins at *last*, as index + 1. Before Python 3.11
  * names have no classes: all of a file are one. */
 static enum vs_err class_of(struct vs_makers *makers, const char *path, const char *name,
                             const char *last, uint32_t *row)
 {
     *row = 0;
-    uint64_t key = hash_text(UINT64_C(0xcbf29ce484222325), path, strlen(path) + 1);
-    key = hash_text(key, name, (size_t)(last - name)) | 1;
+    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, path, strlen(path) + 1);
+    key = vs_text_hash_bytes(key, name, (size_t)(last - name)) | 1;
     const uint64_t *known = vs_map_get(&makers->by_class, key);
     if (known) {
         *row = (uint32_t)*known + 1;
@@ -239,10 +233,9 @@ static unsigned name_bits(const char *name)
 static enum vs_err native_of(struct vs_makers *makers, const struct vs_frame *frame,
                              const struct vs_module *module, unsigned *bits)
 {
-    const char *slash = module ? strrchr(module->path, '/') : NULL;
     *bits = 0;
     if (!makers->symbols || !frame->pc || !module ||
-        !strstr(slash ? slash + 1 : module->path, "torch"))
+        !strstr(vs_text_base_name(module->path), "torch"))
         return VS_OK;
     const uint64_t *known = vs_map_get(&makers->natives, frame->pc);
     if (known) {

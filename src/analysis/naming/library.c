@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/naming/python_file.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 128
 
@@ -49,15 +50,10 @@ static const struct {
     {"libucm", "UCX"},
 };
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_passed_through(const char *base)
 {
     for (size_t i = 0; passed_through[i]; i++)
-        if (begins(base, passed_through[i]))
+        if (vs_text_begins(base, passed_through[i]))
             return true;
     return false;
 }
@@ -65,14 +61,14 @@ static bool is_passed_through(const char *base)
 const char *vs_library_of_module(const char *path, const char *exe, char name[VS_LIBRARY_NAME_MAX],
                                  bool *framework)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = vs_text_base_name(path);
     *framework = false;
     if (*exe && strcmp(path, exe) == 0)
         return "the program";
     if (is_passed_through(base))
         return NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!begins(base, known[i].prefix))
+        if (!vs_text_begins(base, known[i].prefix))
             continue;
         *framework = strcmp(known[i].name, "PyTorch") == 0;
         return known[i].name;
@@ -101,12 +97,6 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     return "unknown";
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
 {
     struct vs_frame frames[STACK_MAX];
@@ -117,9 +107,9 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
             continue;
         if (*module->function)
             return false;
-        const char *base = base_of(module->path);
+        const char *base = vs_text_base_name(module->path);
         if (!is_passed_through(base))
-            return begins(base, "libc10");
+            return vs_text_begins(base, "libc10");
     }
     return false;
 }
@@ -133,8 +123,8 @@ static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
         if (module && *module->function)
             break;
-        const char *base = module ? base_of(module->path) : "";
-        if (module && !is_passed_through(base) && !begins(base, "libc10"))
+        const char *base = module ? vs_text_base_name(module->path) : "";
+        if (module && !is_passed_through(base) && !vs_text_begins(base, "libc10"))
             break;
     }
     return i;
@@ -159,29 +149,29 @@ bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t
  * home. "pythonic" and "libpythonia.so" are other programs'. */
 static bool is_interpreter(const char *base)
 {
-    base += begins(base, "lib") ? 3 : 0;
-    if (!begins(base, "python"))
+    base += vs_text_begins(base, "lib") ? 3 : 0;
+    if (!vs_text_begins(base, "python"))
         return false;
     base += strlen("python");
     base += strspn(base, "0123456789.");
-    base += begins(base, "t") || begins(base, "d"); /* without a global lock; for debugging */
-    return !*base || begins(base, ".so") || begins(base, "so");
+    base += vs_text_begins(base, "t") || vs_text_begins(base, "d"); /* without a global lock; for debugging */
+    return !*base || vs_text_begins(base, ".so") || vs_text_begins(base, "so");
 }
 
 bool vs_library_installed(const char *path, char *name)
 {
     static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib", "/usr/local/lib",
                                           "/usr/local/cuda", "/opt/", NULL};
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = vs_text_base_name(path);
     if (is_interpreter(base)) {
         snprintf(name, VS_PACKAGE_MAX, "python");
         return true;
     }
     bool installed = is_passed_through(base) || vs_python_is_library(path);
     for (size_t i = 0; !installed && folders[i]; i++)
-        installed = begins(path, folders[i]);
+        installed = vs_text_begins(path, folders[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (begins(base, known[i].prefix)) {
+        if (vs_text_begins(base, known[i].prefix)) {
             snprintf(name, VS_PACKAGE_MAX, "%s", known[i].name);
             return true;
         }
@@ -201,5 +191,5 @@ const char *vs_library_of_header(const char *file)
     for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
         if (strstr(file, headers[i].folder))
             return headers[i].name;
-    return file && begins(file, "/usr/include/") ? "system header" : NULL;
+    return file && vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
 }

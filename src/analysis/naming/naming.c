@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/naming/library.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 129 /* the maximum recorded depth, and the mark for more */
 #define INLINE_MAX 16
@@ -15,7 +16,7 @@
 static bool starts_with_any(const char *text, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++)
-        if (strncmp(text, *prefixes, strlen(*prefixes)) == 0)
+        if (vs_text_begins(text, *prefixes))
             return true;
     return false;
 }
@@ -48,8 +49,7 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
         "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
     if (starts_with_any(module, modules))
         return true;
-    const char *base = file ? strrchr(file, '/') : NULL;
-    base = base ? base + 1 : file;
+    const char *base = file ? vs_text_base_name(file) : NULL;
     if (base && (strcmp(base, "cuda_runtime.h") == 0 || strcmp(base, "cuda_runtime_api.h") == 0))
         return true;
     return starts_with_any(bare_name(function), functions);
@@ -115,13 +115,12 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
 
 char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max)
 {
-    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
     if (!frame->file)
         snprintf(out, max, "%s", frame->function);
     else if (!frame->line)
-        snprintf(out, max, "%s (%s)", frame->function, slash ? slash + 1 : frame->file);
+        snprintf(out, max, "%s (%s)", frame->function, vs_text_base_name(frame->file));
     else
-        snprintf(out, max, "%s (%s:%u)", frame->function, slash ? slash + 1 : frame->file,
+        snprintf(out, max, "%s (%s:%u)", frame->function, vs_text_base_name(frame->file),
                  frame->line);
     return out;
 }

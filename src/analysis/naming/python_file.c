@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vs_text.h"
+
 #define STACK_MAX 129
 
 /* Python frames without a file, or of files that no one wrote by hand. */
@@ -107,7 +109,7 @@ static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
     if (inside)
         return set_package(name, inside);
     for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
-        if (strncmp(path, generated[i].start, strlen(generated[i].start)) == 0)
+        if (vs_text_begins(path, generated[i].start))
             return set_name(name, generated[i].name, VS_PACKAGE_MAX);
     if (strstr(path, "/vramscope/python/"))
         return set_name(name, "vramscope", VS_PACKAGE_MAX);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vs_text.h"
+
 #define NAME_MAX_BYTES 96
 
 /* Overloads with small letters, a longer one before those that it ends with. */
@@ -55,11 +57,6 @@ static const struct {
     {"type_as", "Tensor.type_as"},
 };
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* The operation without its overload. */
 static void cut_overload(char *name)
 {
@@ -83,7 +80,7 @@ bool vs_torch_operation(const char *function, char *out, size_t size)
 {
     static const char prefix[] = "at::_ops::";
     char name[NAME_MAX_BYTES];
-    if (!begins(function, prefix))
+    if (!vs_text_begins(function, prefix))
         return false;
     function += sizeof prefix - 1;
     size_t length = strcspn(function, ":(");
@@ -98,9 +95,9 @@ bool vs_torch_operation(const char *function, char *out, size_t size)
             return true;
         }
     }
-    if (begins(name, "_scaled_dot_product_"))
+    if (vs_text_begins(name, "_scaled_dot_product_"))
         snprintf(out, size, "nn.functional.scaled_dot_product_attention");
-    else if (begins(name, "new_") || (name[0] != '_' && name[strlen(name) - 1] == '_'))
+    else if (vs_text_begins(name, "new_") || (name[0] != '_' && name[strlen(name) - 1] == '_'))
         snprintf(out, size, "Tensor.%s", name); /* a method; those that end with _ work in place */
     else
         snprintf(out, size, "torch.%s", name);

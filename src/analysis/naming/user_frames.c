@@ -6,6 +6,7 @@
 
 #include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 129
 
@@ -148,14 +149,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(1469598103934665603);
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash | 1;
-}
-
 enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_PACKAGE };
 
 /* Whose code *index* is: an OWNER, or above those the hash of a package's name. */
@@ -174,7 +167,9 @@ static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owner
     else if (!vs_python_library(reader, module->path, library))
         *out = OWNER_USER;
     else
-        *out = starts_others(library) ? OWNER_NOBODY : hash_text(library) | OWNER_PACKAGE << 2;
+        *out = starts_others(library)
+                   ? OWNER_NOBODY
+                   : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 2 | 1;
     return vs_map_put(owners, (uint64_t)index + 1, *out);
 }
 

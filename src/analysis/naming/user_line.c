@@ -16,6 +16,7 @@
 #include "analysis/naming/naming.h"
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/python_file.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 129
 #define MARK_PREFIX "at "
@@ -25,7 +26,7 @@
 
 static bool is_line_mark(const char *name)
 {
-    return strncmp(name, MARK_PREFIX, strlen(MARK_PREFIX)) == 0 && strrchr(name, ':');
+    return vs_text_begins(name, MARK_PREFIX) && strrchr(name, ':');
 }
 
 void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reader,
@@ -44,12 +45,6 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
         mark->depth++;
     else if (event->kind == VS_EVENT_range_pop && mark->depth-- == 0)
         *mark = (struct vs_line_mark){0};
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* Opens a source file for reading. The path comes from the trace: only regular files of a usual size
@@ -102,7 +97,7 @@ static const char *python_text(struct vs_arena *memory, const char *path, unsign
     char text[SOURCE_MAX + 512], code[SOURCE_MAX + 8];
     bool shown = source && read_source(path, line, code);
     snprintf(text, sizeof text, shown ? "%s (%.255s:%u)" : "%s%.255s:%u", shown ? code : "",
-             base_name(path), line);
+             vs_text_base_name(path), line);
     return vs_text_copy(memory, vs_text_clean(text));
 }
 
@@ -152,7 +147,7 @@ static const char *native_text(const struct vs_reader *reader, struct vs_symbols
         return vs_text_copy(memory, vs_text_clean(torch));
     if (chain[0].file && chain[0].line)
         snprintf(text, sizeof text, "%.200s (%.200s:%u)", chain[0].function,
-                 base_name(chain[0].file), chain[0].line);
+                 vs_text_base_name(chain[0].file), chain[0].line);
     else
         snprintf(text, sizeof text, "%.400s", chain[0].function);
     return vs_text_copy(memory, vs_text_clean(text));

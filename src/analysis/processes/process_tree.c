@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_text.h"
+
 #define LOOK_EVENTS 4096u /* the `process` event is among the first */
 /* the kernel reports start times in steps of 10 ms, and a child may be scheduled late */
 #define FORK_SLACK_NS UINT64_C(20000000)
@@ -19,12 +21,6 @@ static const char *keep(struct vs_arena *arena, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum vs_err take_process(struct vs_tree *tree, struct vs_tree_member *m,
                                 const struct vs_reader *reader, const struct vs_event *event)
 {
@@ -34,7 +30,7 @@ static enum vs_err take_process(struct vs_tree *tree, struct vs_tree_member *m,
     m->born_ns = event->process.born_ns;
     m->start_ns = event->process.start_ns;
     m->start_realtime_ns = event->process.start_realtime_ns;
-    m->program = keep(&tree->arena, base_name(vs_reader_string(reader, event->process.exe)));
+    m->program = keep(&tree->arena, vs_text_base_name(vs_reader_string(reader, event->process.exe)));
     m->host = keep(&tree->arena, vs_reader_string(reader, event->process.host));
     m->boot = keep(&tree->arena, vs_reader_string(reader, event->process.boot));
     m->lineage = keep(&tree->arena, vs_reader_string(reader, event->process.lineage));

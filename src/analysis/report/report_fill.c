@@ -12,6 +12,7 @@
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
 
 #define KERNELS_DEFAULT 50
@@ -77,8 +78,7 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
     report->policy = text_of(report, replay, process->process.policy);
     if (!report->exe || !report->cmdline || !report->host || !report->version || !report->policy)
         return VS_ERR_NOMEM;
-    const char *slash = strrchr(report->exe, '/');
-    report->program = slash ? slash + 1 : report->exe;
+    report->program = vs_text_base_name(report->exe);
     const struct vs_steps *steps = &replay->phases.steps;
     report->steps = (struct vs_report_steps){
         .begun = steps->begun, .done = steps->done, .total_ns = steps->total_ns,

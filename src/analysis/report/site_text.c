@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vs_text.h"
 #include "trace/format/event.h"
 
 /* Whether "operator()" ends before *length*. */
@@ -85,8 +86,7 @@ static size_t append_place(char *out, size_t at, const struct vs_report_frame *f
     if (frame->file && frame->line && *file && strcmp(*file, frame->file) == 0) {
         snprintf(where, sizeof where, ":%u", frame->line);
     } else if (frame->file && frame->line) {
-        const char *slash = strrchr(frame->file, '/');
-        snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file, frame->line);
+        snprintf(where, sizeof where, " (%.280s:%u)", vs_text_base_name(frame->file), frame->line);
         *file = frame->file;
     }
     return append(out, at, where, (int)strlen(where));

@@ -15,6 +15,7 @@
 #include "analysis/report/site_fold.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define SITES_DEFAULT 50
 #define API_TEXT_MAX 128
@@ -280,11 +281,6 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
     return VS_OK;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* The index of the next frame that is shown, from *i* on. */
 static size_t shown(const struct vs_report_site *site, size_t i)
 {
@@ -295,18 +291,18 @@ static size_t shown(const struct vs_report_site *site, size_t i)
 
 bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b)
 {
-    if (a->family != b->family || a->level != b->level || !same_text(a->line, b->line) ||
+    if (a->family != b->family || a->level != b->level || !vs_text_same(a->line, b->line) ||
         !a->frame_count != !b->frame_count)
         return false;
     if (a->line)
         return true;
     if (a->frame_count == 0)
-        return same_text(a->api, b->api);
+        return vs_text_same(a->api, b->api);
     size_t i = shown(a, a->wrappers), k = shown(b, b->wrappers);
     while (i < a->frame_count && k < b->frame_count) {
         const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[k];
-        if (x->line != y->line || !same_text(x->function, y->function) ||
-            !same_text(x->file, y->file))
+        if (x->line != y->line || !vs_text_same(x->function, y->function) ||
+            !vs_text_same(x->file, y->file))
             return false;
         i = shown(a, i + 1);
         k = shown(b, k + 1);
@@ -316,14 +312,12 @@ bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    for (; text && *text; text++) /* FNV-1a */
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+    return vs_text_hash(vs_text_hash(hash, text ? text : ""), "\xff");
 }
 
 uint64_t vs_summary_text_hash(const struct vs_report_site *site)
 {
-    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325) ^ site->family << 8 ^ (uint64_t)site->level, site->line);
+    uint64_t hash = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level, site->line);
     if (!site->line && !site->frame_count)
         hash = hash_text(hash, site->api);
     for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
@@ -340,7 +334,7 @@ static void merge(struct vs_report_site *into, const struct vs_report_site *from
         into->lifetime_mean_ns = (uint64_t)(((double)into->lifetime_mean_ns * (double)into->frees +
                                              (double)from->lifetime_mean_ns * (double)from->frees) /
                                             (double)frees);
-    if (!same_text(into->through, from->through))
+    if (!vs_text_same(into->through, from->through))
         into->through = NULL;
     into->stacks += from->stacks;
     into->bytes += from->bytes;

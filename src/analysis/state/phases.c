@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 #include "trace/format/event.h"
 
 #define PART_TEXT_MAX 120 /* of a name in a path */
@@ -99,10 +100,8 @@ static char *copy_name(struct vs_phases *phases, const char *text, size_t length
 
 static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
 {
-    uint64_t h = UINT64_C(1469598103934665603) ^ parent;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return h ? h : 1;
+    uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START ^ parent, name, length);
+    return hash ? hash : 1;
 }
 
 /* The child *name* of *parent*, added when new. Names with the same hash take the next free key, so

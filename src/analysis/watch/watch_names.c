@@ -12,16 +12,11 @@
 #include "analysis/report/site_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/watch/watch_internal.h"
+#include "base/vs_text.h"
 
 #define STACK_MAX 128
 #define NAME_FRAMES 4
 #define CHAIN_FRAMES 12
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* The API, where no stack was recorded; else the innermost place that is not in a driver library. */
 static void substitute(struct vs_watch *w, const struct vs_site *site, char *out)
@@ -40,7 +35,7 @@ static void substitute(struct vs_watch *w, const struct vs_site *site, char *out
         bool framework;
         if (!module || !vs_library_of_module(module->path, exe, name, &framework))
             continue;
-        snprintf(out, VS_WATCH_NAME_MAX, "%.200s+0x%" PRIx64, base_name(module->path),
+        snprintf(out, VS_WATCH_NAME_MAX, "%.200s+0x%" PRIx64, vs_text_base_name(module->path),
                  frames[i].pc - module->base);
         break;
     }

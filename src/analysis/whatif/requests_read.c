@@ -11,6 +11,7 @@
 
 #include "analysis/whatif/requests_reading.h"
 #include "base/vs_limit_spec.h"
+#include "base/vs_text.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 #define ORDERED_API "vramscope_torch_alloc"
@@ -361,8 +362,7 @@ static void take_process(struct vs_requests_reading *r)
 {
     struct vs_whatif_recorded *recorded = &r->log->recorded;
     const char *exe = vs_reader_string(r->reader, r->event->process.exe);
-    const char *slash = strrchr(exe, '/');
-    strncpy(recorded->program, slash ? slash + 1 : exe, sizeof recorded->program - 1);
+    strncpy(recorded->program, vs_text_base_name(exe), sizeof recorded->program - 1);
     const struct vs_policy *policy =
         vs_policy_of_trace(vs_reader_string(r->reader, r->event->process.policy));
     recorded->cached = policy && !r->framework;

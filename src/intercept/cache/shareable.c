@@ -8,26 +8,19 @@
 
 #include <sys/stat.h>
 
+#include "base/vs_text.h"
+
 #define FABRIC_BYTES 64 /* CUmemFabricHandle, since CUDA 12.3 */
 #define FABRIC_TYPE 8u
 
-uint64_t vs_mix(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *b = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 uint64_t vs_shareable_identity(const void *fabric, int fd, unsigned type)
 {
-    const uint64_t basis = UINT64_C(0xcbf29ce484222325);
     struct stat file;
     if (type == FABRIC_TYPE)
-        return fabric ? vs_mix(basis, fabric, FABRIC_BYTES) : 0;
+        return fabric ? vs_text_hash_bytes(VS_TEXT_HASH_START, fabric, FABRIC_BYTES) : 0;
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(fd, &file) ||
         !S_ISREG(file.st_mode))
         return 0;
-    uint64_t id = vs_mix(basis, &file.st_dev, sizeof file.st_dev);
-    return vs_mix(id, &file.st_ino, sizeof file.st_ino);
+    uint64_t id = vs_text_hash_bytes(VS_TEXT_HASH_START, &file.st_dev, sizeof file.st_dev);
+    return vs_text_hash_bytes(id, &file.st_ino, sizeof file.st_ino);
 }

@@ -6,11 +6,7 @@
 #define VS_SHAREABLE_H
 
 #include <cuda.h>
-#include <stddef.h>
 #include <stdint.h>
-
-/* vs_mix: extends *hash* by *bytes*. */
-uint64_t vs_mix(uint64_t hash, const void *data, size_t bytes);
 
 /* vs_shareable_identity: a number for the memory of a handle of *type*: the same for all its
  * handles, and unique. *fabric*: the bytes of a handle of that type, may be NULL; *fd*: the

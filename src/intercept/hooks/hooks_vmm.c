@@ -5,6 +5,7 @@
  * addresses are not memory. Our own mappings (vmm_ops.c) call the real functions without passing
  * here. */
 #include "intercept/cache/room.h"
+#include "base/vs_text.h"
 #include "intercept/cache/shareable.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -155,16 +156,16 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 /* Identifies the part of an array that a tile covers. */
 static uint64_t place_of(const CUarrayMapInfo *info)
 {
-    uint64_t hash = vs_mix(1, &info->subresourceType, sizeof info->subresourceType);
+    uint64_t hash = vs_text_hash_bytes(1, &info->subresourceType, sizeof info->subresourceType);
     if (info->subresourceType == CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL) {
-        hash = vs_mix(hash, &info->subresource.miptail.layer, sizeof(unsigned));
-        hash = vs_mix(hash, &info->subresource.miptail.offset, sizeof(unsigned long long));
+        hash = vs_text_hash_bytes(hash, &info->subresource.miptail.layer, sizeof(unsigned));
+        hash = vs_text_hash_bytes(hash, &info->subresource.miptail.offset, sizeof(unsigned long long));
     } else {
         const unsigned at[] = {
             info->subresource.sparseLevel.level, info->subresource.sparseLevel.layer,
             info->subresource.sparseLevel.offsetX, info->subresource.sparseLevel.offsetY,
             info->subresource.sparseLevel.offsetZ};
-        hash = vs_mix(hash, at, sizeof at);
+        hash = vs_text_hash_bytes(hash, at, sizeof at);
     }
     return hash >> 1; /* UINT64_MAX means all */
 }

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/vs_text.h"
 #include "intercept/cupti/cupti_guard.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
@@ -135,7 +136,7 @@ void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry
     bool old = entry & VS_ROUTE_DLSYM_OLD, versioned = entry & VS_ROUTE_DLVSYM;
     void *real = versioned ? (void *)vs_real_dlvsym(old) : (void *)vs_real_dlsym(old);
     atomic_store_explicit(&vs_route_next[entry], real, memory_order_release);
-    if (name && !versioned && strncmp(name, "cupti", strlen("cupti")) == 0)
+    if (name && !versioned && vs_text_begins(name, "cupti"))
         return route_cupti(handle, name, third, old);
     if (!name || !name_is_cuda(name))
         return real;

@@ -14,6 +14,7 @@
 
 #include "base/vs_log.h"
 #include "base/vs_option.h"
+#include "base/vs_text.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/ipc_token.h"
 
@@ -38,7 +39,7 @@ static int shares_memory(struct dl_phdr_info *info, size_t size, void *arg)
     const char *name = slash ? slash + 1 : info->dlpi_name;
     (void)size;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+        if (vs_text_begins(name, names[i]))
             *found = names[i];
     }
     return *found != NULL;

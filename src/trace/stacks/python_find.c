@@ -19,6 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/vs_text.h"
 #include "trace/stacks/object_symbols.h"
 #include "trace/stacks/python.h"
 
@@ -150,8 +151,7 @@ static bool is_interpreter_alone(const char *name)
         exe[n > 0 ? n : 0] = 0;
         name = exe;
     }
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
+    name = vs_text_base_name(name);
     return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
 }
 

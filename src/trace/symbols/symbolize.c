@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_text.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
 #include "trace/symbols/trace_symbols.h"
@@ -52,12 +53,6 @@ static enum vs_err list_places(const struct vs_reader *reader, struct symbolize_
     return VS_OK;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Counts a *module* with *places* places and *named* names. */
 static enum vs_err count_module(struct vs_symbolize_result *out, const struct vs_module *module,
                                 size_t places, size_t named)
@@ -72,7 +67,7 @@ static enum vs_err count_module(struct vs_symbolize_result *out, const struct vs
     if (!larger)
         return VS_ERR_NOMEM;
     out->unnamed = larger;
-    char *name = strdup(base_name(module->path));
+    char *name = strdup(vs_text_base_name(module->path));
     if (!name)
         return VS_ERR_NOMEM;
     larger[out->unnamed_count++] = (struct vs_symbolize_module){name, places, named};

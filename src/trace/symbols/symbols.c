@@ -17,6 +17,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 #include "trace/format/format.h"
 #include "trace/symbols/symbol_cache.h"
 #include "trace/symbols/symbol_worker.h"
@@ -75,12 +76,6 @@ static const char *keep(struct vs_symbols *s, const char *text)
     return copy ? memcpy(copy, text, bytes) : "?";
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* --- objects --- */
 
 static struct vs_debug_query query_of(const struct vs_symbols *s, const struct object *object)
@@ -122,7 +117,7 @@ static struct object *get_object(struct vs_symbols *s, const struct vs_module *m
     if (!object || vs_map_put(&s->by_build, key, (uint64_t)(uintptr_t)object))
         return NULL;
     object->path = module->path;
-    object->name = base_name(module->path);
+    object->name = vs_text_base_name(module->path);
     object->build_id = module->build_id;
     object->number = s->object_count++;
     object->names.budget = OBJECT_BUDGET;
@@ -307,7 +302,7 @@ static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
     *out = (struct vs_symbol){.function = module->function,
                               .file = *module->path ? module->path : NULL,
                               .line = (unsigned)(frame->pc - module->base),
-                              .module = base_name(module->path),
+                              .module = vs_text_base_name(module->path),
                               .known = 1};
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 
 static const char *of_copies(const struct vs_quantity *quantity)
 {
@@ -233,9 +234,7 @@ char *vs_check_rule(char *out, const struct vs_budget_row *row)
 
 static uint64_t mix(uint64_t hash, const char *text)
 {
-    for (; *text; text++) /* FNV-1a */
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+    return vs_text_hash(vs_text_hash(hash, text), "\xff");
 }
 
 static uint64_t mix_number(uint64_t hash, size_t number)
@@ -274,7 +273,7 @@ char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict
                            const struct vs_budget_row *row)
 {
     char text[VS_SITE_NAME_MAX], subject[VS_CHECK_LINE_MAX];
-    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), verdict->process);
+    uint64_t hash = mix(VS_TEXT_HASH_START, verdict->process);
     hash = mix(hash, vs_check_subject(subject, row));
     hash = mix(hash, row->of_baseline ? "baseline" : "limit");
     if (row->culprit_count)

@@ -28,6 +28,7 @@
 #include "analysis/state/vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
 #include "viewer/chrome/chrome_stack.h"
@@ -147,9 +148,9 @@ static struct device_view *device_view(struct chrome *c, unsigned account)
 static void name_process(struct chrome *c)
 {
     const struct vs_event *process = &c->replay->process;
-    const char *exe = text(c, process->process.exe), *slash = strrchr(exe, '/');
+    const char *exe = text(c, process->process.exe);
     uint64_t pid = process->process.pid;
-    vs_emit_name(&c->emit, "process_name", pid, 0, slash ? slash + 1 : exe);
+    vs_emit_name(&c->emit, "process_name", pid, 0, vs_text_base_name(exe));
     vs_emit_order(&c->emit, "process_sort_index", pid, 0, 0);
     vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
 }

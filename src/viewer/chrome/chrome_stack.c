@@ -11,6 +11,7 @@
 
 #include "analysis/naming/naming.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 #include "viewer/common/json_writer.h"
 
 #define STACKS_MAX 65536u
@@ -25,12 +26,9 @@ static const char *keep(struct vs_chrome_stacks *stacks, const char *text)
     return kept ? strcpy(kept, text) : NULL;
 }
 
-/* FNV-1a */
 static uint64_t key_of(uint64_t caller, const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ caller;
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    uint64_t hash = vs_text_hash(VS_TEXT_HASH_START ^ caller, name);
     return hash ? hash : 1;
 }
 

@@ -10,17 +10,13 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define TEXT_MAX 2048
 
 static uint64_t hash_frame(const char *name, const char *library)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    for (const char *p = library; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    return hash;
+    return vs_text_hash(vs_text_hash(VS_TEXT_HASH_START, name), library);
 }
 
 /* "forward (net.py)". */

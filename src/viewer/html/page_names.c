@@ -10,20 +10,12 @@
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define SITES_MAX 4000
 #define NODES_MAX 40000
 #define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
 #define LABEL_FRAMES 4      /* as the report's lists */
-
-/* FNV-1a */
-static uint64_t hash_of(const void *bytes, size_t count)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const unsigned char *p = bytes, *end = p + count; p < end; p++)
-        hash = (hash ^ *p) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 /* Copies at most NAME_BYTES_MAX bytes of *text*, cut between characters. */
 static const char *keep(struct vs_page_names *names, const char *text)
@@ -45,7 +37,7 @@ static const char *keep(struct vs_page_names *names, const char *text)
 static enum vs_err number_of(struct vs_page_names *names, struct vs_page_texts *texts,
                              const char *text, uint32_t *out)
 {
-    uint64_t key = hash_of(text, strlen(text));
+    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, text, strlen(text));
     const uint64_t *found;
     for (key |= key == 0; (found = vs_map_get(&texts->by_hash, key)); key = key + 1 ? key + 1 : 1) {
         if (strncmp(texts->items[*found], text, NAME_BYTES_MAX - 4) == 0 &&
@@ -68,7 +60,7 @@ static enum vs_err number_of(struct vs_page_names *names, struct vs_page_texts *
 static enum vs_err add_node(struct vs_page_names *names, const struct vs_page_node *node,
                             uint32_t *out)
 {
-    uint64_t key = hash_of(node, sizeof *node);
+    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, node, sizeof *node);
     const uint64_t *found;
     for (key |= key == 0; (found = vs_map_get(&names->by_node, key)); key = key + 1 ? key + 1 : 1) {
         if (memcmp(&names->nodes[*found - 1], node, sizeof *node) == 0) {

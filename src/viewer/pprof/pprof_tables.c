@@ -9,6 +9,7 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 /* Fields of profile.proto. */
 enum { PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6 };
@@ -21,17 +22,10 @@ enum {
     MAPPING_HAS_INLINES = 10
 };
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash ? hash : 1;
-}
-
 enum vs_err vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out)
 {
-    uint64_t key = hash_text(text);
+    uint64_t key = vs_text_hash(VS_TEXT_HASH_START, text);
+    key += key == 0;
     const uint64_t *found;
     *out = 0;
     if (!*text)

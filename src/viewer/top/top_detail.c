@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "viewer/top/top_internal.h"
 
 #define LABEL 11u   /* columns */
@@ -12,12 +13,6 @@
 #define URGENT_STEPS 20u
 #define CHAIN_ROWS 3u
 #define BAR_MAX 40u
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* The script among the words of a Python command line; NULL without one. */
 static const char *script_of(const char *cmdline)
@@ -34,14 +29,14 @@ static const char *script_of(const char *cmdline)
 
 char *vs_top_program(char *out, const struct vs_watch_view *view)
 {
-    const char *name = base_name(view->exe), *script;
+    const char *name = vs_text_base_name(view->exe), *script;
     int length = VS_TOP_PROGRAM_MAX - 1;
     if (strncmp(name, "python", 6) == 0 && (script = script_of(view->cmdline))) {
         name = script;
         length = (int)strcspn(script, " ");
     }
     snprintf(out, VS_TOP_PROGRAM_MAX, "%.*s", length < VS_TOP_PROGRAM_MAX ? length : 63,
-             *name ? name : view->path ? base_name(view->path) : "?");
+             *name ? name : view->path ? vs_text_base_name(view->path) : "?");
     return out;
 }
 

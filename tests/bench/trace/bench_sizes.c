@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/vs_text.h"
 #include "bench_trace.h"
 #include "snapshot_feed.h"
 #include "trace/record/compress.h"
@@ -138,12 +139,6 @@ static void report_reading(struct vs_snapshot *s)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool bench_snapshots(char **paths, int count, double limit)
 {
     struct vs_snapshot *snapshots[64];
@@ -163,7 +158,7 @@ bool bench_snapshots(char **paths, int count, double limit)
         }
         double number = (double)vs_snapshot_events(s);
         double plain = (double)record(s, 1, false), digits = (double)record(s, 1, true);
-        printf("  %-44s %8.0f %8.2f %8.2f\n", base_name(paths[i]), number, plain / number,
+        printf("  %-44s %8.0f %8.2f %8.2f\n", vs_text_base_name(paths[i]), number, plain / number,
                digits / number);
         bytes += plain;
         bytes_digits += digits;
