@@ -10,7 +10,6 @@ import argparse
 import os
 import subprocess
 import sys
-import tempfile
 from typing import List, Optional
 
 from vramscope import commands, library
@@ -37,9 +36,9 @@ def _say(text: str) -> None:
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m vramscope demo",
                                      description=(__doc__ or "").split("\n\n")[1])
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="where the trace and the page go "
-                        "(default: a new folder in the system's temporary folder)")
-    folder = parser.parse_args(arguments).output or tempfile.mkdtemp(prefix="vramscope-demo-")
+    parser.add_argument("-o", "--output", metavar="FOLDER", default="vramscope-demo",
+                        help="folder of the trace and the page (default: %(default)s)")
+    folder = parser.parse_args(arguments).output
     try:
         os.makedirs(folder, exist_ok=True)
         return _show(folder)

@@ -118,6 +118,15 @@ def demo(package):
     assert "verdict  growth" in out and "keep_for_debugging" in out, out
     page = re.search(r"file://(\S+\.html)\n$", out).group(1)
     assert pathlib.Path(page).read_text(encoding="utf-8").lower().startswith("<!doctype html>"), page
+    # again and again without -o: the same folder, and none in the system's
+    temporary = os.path.join(package.scratch, "temporary")
+    os.mkdir(temporary)
+    package.env["TMPDIR"] = temporary
+    for _ in range(2):
+        out, _ = package.run("-m", "vramscope", "demo")
+        assert "vramscope-demo/demo.html" in out, out
+    assert sorted(os.listdir(os.path.join(package.scratch, "vramscope-demo"))) == ["demo.html", "demo.vst"]
+    assert not os.listdir(temporary), os.listdir(temporary)
 
 
 def locations(package):
