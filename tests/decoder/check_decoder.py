@@ -270,6 +270,7 @@ def run_program(folder, tool, options, program, arguments, kill_after=None, full
     process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
                                ["--", program] + arguments,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
+                               env=dict(os.environ, TMPDIR=folder),  # what a killed command leaves
                                start_new_session=True,
                                preexec_fn=(lambda: fill(full)) if full else None)
     deadline = time.time() + 60
