@@ -184,15 +184,15 @@ function box(node, x, wide, above) {
 /* Draws *node* and what is called from it; returns the greatest depth and the number left out. */
 function place(first, x, wide) {
   let deepest = first.depth, hidden = 0;
-  const todo = [[first, x, wide]];
-  while (todo.length) {
-    const [node, from, room] = todo.pop();
+  const pending = [[first, x, wide]];
+  while (pending.length) {
+    const [node, from, room] = pending.pop();
     box(node, from, room, false);
     deepest = Math.max(deepest, node.depth);
     let at = from;
     for (const child of [...node.children].sort((a, b) => value(b) - value(a))) {
       const part = value(node) ? room * value(child) / value(node) : 0;
-      if (part >= NARROWEST) todo.push([child, at, part]);
+      if (part >= NARROWEST) pending.push([child, at, part]);
       else hidden += 1;
       at += part;
     }

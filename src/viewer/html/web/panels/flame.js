@@ -24,9 +24,9 @@ function layOut(zoomed, metric, least) {
     let depth = 0;
     for (let node = zoomed.parent; node; node = node.parent)
         boxes.unshift({node, x: 0, width: 1});
-    const todo = [{node: zoomed, x: 0, width: 1}];
-    while (todo.length) {
-        const box = todo.pop();
+    const pending = [{node: zoomed, x: 0, width: 1}];
+    while (pending.length) {
+        const box = pending.pop();
         boxes.push(box);
         depth = Math.max(depth, box.node.depth + 1);
         const whole = flameValue(box.node, metric);
@@ -37,7 +37,7 @@ function layOut(zoomed, metric, least) {
             if (width < least)
                 narrow++;
             else
-                todo.push({node, x, width});
+                pending.push({node, x, width});
             x += width;
         }
     }
@@ -274,13 +274,13 @@ export function mountFlame(element, {trace, state}) {
         rows() {
             const rows = [['depth', 'function', 'file', 'line', 'bytes', 'blocks', 'stack']];
             const zoomed = view.root && frameAt(view.root, state.get('zoom'));
-            const todo = zoomed ? [[zoomed, '']] : [];
-            while (todo.length) {
-                const [node, above] = todo.pop();
+            const pending = zoomed ? [[zoomed, '']] : [];
+            while (pending.length) {
+                const [node, above] = pending.pop();
                 const stack = above ? `${above};${node.name}` : node.name;
                 rows.push([node.depth, node.name, node.file, node.line, node.bytes, node.blocks, stack]);
                 for (const child of [...node.children].reverse())
-                    todo.push([child, stack]);
+                    pending.push([child, stack]);
             }
             return rows;
         },

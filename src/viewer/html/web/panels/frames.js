@@ -97,14 +97,14 @@ export function buildFrames(head, sums, {inverted, libraries}) {
 }
 
 function orderFrames(root) {
-    const todo = [root];
-    while (todo.length) {
-        const node = todo.pop();
+    const pending = [root];
+    while (pending.length) {
+        const node = pending.pop();
         node.keys = null;
         node.children.sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
         node.children.forEach((child, i) => {
             child.index = i;
-            todo.push(child);
+            pending.push(child);
         });
     }
 }
@@ -141,9 +141,9 @@ export function searchFrames(root, text) {
     const found = new Set();
     let bytes = 0;
     let blocks = 0;
-    const todo = [[root, false]];
-    while (todo.length) {
-        const [node, inside] = todo.pop();
+    const pending = [[root, false]];
+    while (pending.length) {
+        const [node, inside] = pending.pop();
         const hit = node !== root && `${node.name} ${node.file}:${node.line}`.toLowerCase().includes(wanted);
         if (hit)
             found.add(node);
@@ -152,7 +152,7 @@ export function searchFrames(root, text) {
             blocks += node.blocks;
         }
         for (const child of node.children)
-            todo.push([child, inside || hit]);
+            pending.push([child, inside || hit]);
     }
     return {found, bytes, blocks};
 }
