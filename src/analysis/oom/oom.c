@@ -170,6 +170,7 @@ static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *repla
     }
     uint64_t available = oom->free_bytes + oom->empty_bytes;
     oom->missing = oom->need > available ? oom->need - available : 0;
+    oom->missing_unknown = !oom->missing && !oom->free_known;
     return VS_OK;
 }
 

@@ -94,6 +94,7 @@ struct vs_oom {
                                 * Unknown where the device did not report it, or the limit was
                                 * reached first */
     uint64_t missing;       /* need - free - empty segments; 0 when that is enough */
+    bool missing_unknown;   /* missing is 0, but the device did not say how much was free */
     uint64_t family[VS_FAMILY_COUNT]; /* live bytes at the failure */
     struct vs_report_sites sites;     /* live at the failure */
     uint64_t live, live_peak; /* of the user's level: a framework's tensors and memory outside of

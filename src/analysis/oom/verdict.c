@@ -61,15 +61,14 @@ static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
         uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : 0;
-        bool known = oom->missing > 0; /* otherwise the driver did not say what was free */
-        if (!bytes || oom->cause_count == VS_CAUSES_MAX ||
-            (!known && (verdicts[i] != &vs_verdict_growth || !is_large(oom, verdicts[i], bytes))))
+        bool large = bytes && is_large(oom, verdicts[i], bytes);
+        /* without the missing bytes, only a large share is a cause */
+        if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
             continue;
         const struct vs_report_site *site = verdicts[i]->guilty ? verdicts[i]->guilty(oom) : NULL;
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
-            is_large(oom, verdicts[i], bytes) ||
-                (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
+            large || (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
             site && (site->count || site->frame_count) ? site : NULL};
     }
 }
@@ -447,6 +446,8 @@ struct vs_size_pair vs_oom_sizes(uint64_t a, uint64_t b)
 
 void vs_oom_explain_missing(struct vs_oom *oom)
 {
+    if (oom->missing_unknown)
+        vs_oom_evidence(oom, "the device did not report its free memory: the missing bytes are unknown");
     if (oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(oom->need, vs_oom_available(oom));
@@ -498,7 +499,8 @@ void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)
     if (!cause)
         return;
     struct vs_size_pair two = vs_sizes_apart(cause->bytes, oom->missing);
-    vs_oom_evidence(oom, cause->suffices
+    vs_oom_evidence(oom, oom->missing_unknown ? "without %s the device would have had %s more"
+                         : cause->suffices
                              ? "without %s the device would have had %s more: the request fits"
                              : "without %s the device would have had %s more: not sufficient alone",
                     verdict->noun, two.a);

@@ -344,6 +344,29 @@ static void a_live_spike_that_makes_others_fail_is_a_spike(void **state)
     done(&b, oom);
 }
 
+/* The missing bytes are unknown to every cause, not to growth alone. */
+static void a_spike_is_the_verdict_where_free_memory_is_unknown(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 4; i++)
+        step(&b, i, 40 * MIB, 0);
+    vs_builder_step(&b, 4);
+    b.stack = site_spike(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(5000), 240 * MIB, 240 * MIB);
+    b.stack = site_activation(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 0, 0);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_true(oom->missing_unknown);
+    assert_int_equal(oom->missing, 0);
+    assert_string_equal(oom->verdict->name, "single_spike");
+    assert_int_equal(oom->causes[0].bytes, 240 * MIB);
+    assert_true(has_evidence(oom, false, "the device did not report its free memory: the missing bytes "
+                                         "are unknown"));
+    done(&b, oom);
+}
+
 static void a_spike_between_two_steps_is_a_spike(void **state)
 {
     (void)state;
@@ -1464,6 +1487,7 @@ int main(void)
         cmocka_unit_test(a_spike_above_the_device_is_still_a_spike),
         cmocka_unit_test(a_live_spike_that_makes_others_fail_is_a_spike),
         cmocka_unit_test(a_spike_between_two_steps_is_a_spike),
+        cmocka_unit_test(a_spike_is_the_verdict_where_free_memory_is_unknown),
         cmocka_unit_test(a_large_request_that_every_step_makes_is_not_a_spike),
         cmocka_unit_test(a_spike_is_seen_without_step_marks_when_memory_goes_round),
         cmocka_unit_test(enough_in_pieces_too_small_is_fragmentation),
