@@ -2,12 +2,16 @@
  *
  * Requests of a trace under other settings: what is read, what each setting does, and what ends a
  * run. Each trace is a few events whose outcome is known by the rules of the allocator. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -546,6 +550,29 @@ static void what_no_device_could_hold_is_not_run(void **state)
 
 /* --- the store --- */
 
+/* The calls of the store on its file, where *interrupt* is set: every third one is interrupted, and
+ * the others move a part. */
+static bool interrupt;
+static unsigned calls, interrupted;
+
+static bool is_interrupted(void)
+{
+    bool now = interrupt && calls++ % 3 == 0;
+    interrupted += now;
+    errno = now ? EINTR : errno;
+    return now;
+}
+
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t at)
+{
+    return is_interrupted() ? -1 : syscall(SYS_pwrite64, fd, from, interrupt ? bytes / 2 + 1 : bytes, at);
+}
+
+ssize_t pread(int fd, void *to, size_t bytes, off_t at)
+{
+    return is_interrupted() ? -1 : syscall(SYS_pread64, fd, to, interrupt ? bytes / 2 + 1 : bytes, at);
+}
+
 /* Beyond the chunks in memory the log goes on in a file; two cursors read it independently. */
 static void entries_come_back_from_memory_and_from_the_file(void **state)
 {
@@ -583,6 +610,16 @@ static void entries_come_back_from_memory_and_from_the_file(void **state)
     vs_request_store_free(&store);
 }
 
+/* A signal, as of a profiler's timer, may end any call early. */
+static void the_file_of_the_store_survives_interrupted_calls(void **state)
+{
+    interrupt = true;
+    calls = interrupted = 0;
+    entries_come_back_from_memory_and_from_the_file(state);
+    interrupt = false;
+    assert_true(interrupted >= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +643,7 @@ int main(void)
         cmocka_unit_test(policies_reserve_what_they_take_from_a_device),
         cmocka_unit_test(what_no_device_could_hold_is_not_run),
         cmocka_unit_test(entries_come_back_from_memory_and_from_the_file),
+        cmocka_unit_test(the_file_of_the_store_survives_interrupted_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
