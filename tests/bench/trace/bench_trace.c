@@ -6,6 +6,7 @@
  * reading; a minute out of a large trace.
  *
  *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
+ *   bench_trace --events N --trace FILE    only records N events with 20 native frames, into FILE
  *
  * --window: events of the large trace, 0 skips it. --size-at-most measures only sizes, and fails
  * above this limit. scripts/bench-trace compares heaptrack and memray with this. */
@@ -192,6 +193,7 @@ int main(int argc, char **argv)
 {
     uint64_t events = 2000000, window = 1000000;
     double limit = 0;
+    const char *trace = NULL;
     int at = 1;
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
         if (!strcmp(argv[at], "--events"))
@@ -200,12 +202,19 @@ int main(int argc, char **argv)
             window = strtoull(argv[at + 1], NULL, 10);
         else if (!strcmp(argv[at], "--size-at-most"))
             limit = strtod(argv[at + 1], NULL);
+        else if (!strcmp(argv[at], "--trace"))
+            trace = argv[at + 1];
         else
             break;
     }
     if (at < argc && !strncmp(argv[at], "--", 2)) {
         fprintf(stderr, "bench_trace: %s is not an option of it, or lacks its value\n", argv[at]);
         return 2;
+    }
+    if (trace) {
+        snprintf(bench_path, sizeof bench_path, "%s", trace);
+        record_by_threads("20 native frames on each allocation, 1 thread", events, 1, true);
+        return 0;
     }
     const char *tmp = getenv("TMPDIR");
     snprintf(bench_path, sizeof bench_path, "%.200s/bench_trace.%d.vst", tmp ? tmp : "/tmp",
