@@ -56,7 +56,7 @@ VRAMSCOPE_CLIENT_FN void *vramscope_client_find(void **slot, const char *name)
 {
     void *found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (!found) {
-        void *program = dlopen((const char *)0, RTLD_LAZY); /* the program and what it has loaded */
+        void *program = dlopen((const char *)0, RTLD_LAZY); /* the program and its libraries */
         found = program ? dlsym(program, name) : (void *)0;
         if (program)
             dlclose(program);

@@ -85,7 +85,7 @@ def restart(simulate: Optional[str] = None, output: "Optional[os.PathLike[str] |
 
 
 def environment() -> Dict[str, str]:
-    """The environment for commands that read traces: without what records the program itself."""
+    """The environment for commands that read traces, without the variables that start a recording."""
     hidden = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
     return {key: value for key, value in os.environ.items()
             if key not in hidden and not key.startswith("VRAMSCOPE_")}

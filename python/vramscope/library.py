@@ -17,7 +17,7 @@ FALLBACK_VERSION = "0.1.0"  # as in CMakeLists.txt, which tests compare
 
 
 class Error(RuntimeError):
-    """A request that vramscope could not fulfil; the text says why and what to do."""
+    """A call that failed; the text says why and what to do."""
 
 
 class NotLoaded(Error):

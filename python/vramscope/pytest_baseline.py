@@ -93,7 +93,7 @@ class Baseline:
                 texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}",
                               *measured.sites_text(title, device, value, at_peak=name == "peak"),
                               *measured.more()])
-                break  # what is kept also raises the peak
+                break  # memory still in use also raised the peak: one message is enough
         return texts
 
     def _tolerance(self) -> str:

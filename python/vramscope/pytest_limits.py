@@ -75,7 +75,7 @@ class Limits:
         self.baseline = Baseline.of(config)
 
     def read(self, item: Any) -> List[str]:
-        """Read the markers of a test. Returns what is wrong with them."""
+        """Read the markers of a test. Returns a text for each error in them."""
         limits, wrong = [], []
         for name in _SIGNATURES:
             mark = item.get_closest_marker(name)

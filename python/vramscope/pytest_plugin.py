@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: options, markers, and what happens around each test.
+"""The pytest plugin: options, markers, and the measurement of each test.
 
     pytest --vramscope-simulate h100-80g
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Baselines: the quantities of an accepted run and the call sites that made them up, as a small JSON
- * file (docs/budgets.md) that is kept under version control. An update replaces what this version
- * measures and keeps every other member of the file. Keys are sorted, so that the file of equal runs
- * is equal and a change of it is easy to review. Not thread-safe. */
+ * file (docs/budgets.md) that is kept under version control. An update replaces the quantities that
+ * this version measures and keeps every other member of the file. Keys are sorted: equal runs give
+ * equal files, and changes are easy to review. Not thread-safe. */
 #ifndef VS_BASELINE_H
 #define VS_BASELINE_H
 
@@ -21,7 +21,7 @@ struct vs_baseline;
 /* vs_baseline_new: an empty one; NULL: out of memory. */
 struct vs_baseline *vs_baseline_new(void);
 
-/* vs_baseline_read: VS_ERR_ARG, with what is wrong with the file and what to do in *why*
+/* vs_baseline_read: VS_ERR_ARG, with the error in the file and what to do in *why*
  * (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOT_FOUND, likewise, when there is no such file; VS_ERR_NOMEM. */
 enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why) VS_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a budget consists of: limits on quantities of a program's memory, each for the whole program
- * or for a phase, a test, a process or a device, and what is allowed besides. The options of
+ * or for a phase, a test, a process or a device, and which failures are allowed. The options of
  * `vramscope check` and the keys of a budget file are the same words with the same values, and are
  * parsed here. A budget owns its texts. Not thread-safe. docs/budgets.md describes them. */
 #ifndef VS_BUDGET_KEY_H

@@ -54,7 +54,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
                              const struct vs_baseline *baseline) VS_MUST_CHECK;
 
 /* vs_budget_unmatched: after all runs: a limit that nothing was compared with, because it names a
- * phase, test, process or device that does not occur, or what was not measured; the sentence in *why*
+ * phase, test, process or device that does not occur, or a quantity that was not measured; why in *why*
  * (VS_BUDGET_WHY_MAX bytes). NULL: there is none. A budget must not hold because a name in it is
  * misspelt. */
 const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget, char *why);

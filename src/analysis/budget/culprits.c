@@ -17,7 +17,7 @@ const char *vs_change_name(enum vs_site_change change)
     return names[change];
 }
 
-/* The function's name without what the compiler adds to copies of it. */
+/* The length of the function's name without the suffix that the compiler gives to copies of it. */
 static int function_length(const char *function)
 {
     static const char *const added[] = {".part.", ".constprop.", ".isra.", ".cold"};
@@ -134,7 +134,7 @@ static bool same_line(const struct vs_report_site *a, size_t i, const struct vs_
     return x->line == y->line && strcmp(x->function, y->function) == 0;
 }
 
-/* The frame that tells *site* from the others: an allocation function of the program, which several
+/* The frame that only *site* has at its place: an allocation function of the program, which several
  * call on one line, is passed over. */
 static size_t telling_frame(const struct vs_named_sites *all, const struct vs_report_site *site)
 {

@@ -2,7 +2,7 @@
  *
  * The call sites that make up a quantity, or its difference to a baseline. A call site has a name that
  * survives edits of the source: functions and base names of files, without lines. Several sites of one
- * name are told apart by their order in the source, and matched with the baseline's so that as few
+ * name are distinguished by their order in the source, and matched with the baseline's so that as few
  * bytes as possible differ. */
 #ifndef VS_CULPRITS_H
 #define VS_CULPRITS_H
@@ -50,7 +50,7 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
 
-/* vs_culprit_of: *named*, one of *all*, with its line: that of the frame that tells it from the others.
+/* vs_culprit_of: *named*, one of *all*, with its line: that of the frame that only it has.
  * The change is not set. */
 struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct vs_named_site *named);
 

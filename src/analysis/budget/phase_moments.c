@@ -16,7 +16,7 @@
 
 #define PATH_TEXT_MAX 8192 /* longer paths are cut */
 
-/* An open range: what was allocated when it was opened. */
+/* An open range, with the memory in use when it was opened. */
 struct phase_range_open {
     uint32_t phase;
     unsigned accounts;
@@ -160,7 +160,7 @@ static void opened(struct vs_phase_moments *moments, const struct vs_replay *rep
     size_t kept = kept_ranges(replay, tid);
     struct phase_thread *thread = kept ? thread_of(moments, tid) : NULL;
     if (!thread || thread->count >= kept)
-        return; /* not kept: it is in no phase of its own */
+        return; /* the range is not kept, so it has no phase */
     unsigned accounts = replay->account_count < VS_DEVICES_MAX ? replay->account_count : VS_DEVICES_MAX;
     struct vs_place place = vs_phases_place(&replay->phases, tid);
     struct phase_range_open range = {.phase = place.phase, .accounts = accounts, .domain = domain,

@@ -14,7 +14,7 @@
 #define ENTRY_WORK 64
 #define LEAST_WORK (UINT64_C(1) << 18)
 
-/* What the history so far tells of an address; absent: nothing. */
+/* The state of an address according to the history so far; absent: unknown. */
 enum { IN_USE = 1, FREE_REQUESTED, FREED };
 
 static enum vs_err add_block(struct vs_snapshot_start *s, const struct vs_snapshot_block *block)

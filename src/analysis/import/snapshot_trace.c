@@ -177,8 +177,8 @@ static void free_block(struct snapshot_import *m, unsigned device,
         vs_tiles_drop(tiles, block);
 }
 
-/* A snapshot does not tell how large the device is, but a failure tells how much was free: with what
- * PyTorch held, that is what PyTorch could have had. */
+/* A snapshot does not contain the size of the device, but a failure has its free memory: together with
+ * the memory that PyTorch held, this is the size that PyTorch could use. */
 static uint64_t size_for_pytorch(struct snapshot_import *m, unsigned device, uint64_t free_bytes)
 {
     struct device_state *d = &m->devices[device];

@@ -94,7 +94,7 @@ static enum vs_err learn_role(struct vs_program_clock *clock, const struct vs_ma
                               enum vs_maker maker, uint32_t tid)
 {
     enum vs_thread_role old = role_of(clock, tid), role = old;
-    if (clock->no_threads) /* every event has the same id: only its stack tells the engine */
+    if (clock->no_threads) /* every event has the same id: the engine is known by its stacks */
         return VS_OK;
     bool native = site->engine || (maker == VS_MAKER_BACKWARD && !site->python);
     if (tid != clock->main_tid && (native || (!old && maker == VS_MAKER_BACKWARD)))

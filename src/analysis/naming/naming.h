@@ -58,7 +58,7 @@ bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
 #define VS_THROUGH_MAX 128
 char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out);
 
-/* vs_naming_torch: names a stack of PyTorch's without a function of the user's, by what it computes:
+/* vs_naming_torch: names a stack of PyTorch's without a function of the user's by its operation:
  * "PyTorch's backward pass: ReluBackward0" (the grad_fn), "PyTorch: torch.mm"; "" for other stacks.
  * *out* has VS_THROUGH_MAX bytes. Returns out. */
 char *vs_naming_torch(const struct vs_chain_frame *frames, size_t count, char *out);

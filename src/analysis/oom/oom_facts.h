@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The facts of a post-mortem beyond the device's figures, from the state at the failure: what grows,
+ * The facts of a post-mortem beyond the device's figures, from the state at the failure: growth,
  * the exceptional allocation, the cache, libraries, rounding, and the call site of each. Internal to
  * this folder. */
 #ifndef VS_OOM_FACTS_H
@@ -42,8 +42,8 @@ struct vs_oom_scene {
 /* vs_oom_facts: completes *oom*, whose figures of the device are set. VS_ERR_NOMEM. */
 enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 
-/* vs_oom_growth_facts: what grows; after the libraries. vs_oom_spike_facts: the exceptional
- * allocations; after what grows. VS_ERR_NOMEM. */
+/* vs_oom_growth_facts: the growing call sites; called after the facts of the libraries.
+ * vs_oom_spike_facts: the exceptional allocations; called after those. VS_ERR_NOMEM. */
 enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
 

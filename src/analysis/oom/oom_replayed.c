@@ -175,7 +175,7 @@ static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
 static void add_device(struct trials *trials, struct vs_oom *oom,
                        const struct vs_whatif_recorded *recorded)
 {
-    if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold what the pools keep */
+    if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold the pools' memory */
         add_cause(trials, oom, recorded, &vs_verdict_pool);
     add_cause(trials, oom, recorded, &vs_verdict_others);
     const struct vs_remedy *limit = find(oom, "raise_limit");
@@ -197,8 +197,9 @@ static bool goes_on(const struct vs_oom *oom, const struct trial *trial)
             oom->largest >= oom->failure.requested);
 }
 
-/* The peak with the remedy beside the recorded one. Reserved memory leaves out what pools keep and
- * other processes hold: for these, the device's use with the request served, and at its failure. */
+/* The peak with the remedy beside the recorded one. Reserved memory does not include cached memory of
+ * pools and memory of other processes: for these, the device's use with the request served, and at
+ * its failure. */
 static const char *peak_text(struct vs_oom *oom, const struct trial *trial,
                              const struct vs_whatif_outcome *now,
                              const struct vs_whatif_outcome *before, uint64_t *bytes)

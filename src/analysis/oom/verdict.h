@@ -56,7 +56,7 @@ const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, s
 size_t vs_oom_main_sites(const struct vs_report_sites *sites);
 const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *sites,
                              size_t frames);
-/* vs_oom_spike_remedy: "split or avoid …", without what it reaches. */
+/* vs_oom_spike_remedy: "split or avoid …", without its effect. */
 const char *vs_oom_spike_remedy(struct vs_oom *oom);
 
 /* vs_oom_sizes: two sizes of a remedy, from 1 GiB on with three digits after the point: a user sets

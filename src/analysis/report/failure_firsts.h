@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first of each storm of identical failures. A replay keeps its latest 256 failures; of those
+ * The first of many identical failures. A replay keeps its latest 256 failures; of those
  * that it drops, this keeps the first one of each kind and size that the program has not recovered
  * from, and counts the others. Memory: at most VS_FAILURE_FIRSTS_MAX failures. Not thread-safe. */
 #ifndef VS_FAILURE_FIRSTS_H

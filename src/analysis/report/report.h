@@ -35,7 +35,7 @@ struct vs_report_frame {
 struct vs_report_site {
     enum vs_level level; /* VS_LEVEL_FRAMEWORK: of tensors; VS_LEVEL_DEVICE */
     const char *line;    /* the user's line on whose behalf a thread without Python frames allocated:
-                          * "loss.backward() (train.py:40)"; or what it computed
+                          * "loss.backward() (train.py:40)"; or its operation
                           * (vs_naming_torch); NULL: the frames name the site */
     const char *line_file; /* of *line*: the path of its file; NULL without it */
     unsigned line_number;

@@ -150,7 +150,7 @@ enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint
     VS_MUST_CHECK;
 
 /* vs_phases_finish: count the time of ranges that are still open; *drop*: without the open step and
- * what is in it (vs_replay_step_prepared). Call once. */
+ * the ranges in it (vs_replay_step_prepared). Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);
 
 /* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the

@@ -57,7 +57,8 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
 
 /* vs_replay_served: *requested* bytes were allocated at *level* by thread *tid* at *stack*: the
  * program recovered from that thread's failures of at most that size (a framework's: of any thread), and
- * from its larger ones of that call site; a framework's refused request that it repeated with success is no failure any more.
+ * from its larger ones of that call site. A framework's request that was refused and then repeated with
+ * success does not count as a failure.
  * vs_replay_step_served: likewise when a step ended that began after the failure.
  * vs_replay_context_served: likewise for failed contexts when one exists. */
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,

@@ -69,7 +69,7 @@ bool vs_recorder_pause(struct vs_recorder *r, const struct vs_book *book, bool p
                 (!pause || s->late || begin_selection_locked(r, book));
     if (able && atomic_load_explicit(&s->paused, memory_order_relaxed) != pause)
         change_locked(r, pause);
-    if (able && pause) /* read without the lock: who misses it allocates as if just before */
+    if (able && pause) /* read without the lock: an allocation that misses it counts as made before */
         __atomic_store_n(&vs_selection_on, true, __ATOMIC_RELAXED);
     vs_recorder_release(r);
     return able;

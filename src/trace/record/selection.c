@@ -88,7 +88,7 @@ static enum vs_why reason(const struct vs_selection *s, const struct vs_change *
                                                                      : VS_WHY_SAMPLE;
 }
 
-/* As below, in a recording that leaves out nothing but what happens while it is stopped. */
+/* As below, in a recording without sampling: only events while it is stopped are left out. */
 static bool has_event_late_locked(struct vs_selection *s, const struct vs_change *change,
                                   uint64_t addr)
 {

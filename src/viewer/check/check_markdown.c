@@ -70,7 +70,7 @@ static void details(const struct vs_check_result *result, const struct vs_budget
     fprintf(out, "%s%s`\n", *options ? " " : "", options);
 }
 
-/* What holds of a baseline, and what follows from other rows, would hide the rest. */
+/* Rows of a baseline that hold, and rows that follow from others, would hide the rest. */
 static bool is_shown(const struct vs_budget_row *row)
 {
     return row->exceeded ? !row->follows : !row->of_baseline;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text format of OpenMetrics 1.0: what was measured, what was allowed and whether it held, as
+ * The text format of OpenMetrics 1.0: each quantity, its limit and whether it held, as
  * gauges with one set of labels, so that a monitoring system can draw one below the other. */
 #include <inttypes.h>
 #include <string.h>

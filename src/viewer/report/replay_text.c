@@ -241,7 +241,7 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
     vs_text_lines(style, "", "reserved: peak of the memory held from the device. frag.: share of it that "
                   "was not in use then. %s",
                   view->find ? "capacity: the smallest device on which the program gets through; "
-                               "below it what it holds when it is fullest (rounding: to the driver's "
+                               "below it the memory in use on it at its peak (rounding: to the driver's "
                                "pages of 2 MiB). GPU: the smallest of the known ones."
                              : "retries: requests for which the whole cache was released.");
 }

@@ -19,7 +19,7 @@ extern const char vs_sqlite_schema[];
 void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted);
 
-/* vs_sqlite_tables: from *replay* at the end of the trace: what it knows of the process, phases, the
+/* vs_sqlite_tables: from *replay* at the end of the trace: the process, the phases, the
  * failures in the window, and the sites with *used* set, with all frames of their stacks.
  * VS_ERR_NOMEM; errors of the database are kept there. */
 enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,

@@ -19,7 +19,7 @@ const HEADING_HEIGHT = 18;
 const LANES_LEAST = 60;
 const LANE_ROWS_MAX = 200000;
 const COLORED_NAMES = 20;
-const OPEN_PART = 0; // what the program ended in is drawn lightly
+const OPEN_PART = 0; // a step or range that was open at the program's end is drawn lightly
 
 /** Kernel and copy names by total time, the longest first. */
 function namesByTime(trace) {
