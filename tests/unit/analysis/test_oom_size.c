@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of report, oom and its replays on traces with many call sites, failures and blocks grows
- * with their number, not with its square. Work is counted, not timed: the rooms of the analysis are
+ * The work of report, oom and its replays, and of the kinds of tensors, on traces with many call sites,
+ * failures and blocks grows with their number, not with its square. Work is counted, not timed: the rooms of the analysis are
  * compiled again with a call at each branch (-fsanitize-coverage=trace-pc), so that the figures do
  * not depend on the machine. */
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/kinds/kinds.h"
 #include "analysis/oom/oom.h"
 #include "support/trace_builder.h"
 #include "trace/record/recorder_internal.h"
@@ -103,6 +104,19 @@ static void many_growing_sites(unsigned n)
     refuse(0, 8 * MIB);
 }
 
+/* Without marks, each repetition keeps one block of each of five call sites. */
+static void many_repetitions(unsigned n)
+{
+    begin("observe");
+    for (unsigned i = 0; i < n; i++) {
+        alloc(0, A(0), MIB);
+        for (unsigned k = 1; k < 6; k++)
+            alloc(k, A(1 + 6 * i + k), MIB);
+        vs_builder_free(&b, 0, A(0));
+    }
+    refuse(0, 8 * MIB);
+}
+
 static void many_steps(unsigned n)
 {
     begin("observe");
@@ -130,47 +144,99 @@ static void many_holes(unsigned n)
     refuse(2, 8 * MIB);
 }
 
-/* Branches of everything that `vramscope oom` computes. */
-static uint64_t work_of(void (*program)(unsigned), unsigned n)
+/* The stack of one Python function, number *code* of the modules. */
+static uint64_t python_stack(uint64_t code, const char *function, const char *path)
 {
-    struct vs_reader *reader;
+    struct vs_event e = {.kind = VS_EVENT_module};
+    e.module.module = code;
+    e.module.function = vs_builder_string(&b, function);
+    e.module.path = vs_builder_string(&b, path);
+    e.module.alive = 1;
+    vs_builder_event(&b, e);
+    struct vs_recorder *r = b.recorder;
+    vs_lock_acquire(&r->lock);
+    assert_true(vs_window_reserve_locked(r, 4 * VS_STACK_NODE_BYTES_MAX));
+    uint64_t id = vs_intern_node_locked(r, 0, code + 1, 10);
+    vs_lock_release(&r->lock);
+    return id;
+}
+
+/* Parameters of a model, each of another size, and as many blocks of a backward pass that had not ended
+ * when the trace did: whether one is a gradient depends on the parameters' sizes. */
+static void many_gradients(unsigned n)
+{
+    begin("observe");
+    uint64_t makers[2] = {
+        python_stack(1, "Module._apply", "/env/site-packages/torch/nn/modules/module.py"),
+        python_stack(2, "_engine_run_backward", "/env/site-packages/torch/autograd/graph.py")};
+    for (unsigned i = 0; i < 2 * n; i++) {
+        struct vs_event e = {.kind = VS_EVENT_framework_alloc};
+        e.framework_alloc.addr = A(i);
+        e.framework_alloc.size = 512 * (1 + (uint64_t)(i % n));
+        e.framework_alloc.stack = makers[i / n];
+        vs_builder_event(&b, e);
+    }
+}
+
+/* Everything that `vramscope oom` computes. */
+static void explain(struct vs_reader *reader)
+{
     struct vs_report *report;
     struct vs_oom *oom;
-    program(n);
-    vs_builder_close(&b, VS_END_EXIT, 1);
-    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
-    branches = 0;
     assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
     assert_int_equal(vs_oom_build(reader, report, 0, &oom), VS_OK);
     assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
-    uint64_t work = branches;
     vs_oom_free(oom);
     vs_report_free(report);
+}
+
+static void find_kinds(struct vs_reader *reader)
+{
+    struct vs_kinds_query end = {.device = VS_KINDS_ALL_DEVICES};
+    struct vs_kinds_table table;
+    assert_int_equal(vs_kinds_read(reader, NULL, &end, 1, &table), VS_OK);
+    assert_true(table.kinds[VS_KIND_PARAMETERS].count >= FEW);
+    assert_int_equal(table.kinds[VS_KIND_GRADIENTS].count, table.kinds[VS_KIND_PARAMETERS].count);
+    vs_kinds_table_free(&table);
+}
+
+/* Branches of *analysis* on the trace of *program*. */
+static uint64_t work_of(void (*program)(unsigned), void (*analysis)(struct vs_reader *), unsigned n)
+{
+    struct vs_reader *reader;
+    program(n);
+    vs_builder_close(&b, VS_END_SIGNAL, 9);
+    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
+    branches = 0;
+    analysis(reader);
+    uint64_t work = branches;
     vs_reader_close(reader);
     vs_builder_remove(&b);
     return work;
 }
 
-static void expect_no_square(const char *what, void (*program)(unsigned))
+static void expect_no_square(const char *what, void (*program)(unsigned), void (*analysis)(struct vs_reader *))
 {
-    uint64_t few = work_of(program, FEW), many = work_of(program, FACTOR * FEW);
+    uint64_t few = work_of(program, analysis, FEW), many = work_of(program, analysis, FACTOR * FEW);
     print_message("%s: %llu branches, %llu for %d times as many\n", what, (unsigned long long)few,
                   (unsigned long long)many, FACTOR);
     assert_true(few > FEW); /* it is counted */
     assert_true(many < MOST * few);
 }
 
-#define GROWS_EVENLY(program)                       \
-    static void program##_are_no_square(void **s)   \
-    {                                               \
-        (void)s;                                    \
-        expect_no_square(#program, program);        \
+#define GROWS_EVENLY(program, analysis)                \
+    static void program##_are_no_square(void **s)      \
+    {                                                  \
+        (void)s;                                       \
+        expect_no_square(#program, program, analysis); \
     }
-GROWS_EVENLY(many_sites)
-GROWS_EVENLY(many_failures)
-GROWS_EVENLY(many_growing_sites)
-GROWS_EVENLY(many_steps)
-GROWS_EVENLY(many_holes)
+GROWS_EVENLY(many_sites, explain)
+GROWS_EVENLY(many_failures, explain)
+GROWS_EVENLY(many_growing_sites, explain)
+GROWS_EVENLY(many_repetitions, explain)
+GROWS_EVENLY(many_steps, explain)
+GROWS_EVENLY(many_holes, explain)
+GROWS_EVENLY(many_gradients, find_kinds)
 
 int main(void)
 {
@@ -178,8 +244,10 @@ int main(void)
         cmocka_unit_test(many_sites_are_no_square),
         cmocka_unit_test(many_failures_are_no_square),
         cmocka_unit_test(many_growing_sites_are_no_square),
+        cmocka_unit_test(many_repetitions_are_no_square),
         cmocka_unit_test(many_steps_are_no_square),
         cmocka_unit_test(many_holes_are_no_square),
+        cmocka_unit_test(many_gradients_are_no_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
