@@ -103,6 +103,23 @@ static void control_characters_in_names_are_not_printed(void **state)
     assert_null(strstr(err, "odd\n"));
 }
 
+/* The command itself cannot remove its folder when it is killed. That of a running one stays, however
+ * old it is, and so does anything else. */
+static void the_folder_of_a_killed_command_is_removed_by_the_next(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkdir own; export TMPDIR=$PWD/own; mkdir own/vramscope-run-mine; touch own/vramscope-run-mine/notes\n"
+             "set -m; $V run -q $S -o killed.vst -- sleep 600 & killed=$!\n"
+             "$V run -q $S -o alive.vst -- sleep 600 & alive=$!; set +m\n"
+             "count() { ls own | grep -c 'vramscope-run-......$'; }\n"
+             "for i in $(seq 600); do [ $(ls own/*/* | wc -l) = 3 ] && break; sleep 0.05; done\n"
+             "kill -KILL -- -$killed; wait $killed; count; $V run -q $S -o new.vst -- true; count\n"
+             "touch -d '2 minutes ago' own/*; $V run -q $S -o old.vst -- true; count; ls own/vramscope-run-mine\n"
+             "kill -- -$alive; wait $alive; count; rm -r own *.vst*"), 0);
+    assert_string_equal(out, "2\n2\n1\nnotes\n0\n");
+}
+
 static void a_folder_for_temporary_files_is_asked_for(void **state)
 {
     (void)state;
@@ -301,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_killed_program_is_named_with_its_signal_by_every_verb),
         cmocka_unit_test(a_killed_trace_is_checked_alike_after_it_was_written_anew),
         cmocka_unit_test(control_characters_in_names_are_not_printed),
+        cmocka_unit_test(the_folder_of_a_killed_command_is_removed_by_the_next),
         cmocka_unit_test(a_folder_for_temporary_files_is_asked_for),
         cmocka_unit_test(the_status_is_the_programs_whatever_was_inherited),
         cmocka_unit_test(a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The work of report, oom and its replays, and of the kinds of tensors, on traces with many call sites,
- * failures and blocks grows with their number, not with its square. Work is counted, not timed: the rooms of the analysis are
- * compiled again with a call at each branch (-fsanitize-coverage=trace-pc), so that the figures do
- * not depend on the machine. */
+ * failures and blocks grows with their number, not with its square. Work is counted, not timed: the
+ * rooms of the analysis are compiled again with a call at each branch (-fsanitize-coverage=trace-pc),
+ * so that the figures do not depend on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
