@@ -93,6 +93,27 @@ def check_baseline(gate, bug):
                               (re.escape(FILE), line), sarif.stdout), sarif)
 
 
+def check_reserved(gate):
+    """Memory held from the device: the lines that hold it and what is cached add up to it. The annotation
+    is at the line that is the reason: a live one, or the one that requested the cached segments."""
+    for bug, limit, cached in (("leak", "104MiB", False), ("pool", "104MiB", True)):
+        for scope in ([], ["--phase", "step"], ["--test", "*"]):
+            options = scope + ["--max-reserved", limit]
+            what = "%s for %s" % (" ".join(options), bug)
+            row = gate.json_of(gate.record(bug), *options)["traces"][0]["limits"][0]
+            held, unused = ([s["bytes"] for s in row[name]["sites"]] for name in ("sites", "cached_sites"))
+            gate.expect(what + ": live and cached add up to reserved", sum(held) + sum(unused) == row["bytes"] and
+                        held and unused)
+            first = row["culprits"][0]
+            gate.expect(what + ": the reason comes first", first["cached"] == cached)
+            named = [c["cached"] for c in row["culprits"] if c["line"] == gate.planted(bug)]
+            gate.expect(what + ": the planted line is named", cached in named)
+            done = gate.check(gate.record(bug), *options)
+            sizes = [float(size) for size in re.findall(r"^  (?=.{16}  \S) +([0-9.]+) MiB  ", done.stdout, re.M)]
+            gate.expect(what + ": the rows of the text add up", abs(sum(sizes) - row["bytes"] / 2 ** 20) < 0.06, done)
+            gate.expect(what + ": the cache is a row", "cached but unused\n" in done.stdout, done)
+
+
 def check_moment(gate):
     """The moment is the one that report names."""
     row = gate.json_of(gate.record("peak"), "--max-peak", "94MiB")["traces"][0]["limits"][0]
@@ -167,6 +188,7 @@ def main():
         check_kind(gate, [used if o == "RESERVE" else free if o == "FREE" else o for o in options], bug)
     for bug in SEEDS:
         check_baseline(gate, bug)
+    check_reserved(gate)
     check_moment(gate)
     check_ends(gate)
     check_several(gate)

@@ -35,8 +35,7 @@ void vs_baseline_free(struct vs_baseline *baseline)
     free(baseline);
 }
 
-/* The member *key* of type *type*, or NULL. */
-static struct json_object *member(struct json_object *object, const char *key, enum json_type type)
+struct json_object *vs_baseline_member(struct json_object *object, const char *key, enum json_type type)
 {
     struct json_object *value;
     if (!object || !json_object_object_get_ex(object, key, &value) ||
@@ -48,7 +47,7 @@ static struct json_object *member(struct json_object *object, const char *key, e
 /* "vramscope.baseline/1" is read; a later number is a later version's. */
 static enum vs_err check_schema(struct json_object *root, const char *path, char *why)
 {
-    struct json_object *schema = member(root, "schema", json_type_string);
+    struct json_object *schema = vs_baseline_member(root, "schema", json_type_string);
     const char *text = schema ? json_object_get_string(schema) : "";
     const char *stem = "vramscope.baseline/";
     if (strcmp(text, VS_BASELINE_SCHEMA) == 0)
@@ -119,7 +118,7 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
 
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process)
 {
-    return member(member(baseline->root, "processes", json_type_object), process, json_type_object);
+    return vs_baseline_member(vs_baseline_member(baseline->root, "processes", json_type_object), process, json_type_object);
 }
 
 bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
@@ -127,7 +126,7 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
     return vs_baseline_process(baseline, process) != NULL;
 }
 
-static bool number(struct json_object *value, uint64_t *out)
+bool vs_baseline_number(struct json_object *value, uint64_t *out)
 {
     if (!value || json_object_get_int64(value) < 0)
         return false;
@@ -138,7 +137,7 @@ static bool number(struct json_object *value, uint64_t *out)
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process)
 {
     uint64_t steps = 0;
-    number(member(vs_baseline_process(baseline, process), "steps", json_type_int), &steps);
+    vs_baseline_number(vs_baseline_member(vs_baseline_process(baseline, process), "steps", json_type_int), &steps);
     return steps;
 }
 
@@ -159,99 +158,31 @@ bool vs_baseline_kept(const struct vs_quantity *quantity)
     return !copies || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
 }
 
-/* The object with a device's quantities, of the whole program or of a phase. */
-static struct json_object *values_of(const struct vs_baseline *baseline, const char *process,
+struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const char *process,
                                      const struct vs_quantity *quantity)
 {
     char device[VS_DEVICE_KEY_MAX];
     struct json_object *from = vs_baseline_process(baseline, process);
-    from = member(from, quantity->phase ? "phases" : "devices", json_type_object);
+    from = vs_baseline_member(from, quantity->phase ? "phases" : "devices", json_type_object);
     if (quantity->phase)
-        from = member(from, quantity->phase, json_type_object);
+        from = vs_baseline_member(from, quantity->phase, json_type_object);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    return member(from, device, json_type_object);
+    return vs_baseline_member(from, device, json_type_object);
 }
 
 bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, uint64_t *value)
 {
     char key[64];
-    return number(member(values_of(baseline, process, quantity), vs_baseline_key(quantity, key),
+    return vs_baseline_number(vs_baseline_member(vs_baseline_values(baseline, process, quantity), vs_baseline_key(quantity, key),
                          json_type_int), value);
-}
-
-/* "main (a.cu) #2" is the second site of its name. */
-static const char *without_number(const char *key, struct vs_arena *memory, unsigned long *nth)
-{
-    const char *mark = strstr(key, " #");
-    for (const char *later = mark; later; later = strstr(later + 1, " #"))
-        mark = later;
-    char *end = NULL;
-    *nth = mark ? strtoul(mark + 2, &end, 10) : 1;
-    if (!mark || !end || *end || *nth < 2) {
-        *nth = 1;
-        return key;
-    }
-    size_t length = (size_t)(mark - key);
-    char *name = vs_arena_alloc(memory, length + 1);
-    return name ? memcpy(name, key, length) : key;
-}
-
-struct ordered_site {
-    struct vs_named_site site;
-    unsigned long nth;
-};
-
-static int by_name_and_number(const void *a, const void *b)
-{
-    const struct ordered_site *x = a, *y = b;
-    int order = strcmp(x->site.name, y->site.name);
-    return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
-}
-
-bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
-                       const struct vs_quantity *quantity, struct vs_arena *memory,
-                       struct vs_named_sites *out)
-{
-    char device[VS_DEVICE_KEY_MAX], key[64];
-    struct vs_quantity whole = *quantity;
-    if (whole.metric == VS_METRIC_TRANSFERRED || whole.metric == VS_METRIC_COPIES) {
-        whole.metric = VS_METRIC_COPIES;
-        whole.way = VS_COPIES_ALL;
-    }
-    whole.per_step = false;
-    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    struct json_object *from = member(vs_baseline_process(baseline, process), "sites", json_type_object);
-    from = member(member(from, device, json_type_object), vs_baseline_key(&whole, key),
-                  json_type_object);
-    if (!from || quantity->phase)
-        return false;
-    size_t most = (size_t)json_object_object_length(from), count = 0;
-    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
-    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
-    if (!rows || !items)
-        return false;
-    json_object_object_foreach(from, name, value) {
-        struct ordered_site *row = &rows[count];
-        if (!json_object_is_type(value, json_type_object))
-            continue;
-        number(member(value, "bytes", json_type_int), &row->site.bytes);
-        number(member(value, "count", json_type_int), &row->site.count);
-        row->site.name = without_number(name, memory, &row->nth);
-        count++;
-    }
-    qsort(rows, count, sizeof *rows, by_name_and_number);
-    for (size_t i = 0; i < count; i++)
-        items[i] = rows[i].site;
-    *out = (struct vs_named_sites){items, count};
-    return true;
 }
 
 const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
                                const struct vs_taken *taken, size_t index)
 {
     struct json_object *phases =
-        member(vs_baseline_process(baseline, process), "phases", json_type_object);
+        vs_baseline_member(vs_baseline_process(baseline, process), "phases", json_type_object);
     if (!phases)
         return NULL;
     json_object_object_foreach(phases, name, value) {

@@ -13,8 +13,11 @@
 #include "analysis/budget/taken.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
-/* Call sites below this part of their quantity are not stored. */
+/* Call sites below this part of their quantity are not stored; of a phase or test, those below the other
+ * part, and more than that many. */
 #define VS_BASELINE_SITE_PART 1000
+#define VS_BASELINE_PHASE_SITE_PART 50
+#define VS_BASELINE_PHASE_SITES_MAX 8
 
 struct vs_baseline;
 
@@ -39,11 +42,15 @@ bool vs_baseline_kept(const struct vs_quantity *quantity);
 bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, uint64_t *value);
 
+/* Which call sites: those of a quantity; or of reserved memory, which is in two lists, the live blocks
+ * and the requests for segments with their unused bytes. */
+enum vs_site_list { VS_SITES_ALL, VS_SITES_IN_USE, VS_SITES_UNUSED };
+
 /* vs_baseline_sites: the call sites of the quantity; false when there are none. Names are those of
- * the baseline, the list is in *memory*. */
+ * the baseline, the list is in *memory*. *least*: sites of less may be missing in it. */
 bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
-                       const struct vs_quantity *quantity, struct vs_arena *memory,
-                       struct vs_named_sites *out);
+                       const struct vs_quantity *quantity, enum vs_site_list list,
+                       struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least);
 
 /* vs_baseline_absent: the *index*-th phase of *process* that is in the baseline and not in *taken*;
  * NULL when there are no more. */

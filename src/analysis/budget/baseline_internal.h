@@ -18,6 +18,28 @@ struct vs_baseline {
  * has 64 bytes. Returns out. */
 char *vs_baseline_key(const struct vs_quantity *quantity, char *out);
 
+/* vs_baseline_member: the member *key* of type *type*, or NULL. */
+struct json_object *vs_baseline_member(struct json_object *object, const char *key, enum json_type type);
+
+/* vs_baseline_number: false for NULL and for numbers below 0. */
+bool vs_baseline_number(struct json_object *value, uint64_t *out);
+
+/* vs_baseline_values: the object with a device's quantities, of the whole program or of a phase, or
+ * NULL. */
+struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const char *process,
+                                       const struct vs_quantity *quantity);
+
+/* vs_baseline_object: the object below *object* with that key, made where there is none; NULL: out of
+ * memory. */
+struct json_object *vs_baseline_object(struct json_object *object, const char *key);
+
+/* vs_baseline_put: sets a number; false: out of memory. */
+bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number);
+
+/* vs_baseline_put_sites: the call sites of all quantities of *taken* that have some stored, into the
+ * object of their process. VS_ERR_NOMEM. Cost: reads each trace once. */
+enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken) VS_MUST_CHECK;
+
 /* vs_baseline_process: the object of *process*, or NULL. */
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process);
 

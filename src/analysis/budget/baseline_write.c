@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "analysis/budget/baseline_internal.h"
-#include "analysis/budget/quantity_sites.h"
 
-/* The object below *object* with that key, made where there is none; NULL: out of memory. */
-static struct json_object *object_at(struct json_object *object, const char *key)
+struct json_object *vs_baseline_object(struct json_object *object, const char *key)
 {
     struct json_object *value;
     if (!object)
@@ -24,7 +22,7 @@ static struct json_object *object_at(struct json_object *object, const char *key
     return value;
 }
 
-static bool put_number(struct json_object *object, const char *key, uint64_t number)
+bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number)
 {
     struct json_object *value = object ? json_object_new_int64((int64_t)number) : NULL;
     if (value && json_object_object_add(object, key, value) == 0)
@@ -36,63 +34,11 @@ static bool put_number(struct json_object *object, const char *key, uint64_t num
 static bool put_quantity(struct json_object *process, const struct vs_quantity *quantity)
 {
     char device[VS_DEVICE_KEY_MAX], key[64];
-    struct json_object *at = object_at(process, quantity->phase ? "phases" : "devices");
+    struct json_object *at = vs_baseline_object(process, quantity->phase ? "phases" : "devices");
     if (quantity->phase)
-        at = object_at(at, quantity->phase);
+        at = vs_baseline_object(at, quantity->phase);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    return put_number(object_at(at, device), vs_baseline_key(quantity, key), quantity->value);
-}
-
-/* Sites are replaced as a whole: one that is gone must not stay. */
-static bool put_sites(struct json_object *device, const char *key, const struct vs_named_sites *sites)
-{
-    struct json_object *list = json_object_new_object();
-    uint64_t total = 0;
-    unsigned nth = 0;
-    bool ok = list != NULL;
-    for (size_t i = 0; i < sites->count; i++)
-        total += sites->items[i].bytes;
-    for (size_t i = 0; ok && i < sites->count; i++) {
-        const struct vs_named_site *site = &sites->items[i];
-        char name[VS_SITE_NAME_MAX + 16];
-        nth = i && strcmp(site->name, sites->items[i - 1].name) == 0 ? nth + 1 : 1;
-        if (site->bytes < total / VS_BASELINE_SITE_PART)
-            continue;
-        snprintf(name, sizeof name, nth > 1 ? "%s #%u" : "%s", site->name, nth);
-        struct json_object *row = object_at(list, name);
-        ok = put_number(row, "bytes", site->bytes) && put_number(row, "count", site->count);
-    }
-    if (ok && device && json_object_object_add(device, key, list) == 0)
-        return true;
-    json_object_put(list);
-    return false;
-}
-
-/* Whether the call sites of the quantity are stored. */
-static bool keeps_sites(const struct vs_quantity *quantity)
-{
-    bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL &&
-                  !quantity->per_step;
-    return !quantity->phase && !quantity->unknown &&
-           (copies || quantity->metric == VS_METRIC_ALLOCATED ||
-            quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_LIVE_AT_END ||
-            quantity->metric == VS_METRIC_GROWTH);
-}
-
-static enum vs_err put_sites_of(struct json_object *process, struct vs_measured *run,
-                                const struct vs_quantity *quantity)
-{
-    char device[VS_DEVICE_KEY_MAX], key[64];
-    struct vs_report_sites sites;
-    struct vs_named_sites named;
-    enum vs_err err = vs_quantity_sites(run, quantity, &sites);
-    if (!err)
-        err = vs_named_sites_of(&run->memory, &sites, quantity->metric, &named);
-    if (err)
-        return err;
-    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    struct json_object *at = object_at(object_at(process, "sites"), device);
-    return put_sites(at, vs_baseline_key(quantity, key), &named) ? VS_OK : VS_ERR_NOMEM;
+    return vs_baseline_put(vs_baseline_object(at, device), vs_baseline_key(quantity, key), quantity->value);
 }
 
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
@@ -102,18 +48,16 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
     struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
     if (!schema || json_object_object_add(baseline->root, "schema", schema))
         return VS_ERR_NOMEM;
-    struct json_object *at = object_at(object_at(baseline->root, "processes"), process);
-    enum vs_err err = put_number(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
+    struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
+    enum vs_err err = vs_baseline_put(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < sizeof replaced / sizeof *replaced; i++)
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
     for (size_t i = 0; !err && i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
         if (vs_baseline_kept(quantity) && !put_quantity(at, quantity))
             err = VS_ERR_NOMEM;
-        if (!err && keeps_sites(quantity))
-            err = put_sites_of(at, taken->items[i].run, quantity);
     }
-    return err;
+    return err ? err : vs_baseline_put_sites(at, taken);
 }
 
 static int by_text(const void *a, const void *b)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/quantity_sites.h"
+#include "analysis/budget/verdict_sites.h"
 #include "analysis/state/vec.h"
 
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
@@ -93,46 +93,6 @@ static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, b
     if (bytes && budget->tolerance_bytes > more)
         more = budget->tolerance_bytes;
     return value + more;
-}
-
-/* Whether a framework's tensors are the user's level of the device. */
-static bool below_tensors(const struct vs_report *report, uint64_t device)
-{
-    bool below = false;
-    for (size_t i = 0; i < report->device_count; i++)
-        below |= report->devices[i].device == device && report->devices[i].level == VS_LEVEL_FRAMEWORK;
-    return below;
-}
-
-/* Finds the culprits of an exceeded row among its call sites. */
-static enum vs_err accuse(struct vs_budget_verdict *out, struct vs_budget_row *row,
-                          const struct vs_baseline *baseline)
-{
-    struct vs_named_sites now, before;
-    struct vs_measured *run = row->run;
-    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, row->quantity.metric, &now);
-    if (err)
-        return err;
-    struct vs_quantity stored = row->quantity;
-    if (stored.metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
-        stored.metric = below_tensors(run->report, stored.device) ? VS_METRIC_RESERVED : VS_METRIC_ALLOCATED;
-    bool known = baseline && row->has_baseline && row->quantity.value > row->baseline &&
-                 vs_baseline_sites(baseline, out->process, &stored, &run->memory, &before);
-    bool per_step = row->quantity.per_step && row->quantity.metric != VS_METRIC_GROWTH;
-    for (size_t i = 0; known && per_step && i < before.count; i++) {
-        uint64_t steps = vs_baseline_steps(baseline, out->process);
-        before.items[i].bytes /= steps ? steps : 1;
-        before.items[i].count /= steps ? steps : 1;
-    }
-    if (known)
-        row->culprit_count = vs_culprits(&now, &before, row->quantity.metric,
-                                         row->baseline / VS_BASELINE_SITE_PART, row->culprits,
-                                         VS_CULPRITS_MAX);
-    row->compared = row->culprit_count > 0;
-    if (!row->compared)
-        row->culprit_count = vs_culprits(&now, NULL, row->quantity.metric, 0, row->culprits,
-                                         VS_CULPRITS_MAX);
-    return VS_OK;
 }
 
 static enum vs_err add_row(struct vs_budget_verdict *out, const struct vs_budget_row *row)
@@ -401,29 +361,6 @@ static void note_spread(struct vs_budget_verdict *out)
         }
 }
 
-/* The call sites of all exceeded rows of *run*, and their culprits. */
-static enum vs_err accuse_all(struct vs_budget_verdict *out, struct vs_measured *run,
-                              const struct vs_baseline *baseline)
-{
-    struct vs_site_request *requests = calloc(out->count + 1, sizeof *requests);
-    enum vs_err err = requests ? VS_OK : VS_ERR_NOMEM;
-    size_t count = 0;
-    for (size_t i = 0; !err && i < out->count; i++) {
-        struct vs_budget_row *row = &out->rows[i];
-        if (row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run)
-            requests[count++] = (struct vs_site_request){&row->quantity, &row->sites};
-    }
-    if (count)
-        err = vs_quantity_sites_all(run, requests, count);
-    free(requests);
-    for (size_t i = 0; count && !err && i < out->count; i++) {
-        struct vs_budget_row *row = &out->rows[i];
-        if (row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run)
-            err = accuse(out, row, baseline);
-    }
-    return err;
-}
-
 enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
                              const char *process, struct vs_budget *budget,
                              const struct vs_baseline *baseline)
@@ -439,7 +376,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     if (!err && baseline)
         err = check_baseline(out, budget, baseline);
     for (size_t i = 0; !err && i < count; i++)
-        err = accuse_all(out, runs[i], baseline);
+        err = vs_verdict_accuse(out, runs[i], baseline);
     fold(out);
     note_spread(out);
     return err;

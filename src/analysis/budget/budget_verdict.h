@@ -9,6 +9,7 @@
 #include "analysis/budget/baseline.h"
 
 #define VS_CULPRITS_MAX 5
+#define VS_CULPRITS_CACHED_MAX 3 /* besides, of cached memory */
 
 enum vs_row_kind { VS_ROW_QUANTITY, VS_ROW_EXIT, VS_ROW_OOM };
 
@@ -25,8 +26,12 @@ struct vs_budget_row {
     bool wide;            /* they differ by more than the tolerance */
     struct vs_measured *run; /* whose value is taken */
     struct vs_report_sites sites; /* only where exceeded */
-    struct vs_culprit culprits[VS_CULPRITS_MAX];
+    struct vs_report_sites unused; /* where *two_lists*: requests for segments, with their unused bytes */
+    const uint64_t *requested; /* of each of *unused*: the event that allocated the first block */
+    bool two_lists;       /* of memory held from the device: *sites* are the live blocks, *unused* the rest */
+    struct vs_culprit culprits[VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX]; /* the guilty one first */
     size_t culprit_count;
+    int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool compared;        /* the culprits are the difference to the baseline */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */
     const struct vs_report_failure *failure; /* of OOM */

@@ -17,6 +17,7 @@ enum vs_site_change { VS_CHANGE_HOLDS, VS_CHANGE_NEW, VS_CHANGE_GROWN };
 
 struct vs_culprit {
     enum vs_site_change change;
+    bool cached;            /* requested a segment of which *delta* bytes are cached and not in use */
     int64_t delta;          /* in the metric's unit; of HOLDS its whole share */
     uint64_t bytes, count;
     const char *function, *file; /* of the user's line; NULL: unknown */

@@ -112,13 +112,14 @@ static void raise(struct vs_phase_moments *moments, const struct vs_replay *repl
     const struct vs_account *sums = replay->accounts[account];
     if (!device || !sums)
         return;
-    uint64_t start = vs_replay_start_ns(replay);
+    uint64_t start = vs_replay_start_ns(replay), allocated = sums->sums.now.allocated;
     uint64_t now[3] = {vs_user_sums(replay, account).allocated, sums->sums.now.requested,
                        sums->sums.now.reserved};
     for (int m = 0; m < 3; m++)
-        if (now[m] > device->peak[m].bytes)
+        if (now[m] > device->peak[m].bytes ||
+            (m == VS_METRIC_RESERVED && now[m] == device->peak[m].bytes && allocated > device->peak[m].allocated))
             device->peak[m] = (struct vs_phase_moment){
-                .bytes = now[m], .event = replay->events, .place = place,
+                .bytes = now[m], .allocated = allocated, .event = replay->events, .place = place,
                 .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
 }
 

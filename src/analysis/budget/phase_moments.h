@@ -14,11 +14,14 @@
 
 struct vs_phase_moment {
     uint64_t bytes, event, time_ns; /* time since the start */
+    uint64_t allocated; /* at that time */
     struct vs_place place;
 };
 
 struct vs_phase_device {
-    struct vs_phase_moment peak[3]; /* by enum vs_metric */
+    /* By enum vs_metric. Of all times at the highest reserved, the one with most allocated, as in
+     * struct vs_account. */
+    struct vs_phase_moment peak[3];
     uint64_t kept;      /* the largest increase over one of its ranges */
     uint64_t kept_event, kept_ns; /* when that range was closed */
     uint64_t kept_from_ns; /* when it was opened, by the trace's clock */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The report has the sites at the peak of allocated, at the end, and those that grow;
- * for other moments the trace is read again. Segments of the caching allocator are followed by their
- * own events, because the replay does not keep the stacks that made them. */
+ * for other moments the trace is read again. */
 #include "analysis/budget/quantity_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/held_segments.h"
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
@@ -22,123 +22,97 @@ static const struct vs_report_device *device_of(const struct vs_report *report, 
     return NULL;
 }
 
-/* A segment, or mapped memory, and the stack of the request that made it. */
-struct held_segment {
-    uint64_t device, addr, bytes, stack;
-};
-
-struct segments_held {
-    struct held_segment *items;
-    size_t count, capacity;
-};
-
-static enum vs_err hold(struct segments_held *held, struct held_segment segment)
-{
-    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
-    if (!err && segment.bytes)
-        held->items[held->count++] = segment;
-    return err;
-}
-
-/* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
-static enum vs_err release(struct segments_held *held, uint64_t device, uint64_t addr, uint64_t bytes)
-{
-    enum vs_err err = VS_OK;
-    for (size_t i = held->count; !err && i-- > 0;) {
-        struct held_segment *segment = &held->items[i], whole = *segment;
-        uint64_t from = whole.addr > addr ? whole.addr : addr;
-        uint64_t end = whole.addr + whole.bytes, to = end < addr + bytes ? end : addr + bytes;
-        if (whole.device != device || from >= to)
-            continue;
-        if (from > whole.addr)
-            segment->bytes = from - whole.addr;
-        else if (to < end)
-            *segment = (struct held_segment){device, to, end - to, whole.stack};
-        else
-            *segment = held->items[--held->count];
-        if (from > whole.addr && to < end)
-            err = hold(held, (struct held_segment){device, to, end - to, whole.stack});
-    }
-    return err;
-}
-
-static enum vs_err follow_segments(struct segments_held *held, const struct vs_event *event)
-{
-    switch (event->kind) {
-    case VS_EVENT_segment_alloc:
-        return hold(held, (struct held_segment){event->segment_alloc.device, event->segment_alloc.addr,
-                                                event->segment_alloc.size, event->segment_alloc.stack});
-    case VS_EVENT_segment_map:
-        return hold(held, (struct held_segment){event->segment_map.device, event->segment_map.addr,
-                                                event->segment_map.reserved, event->segment_map.stack});
-    case VS_EVENT_segment_free:
-        return release(held, event->segment_free.device, event->segment_free.addr, event->segment_free.size);
-    case VS_EVENT_segment_unmap:
-        return release(held, event->segment_unmap.device, event->segment_unmap.addr,
-                       event->segment_unmap.size);
-    default: return VS_OK;
-    }
-}
-
 /* Reads on up to event *number*. */
 static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *state, uint64_t number,
-                           struct segments_held *held)
+                           struct vs_held_segments *held)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
     while (!err && state->replay->events < number && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = follow_segments(held, &event);
+        err = vs_held_segments_event(held, &event, state->replay->events + 1);
         if (!err)
             err = vs_trace_state_event(state, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
 
+/* A call site that requested segments. */
+struct segment_site {
+    struct vs_report_site site;
+    uint64_t largest, used_event; /* of its largest segment */
+};
+
 static int heavier_site(const void *a, const void *b)
 {
-    const struct vs_report_site *x = a, *y = b;
+    const struct vs_report_site *x = &((const struct segment_site *)a)->site;
+    const struct vs_report_site *y = &((const struct segment_site *)b)->site;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-/* The segments as a list of sites, those that read the same together. */
-static enum vs_err name_segments(const struct vs_summary *summary, const struct segments_held *held,
-                                 uint64_t device, struct vs_report_sites *out)
+static void add_segment(struct segment_site *to, const struct vs_held_segment *segment)
 {
-    struct vs_report_site *sites = vs_arena_alloc(summary->memory, (held->count + 1) * sizeof *sites);
-    enum vs_err err = sites ? VS_OK : VS_ERR_NOMEM;
-    struct vs_map by_text = {0}; /* hash -> index of the site + 1 */
-    size_t count = 0;
-    for (size_t i = 0; !err && i < held->count; i++) {
-        if (held->items[i].device != device)
-            continue;
-        struct vs_report_site site = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1,
-                                      .bytes = held->items[i].bytes, .count = 1};
-        err = vs_summary_frames(summary, held->items[i].stack, 0, &site);
-        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&site);
-        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
-               !vs_summary_same_text(&sites[*found - 1], &site))
-            key = key + 1 ? key + 1 : 1;
-        if (err)
-            break;
-        if (found) {
-            sites[*found - 1].bytes += site.bytes;
-            sites[*found - 1].count++;
-        } else {
-            sites[count++] = site;
-            err = vs_map_put(&by_text, key, count);
-        }
-        out->total_bytes += site.bytes;
-        out->total_count++;
+    to->site.bytes += segment->bytes;
+    to->site.count++;
+    if (segment->bytes > to->largest) {
+        to->largest = segment->bytes;
+        to->used_event = segment->used_event;
     }
-    vs_map_free(&by_text);
-    if (err)
-        return err;
-    qsort(sites, count, sizeof *sites, heavier_site);
+}
+
+/* The sites of *all* as a list, with the events of their largest segments where *events* is not NULL. */
+static enum vs_err put_segments(struct vs_arena *memory, struct segment_site *all, size_t count,
+                                struct vs_report_sites *out, const uint64_t **events)
+{
+    struct vs_report_site *sites = vs_arena_alloc(memory, (count + 1) * sizeof *sites);
+    uint64_t *numbers = vs_arena_alloc(memory, (count + 1) * sizeof *numbers);
+    if (!sites || !numbers)
+        return VS_ERR_NOMEM;
+    qsort(all, count, sizeof *all, heavier_site);
+    for (size_t i = 0; i < count; i++) {
+        sites[i] = all[i].site;
+        numbers[i] = all[i].used_event;
+        out->total_bytes += sites[i].bytes;
+        out->total_count += sites[i].count;
+    }
     out->items = sites;
     out->count = count;
+    if (events)
+        *events = numbers;
     return VS_OK;
+}
+
+/* The segments as a list of sites, those that read the same together. */
+static enum vs_err name_segments(const struct vs_summary *summary, const struct vs_held_segment *held,
+                                 size_t held_count, uint64_t device, struct vs_report_sites *out,
+                                 const uint64_t **events)
+{
+    struct segment_site *all = calloc(held_count + 1, sizeof *all);
+    enum vs_err err = all ? VS_OK : VS_ERR_NOMEM;
+    struct vs_map by_text = {0}; /* hash -> index of the site + 1 */
+    size_t count = 0;
+    for (size_t i = 0; !err && i < held_count; i++) {
+        if (held[i].device != device)
+            continue;
+        struct segment_site one = {.site = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1}};
+        err = vs_summary_frames(summary, held[i].stack, 0, &one.site);
+        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&one.site);
+        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
+               !vs_summary_same_text(&all[*found - 1].site, &one.site))
+            key = key + 1 ? key + 1 : 1;
+        if (!err && !found) {
+            all[count++] = one;
+            err = vs_map_put(&by_text, key, count);
+        }
+        if (!err)
+            add_segment(&all[found ? *found - 1 : count - 1], &held[i]);
+    }
+    vs_map_free(&by_text);
+    if (!err)
+        err = put_segments(summary->memory, all, count, out, events);
+    free(all);
+    return err;
 }
 
 /* The blocks that are live now and were allocated since *from_ns*: what a phase keeps. */
@@ -169,7 +143,7 @@ static enum vs_err sites_since(const struct vs_summary *summary, unsigned accoun
     return err;
 }
 
-static bool holds_any(const struct segments_held *held, uint64_t device)
+static bool holds_any(const struct vs_held_segments *held, uint64_t device)
 {
     bool any = false;
     for (size_t i = 0; i < held->count && !any; i++)
@@ -177,11 +151,34 @@ static bool holds_any(const struct segments_held *held, uint64_t device)
     return any;
 }
 
-/* The call sites of *quantity* in the state of its moment. */
-static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_state *state,
-                              struct vs_symbols *symbols, const struct segments_held *held,
-                              const struct vs_quantity *quantity, struct vs_report_sites *out)
+/* Memory that the program holds from the device: the live blocks, and what of it is cached. */
+static enum vs_err sites_of_held(const struct vs_summary *summary, const struct vs_held_segments *held,
+                                 unsigned account, uint64_t device, const struct vs_site_request *request)
 {
+    struct vs_held_segment *unused = NULL;
+    size_t count = 0;
+    enum vs_err err = vs_summary_sites(summary, account, VS_SITES_LIVE, request->out);
+    if (!err)
+        err = vs_held_unused(held, summary->replay, account, &unused, &count);
+    if (!err)
+        err = name_segments(summary, unused, count, device, request->unused, request->requested);
+    free(unused);
+    return err;
+}
+
+bool vs_quantity_is_held(const struct vs_quantity *quantity, bool below_tensors)
+{
+    return quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
+           quantity->metric == VS_METRIC_FREE ||
+           (quantity->metric == VS_METRIC_REQUESTED && below_tensors);
+}
+
+/* The call sites of *request* in the state of its moment. */
+static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_state *state,
+                              struct vs_symbols *symbols, const struct vs_held_segments *held,
+                              const struct vs_site_request *request)
+{
+    const struct vs_quantity *quantity = request->quantity;
     unsigned account = vs_replay_account(state->replay, quantity->device);
     struct vs_wrappers wrappers;
     if (account == VS_ACCOUNT_NONE)
@@ -189,18 +186,20 @@ static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_sta
     struct vs_summary summary = {.memory = &run->memory, .replay = state->replay, .symbols = symbols,
                                  .sites_max = VS_QUANTITY_SITES_MAX, .wrappers = &wrappers};
     bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
-    bool reserved = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
-                    quantity->metric == VS_METRIC_FREE;
+    bool whole_segments = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
+                          quantity->metric == VS_METRIC_FREE;
     enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
     if (err)
         return err;
-    if (reserved && holds_any(held, quantity->device))
-        return name_segments(&summary, held, quantity->device, out);
+    if (request->unused && vs_quantity_is_held(quantity, tensors))
+        return sites_of_held(&summary, held, account, quantity->device, request);
+    if (whole_segments && holds_any(held, quantity->device))
+        return name_segments(&summary, held->items, held->count, quantity->device, request->out, NULL);
     if (quantity->metric == VS_METRIC_LIVE_AT_END)
-        return sites_since(&summary, account, quantity->from_ns, out);
+        return sites_since(&summary, account, quantity->from_ns, request->out);
     if (tensors && !quantity->tensors)
-        return vs_summary_device_sites(&summary, account, VS_SITES_LIVE, out);
-    return vs_summary_sites(&summary, account, VS_SITES_LIVE, out);
+        return vs_summary_device_sites(&summary, account, VS_SITES_LIVE, request->out);
+    return vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
 }
 
 /* *requests* in the order of their moments: the trace is read once. */
@@ -208,7 +207,7 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
 {
     struct vs_trace_state *state = NULL;
     struct vs_symbols *symbols = NULL;
-    struct segments_held held = {0};
+    struct vs_held_segments held = {0};
     enum vs_err err = vs_trace_state_open(run->reader, &state);
     if (!err)
         err = vs_symbols_open(run->reader, &symbols);
@@ -217,7 +216,7 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
     for (size_t i = 0; !err && i < count; i++) {
         err = advance(run->reader, state, requests[i].quantity->event, &held);
         if (!err)
-            err = name_sites(run, state, symbols, &held, requests[i].quantity, requests[i].out);
+            err = name_sites(run, state, symbols, &held, &requests[i]);
     }
     vs_symbols_close(symbols);
     vs_trace_state_close(state);
@@ -293,6 +292,6 @@ enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_reques
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out)
 {
-    struct vs_site_request one = {quantity, out};
+    struct vs_site_request one = {.quantity = quantity, .out = out};
     return vs_quantity_sites_all(run, &one, 1);
 }

@@ -15,10 +15,20 @@
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out) VS_MUST_CHECK;
 
+/* vs_quantity_is_held: whether the quantity is of memory that the program holds from the device, in use
+ * or cached. *below_tensors*: a framework's tensors are the user's level of the device. */
+bool vs_quantity_is_held(const struct vs_quantity *quantity, bool below_tensors);
+
 /* A quantity, and where its call sites go. */
 struct vs_site_request {
     const struct vs_quantity *quantity;
     struct vs_report_sites *out;
+    /* Not NULL: for memory held from the device, *out* has the live blocks instead of the segments, and
+     * this one the requests for the segments, with the bytes of them that are cached and not in use. */
+    struct vs_report_sites *unused;
+    /* Not NULL: for each of *unused* the number of the event that allocated the first block of its
+     * largest segment; 0: not known. */
+    const uint64_t **requested;
 };
 
 /* vs_quantity_sites_all: likewise for *count* quantities of one run; reorders *requests*. Cost: reads

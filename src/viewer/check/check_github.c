@@ -29,6 +29,7 @@ static void property(FILE *out, const char *text)
 
 static void one_row(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
 {
+    struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
     const struct vs_culprit *place = row->exceeded ? vs_check_place(result, row) : NULL;
     fprintf(out, "::%s title=GPU memory budget", row->exceeded ? "error" : "notice");
@@ -45,9 +46,10 @@ static void one_row(const struct vs_check_result *result, const struct vs_budget
         fputs(", ", out);
         message(out, text);
     }
-    for (size_t i = 0; row->exceeded && i < row->culprit_count; i++) {
+    size_t count = row->exceeded ? vs_check_lines(row, lines) : 0;
+    for (size_t i = 0; i < count; i++) {
         fputs(i ? "%0A" : row->compared ? "%0Amore than in the baseline:%0A" : "%0Aheaviest:%0A", out);
-        message(out, vs_check_culprit(text, result, row, &row->culprits[i]));
+        message(out, vs_check_line(text, result, row, &lines[i]));
     }
     fputc('\n', out);
 }

@@ -16,6 +16,7 @@ static void put_culprits(struct vs_json *json, const struct vs_check_result *res
         const struct vs_culprit *culprit = &row->culprits[i];
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "change", vs_change_name(culprit->change));
+        vs_json_bool(json, "cached", culprit->cached);
         vs_json_int(json, "delta", culprit->delta);
         vs_json_uint(json, "bytes", culprit->bytes);
         vs_json_uint(json, "count", culprit->count);
@@ -116,6 +117,8 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     }
     if (row->exceeded && row->kind == VS_ROW_QUANTITY)
         vs_report_json_sites(json, "sites", &row->sites);
+    if (row->two_lists)
+        vs_report_json_sites(json, "cached_sites", &row->unused);
     vs_json_end_object(json);
 }
 

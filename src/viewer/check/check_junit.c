@@ -45,6 +45,7 @@ static void case_name(FILE *out, const struct vs_budget_verdict *verdict, const 
 static void one_case(const struct vs_check_result *result, const struct vs_budget_verdict *verdict,
                      const struct vs_budget_row *row, FILE *out)
 {
+    struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
     fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
     case_name(out, verdict, row);
@@ -57,8 +58,9 @@ static void one_case(const struct vs_check_result *result, const struct vs_budge
             xml_text(out, text);
             fputc('\n', out);
         }
-        for (size_t i = 0; i < row->culprit_count; i++) {
-            xml_text(out, vs_check_culprit(text, result, row, &row->culprits[i]));
+        size_t count = vs_check_lines(row, lines);
+        for (size_t i = 0; i < count; i++) {
+            xml_text(out, vs_check_line(text, result, row, &lines[i]));
             fputc('\n', out);
         }
         fputs("</failure>", out);

@@ -46,6 +46,7 @@ static void table_row(const struct vs_budget_row *row, FILE *out)
 
 static void details(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
 {
+    struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
     const char *verb, *options;
     fputs("\n**", out);
@@ -56,9 +57,10 @@ static void details(const struct vs_check_result *result, const struct vs_budget
         plain(out, text);
     }
     fputs("\n\n", out);
-    for (size_t i = 0; i < row->culprit_count; i++) {
-        fputs("- ", out);
-        plain(out, vs_check_culprit(text, result, row, &row->culprits[i]));
+    size_t count = vs_check_lines(row, lines);
+    for (size_t i = 0; i < count; i++) {
+        fputs(lines[i].inner ? "  - " : "- ", out);
+        plain(out, vs_check_line(text, result, row, &lines[i]));
         fputc('\n', out);
     }
     options = vs_check_more(text, row, &verb);

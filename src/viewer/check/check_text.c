@@ -7,6 +7,8 @@
 #include "base/vs_size.h"
 #include "viewer/check/check_words.h"
 
+#define INNER 4 /* columns by which the parts of a sum are indented */
+
 /* "ok    FILE: SENTENCE", with the sentence on lines of its own if both do not fit on one. */
 static void verdict_line(const struct vs_style *style, bool bad, const char *path, const char *text)
 {
@@ -30,9 +32,6 @@ static const char *heading(const struct vs_budget_row *row)
     switch (row->quantity.metric) {
     case VS_METRIC_LIVE_AT_END: return "still allocated:";
     case VS_METRIC_GROWTH: return "grows:";
-    case VS_METRIC_DEVICE:
-    case VS_METRIC_FREE:
-    case VS_METRIC_RESERVED: return "reserved for requests of:";
     case VS_METRIC_TRANSFERRED:
     case VS_METRIC_COPIES: return "most copies:";
     default: return "most memory at that moment:";
@@ -41,8 +40,9 @@ static const char *heading(const struct vs_budget_row *row)
 
 /* "+128.0 MiB  new    train.py:41   forward < main", cut at the right edge. */
 static void culprit_line(const struct vs_check_result *result, const struct vs_style *style,
-                         const struct vs_budget_row *row, const struct vs_culprit *culprit)
+                         const struct vs_budget_row *row, const struct vs_check_line *shown)
 {
+    const struct vs_culprit *culprit = shown->culprit;
     char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX];
     char line[VS_CHAIN_TEXT_MAX + 1024], cut[4 * 400 + 4], place[600] = "";
     const char *path = vs_check_path(result, culprit->file);
@@ -54,16 +54,27 @@ static void culprit_line(const struct vs_check_result *result, const struct vs_s
              vs_check_amount(size, row, (uint64_t)culprit->delta));
     vs_text_site(chain, culprit->site, 3);
     bool repeats = strstr(chain, place) != NULL && *place; /* "main (a.cu:41)" has it */
-    snprintf(line, sizeof line, "%s%s%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
+    snprintf(line, sizeof line, "%s%s%s%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
                                             : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
-             repeats ? "" : place, repeats || !*place ? "" : "  ", chain);
+             shown->inner ? "requested by " : "", repeats ? "" : place, repeats || !*place ? "" : "  ", chain);
     unsigned columns = style->width > 40 ? style->width - 20 : 20;
-    fprintf(style->out, "  %16s  %s\n", amount, vs_text_clip(cut, line, columns < 400 ? columns : 400));
+    columns -= shown->inner ? INNER : 0;
+    fprintf(style->out, "%*s  %16s  %s\n", shown->inner ? INNER : 0, "", amount,
+            vs_text_clip(cut, line, columns < 400 ? columns : 400));
+}
+
+/* "72.0 MiB  cached but unused". */
+static void sum_line(const struct vs_style *style, const struct vs_budget_row *row, const struct vs_check_line *line)
+{
+    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
+    snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "", vs_size_format(size, (uint64_t)line->bytes));
+    fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
 }
 
 static void failed(const struct vs_check_result *result, const struct vs_style *style,
                    const struct vs_budget_row *row)
 {
+    struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
     const char *verb, *options;
     if (row->kind == VS_ROW_QUANTITY && row->of_baseline)
@@ -75,8 +86,13 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
         vs_text_wrapped(style, "      ", text);
     if (row->culprit_count)
         vs_text_wrapped(style, "      ", heading(row));
-    for (size_t i = 0; i < row->culprit_count; i++)
-        culprit_line(result, style, row, &row->culprits[i]);
+    size_t count = vs_check_lines(row, lines);
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].culprit)
+            culprit_line(result, style, row, &lines[i]);
+        else
+            sum_line(style, row, &lines[i]);
+    }
     if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
                                 row->quantity.metric == VS_METRIC_TRANSFERRED) &&
         row->kind == VS_ROW_QUANTITY && !row->run->copy_lines_known)

@@ -185,6 +185,12 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
     vs_check_amount(size, row, (uint64_t)culprit->delta);
     vs_count_format(count, culprit->count);
     vs_text_site(chain, culprit->site, 3);
+    if (culprit->cached) {
+        snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s cached but unused in %s segment%s, requested by %.1000s",
+                 *where ? verbs[culprit->change] : "", where, *where ? ": " : "",
+                 culprit->change == VS_CHANGE_HOLDS ? "" : "+", size, count, culprit->count == 1 ? "" : "s", chain);
+        return out;
+    }
     snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s%s%s%s%s: %.1000s", *where ? verbs[culprit->change] : "",
              where, *where ? ": " : "",
              culprit->change == VS_CHANGE_HOLDS ? "" : "+", size,
@@ -210,7 +216,11 @@ const char *vs_check_more(char *out, const struct vs_budget_row *row, const char
     if (row->run->report->device_count > 1)
         snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
     bool whole = !quantity->phase;
-    if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
+    uint64_t requested = row->culprit_count && row->culprits[0].cached
+                             ? row->requested[row->culprits[0].site - row->unused.items] : 0;
+    if (requested) /* the block that its segment was requested for is live there */
+        snprintf(out, VS_CHECK_LINE_MAX, "--by site --at @%" PRIu64 "%s", requested, device);
+    else if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
         snprintf(out, VS_CHECK_LINE_MAX, "--by site --at end%s", device);
     else if (quantity->metric == VS_METRIC_ALLOCATED && whole)
         snprintf(out, VS_CHECK_LINE_MAX, "--by site%s", device);

@@ -23,6 +23,28 @@ char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value
 /* vs_check_spread: "10.0 to 10.4 MiB in 3 runs"; "" for one run. */
 char *vs_check_spread(char *out, const struct vs_budget_row *row);
 
+/* A line of the list below an exceeded limit. */
+struct vs_check_line {
+    const struct vs_culprit *culprit; /* NULL: a sum */
+    const char *words;                /* of a sum: "cached but unused"; NULL: that of further sites */
+    int64_t bytes;                    /* of a sum */
+    size_t sites;                     /* of further sites: how many */
+    bool inner;                       /* a part of the sum above it */
+};
+#define VS_CHECK_LINES_MAX (VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX + 3)
+
+/* vs_check_lines: the lines of *row* in the order in which they are shown. Those of memory held from the
+ * device, except the inner ones, add up to it. Returns how many. */
+size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[VS_CHECK_LINES_MAX]);
+
+#define VS_CHECK_WORDS_MAX 80
+/* vs_check_sum_words: what a sum consists of. */
+char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_line *line);
+
+/* vs_check_line: *line* as a sentence. */
+char *vs_check_line(char *out, const struct vs_check_result *result, const struct vs_budget_row *row,
+                    const struct vs_check_line *line);
+
 /* vs_check_culprit: "new at train.py:41: +128.0 MiB in 2 blocks, forward < main". *path* shows the
  * line's file as it is found from *root*. */
 char *vs_check_culprit(char *out, const struct vs_check_result *result,

@@ -206,8 +206,9 @@ static void every_exceeded_phase_has_the_call_sites_of_its_moment(void **state)
         const struct vs_budget_row *row = &t.verdict.rows[i];
         uint64_t blocks = i % TESTS ? i % TESTS + 1 : TESTS + 1;
         assert_int_equal(row->quantity.value, blocks * 4096 * (i < TESTS ? 1 : 2));
-        assert_int_equal(row->sites.total_bytes, row->quantity.value);
-        assert_int_equal(row->culprit_count, 1);
+        assert_int_equal(row->sites.total_bytes, blocks * 4096);
+        assert_int_equal(row->unused.total_bytes, i < TESTS ? 0 : blocks * 4096);
+        assert_int_equal(row->culprit_count, i < TESTS ? 1 : 2);
     }
     end(&t);
 }

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The call sites of a baseline, written and read. The whole program has them in the member "sites"; a
+ * phase or test in its own quantities, a few of the largest. A phase whose peak is that of the phase or
+ * program around it, reached by the same event, has none of its own: they are the same. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/baseline_internal.h"
+#include "analysis/budget/quantity_sites.h"
+
+#define SITES "sites"
+
+/* "main (a.cu) #2" is the second site of its name. */
+static const char *without_number(const char *key, struct vs_arena *memory, unsigned long *nth)
+{
+    const char *mark = strstr(key, " #");
+    for (const char *later = mark; later; later = strstr(later + 1, " #"))
+        mark = later;
+    char *end = NULL;
+    *nth = mark ? strtoul(mark + 2, &end, 10) : 1;
+    if (!mark || !end || *end || *nth < 2) {
+        *nth = 1;
+        return key;
+    }
+    size_t length = (size_t)(mark - key);
+    char *name = vs_arena_alloc(memory, length + 1);
+    return name ? memcpy(name, key, length) : key;
+}
+
+struct ordered_site {
+    struct vs_named_site site;
+    unsigned long nth;
+};
+
+static int by_name_and_number(const void *a, const void *b)
+{
+    const struct ordered_site *x = a, *y = b;
+    int order = strcmp(x->site.name, y->site.name);
+    return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
+}
+
+/* Copies have one list, of all ways and steps; reserved memory has two. *out* has 80 bytes. */
+static const char *list_key(const struct vs_quantity *quantity, enum vs_site_list list, char *out)
+{
+    struct vs_quantity whole = *quantity;
+    char key[64];
+    if (whole.metric == VS_METRIC_TRANSFERRED || whole.metric == VS_METRIC_COPIES) {
+        whole.metric = VS_METRIC_COPIES;
+        whole.way = VS_COPIES_ALL;
+    }
+    whole.per_step = false;
+    snprintf(out, 80, "%s%s", vs_baseline_key(&whole, key), list == VS_SITES_IN_USE   ? " in use"
+                                                            : list == VS_SITES_UNUSED ? " unused" : "");
+    return out;
+}
+
+/* The object that has the lists of a device, of the whole program or of a phase. */
+static struct json_object *lists_of(const struct vs_baseline *baseline, const char *process,
+                                    const struct vs_quantity *quantity)
+{
+    char device[VS_DEVICE_KEY_MAX];
+    if (quantity->phase)
+        return vs_baseline_member(vs_baseline_values(baseline, process, quantity), SITES, json_type_object);
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    return vs_baseline_member(vs_baseline_member(vs_baseline_process(baseline, process), SITES, json_type_object),
+                              device, json_type_object);
+}
+
+/* Makes *quantity* that of the phase around its phase, or of the whole program. A range's name may have
+ * " / " in itself: a path that is no phase is passed over by the caller. */
+static void go_outside(struct vs_quantity *quantity, char *path)
+{
+    char *last = NULL;
+    for (char *at = strstr(path, " / "); at; at = strstr(at + 1, " / "))
+        last = at;
+    if (last)
+        *last = 0;
+    quantity->phase = last ? path : NULL;
+}
+
+/* The list of *quantity*, or that of the phase around it with the same peak. A file of an earlier
+ * version has no lists of phases, so that none can be taken for another. */
+static struct json_object *find_list(const struct vs_baseline *baseline, const char *process,
+                                     const struct vs_quantity *quantity, const char *key)
+{
+    struct vs_quantity at = *quantity;
+    uint64_t value, outer;
+    struct json_object *list = vs_baseline_member(lists_of(baseline, process, &at), key, json_type_object);
+    bool peak = at.metric == VS_METRIC_ALLOCATED || at.metric == VS_METRIC_RESERVED;
+    if (list || !at.phase || !peak || !vs_baseline_value(baseline, process, &at, &value))
+        return list;
+    char *path = strdup(at.phase);
+    while (path && at.phase && !list) {
+        go_outside(&at, path);
+        if (vs_baseline_value(baseline, process, &at, &outer) && outer == value)
+            list = vs_baseline_member(lists_of(baseline, process, &at), key, json_type_object);
+    }
+    at.phase = NULL;
+    if (!vs_baseline_member(lists_of(baseline, process, &at), "reserved in use", json_type_object))
+        list = NULL;
+    free(path);
+    return list;
+}
+
+/* Sites of less than this may be missing in a list of *count*. */
+static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value, const struct vs_named_site *items,
+                             size_t count)
+{
+    uint64_t least = value / (quantity->phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
+    uint64_t lowest = UINT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        lowest = items[i].bytes < lowest ? items[i].bytes : lowest;
+    return quantity->phase && count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least ? lowest + 1 : least;
+}
+
+bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, enum vs_site_list list,
+                       struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least)
+{
+    char key[80];
+    struct json_object *from = find_list(baseline, process, quantity, list_key(quantity, list, key));
+    uint64_t value = 0;
+    if (!from)
+        return false;
+    size_t most = (size_t)json_object_object_length(from), count = 0;
+    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
+    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
+    if (!rows || !items)
+        return false;
+    json_object_object_foreach(from, name, member) {
+        struct ordered_site *row = &rows[count];
+        if (!json_object_is_type(member, json_type_object))
+            continue;
+        vs_baseline_number(vs_baseline_member(member, "bytes", json_type_int), &row->site.bytes);
+        vs_baseline_number(vs_baseline_member(member, "count", json_type_int), &row->site.count);
+        row->site.name = without_number(name, memory, &row->nth);
+        count++;
+    }
+    qsort(rows, count, sizeof *rows, by_name_and_number);
+    for (size_t i = 0; i < count; i++)
+        items[i] = rows[i].site;
+    *out = (struct vs_named_sites){items, count};
+    vs_baseline_value(baseline, process, quantity, &value);
+    *least = least_listed(quantity, value, items, count);
+    return true;
+}
+
+/* --- writing --- */
+
+static int more_bytes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The least bytes of a site that is stored, and how many of exactly that many bytes are. */
+static enum vs_err limits_of(const struct vs_named_sites *sites, bool of_phase, uint64_t *least, size_t *equal)
+{
+    uint64_t total = 0, *bytes = calloc(sites->count + 1, sizeof *bytes);
+    if (!bytes)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < sites->count; i++)
+        total += bytes[i] = sites->items[i].bytes;
+    *least = total / (of_phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
+    *equal = SIZE_MAX;
+    qsort(bytes, sites->count, sizeof *bytes, more_bytes);
+    size_t most = VS_BASELINE_PHASE_SITES_MAX;
+    if (of_phase && sites->count > most && bytes[most - 1] >= *least) {
+        *least = bytes[most - 1];
+        *equal = 0;
+        for (size_t i = 0; i < most; i++)
+            *equal += bytes[i] == *least;
+    }
+    free(bytes);
+    return VS_OK;
+}
+
+/* Sites are replaced as a whole: one that is gone must not stay. */
+static enum vs_err put_list(struct json_object *lists, const char *key, const struct vs_named_sites *sites,
+                            bool of_phase)
+{
+    uint64_t least;
+    size_t equal;
+    unsigned nth = 0;
+    enum vs_err err = limits_of(sites, of_phase, &least, &equal);
+    struct json_object *list = err ? NULL : json_object_new_object();
+    bool ok = list != NULL;
+    for (size_t i = 0; ok && i < sites->count; i++) {
+        const struct vs_named_site *site = &sites->items[i];
+        char name[VS_SITE_NAME_MAX + 16];
+        nth = i && strcmp(site->name, sites->items[i - 1].name) == 0 ? nth + 1 : 1;
+        if (site->bytes < least || (site->bytes == least && equal == 0))
+            continue;
+        equal -= site->bytes == least && equal != SIZE_MAX;
+        snprintf(name, sizeof name, nth > 1 ? "%s #%u" : "%s", site->name, nth);
+        struct json_object *row = vs_baseline_object(list, name);
+        ok = vs_baseline_put(row, "bytes", site->bytes) && vs_baseline_put(row, "count", site->count);
+    }
+    if (ok && lists && json_object_object_add(lists, key, list) == 0)
+        return VS_OK;
+    json_object_put(list);
+    return VS_ERR_NOMEM;
+}
+
+/* A quantity whose call sites are stored. */
+struct listed_quantity {
+    const struct vs_taken_quantity *taken;
+    struct vs_report_sites sites, unused;
+    bool read;
+};
+
+static bool has_lists(const struct vs_quantity *quantity)
+{
+    bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL && !quantity->per_step;
+    bool memory = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_RESERVED ||
+                  quantity->metric == VS_METRIC_LIVE_AT_END;
+    if (quantity->phase)
+        return memory && quantity->value;
+    return !quantity->unknown && (copies || memory || quantity->metric == VS_METRIC_GROWTH);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct vs_quantity *x = &(*(const struct vs_taken_quantity *const *)a)->quantity;
+    const struct vs_quantity *y = &(*(const struct vs_taken_quantity *const *)b)->quantity;
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return !x->phase || !y->phase ? !!x->phase - !!y->phase : strcmp(x->phase, y->phase);
+}
+
+/* Whether the phase or program around has the same peak: reached by the same event of the same run.
+ * *peaks* are ordered by by_place. */
+static bool same_outside(const struct vs_taken_quantity **peaks, size_t count, const struct vs_taken_quantity *taken)
+{
+    struct vs_taken_quantity at = *taken;
+    const struct vs_taken_quantity *key = &at, *const *found = NULL;
+    char *path = taken->quantity.phase ? strdup(taken->quantity.phase) : NULL;
+    while (path && at.quantity.phase && !found) {
+        go_outside(&at.quantity, path);
+        found = bsearch(&key, peaks, count, sizeof *peaks, by_place);
+    }
+    free(path);
+    return found && (*found)->run == taken->run && (*found)->quantity.event == taken->quantity.event;
+}
+
+/* The quantities that get lists of their own. */
+static enum vs_err choose(const struct vs_taken *taken, struct listed_quantity *out, size_t *count)
+{
+    const struct vs_taken_quantity **peaks = calloc(taken->count + 1, sizeof *peaks);
+    size_t peak_count = 0;
+    *count = 0;
+    if (!peaks)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < taken->count; i++)
+        if (taken->items[i].quantity.metric <= VS_METRIC_RESERVED)
+            peaks[peak_count++] = &taken->items[i];
+    qsort(peaks, peak_count, sizeof *peaks, by_place);
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct vs_taken_quantity *one = &taken->items[i];
+        bool peak = one->quantity.metric <= VS_METRIC_RESERVED;
+        if (has_lists(&one->quantity) && !(peak && same_outside(peaks, peak_count, one)))
+            out[(*count)++].taken = one;
+    }
+    free(peaks);
+    return VS_OK;
+}
+
+/* Finds the sites of those whose value is that of *run*. */
+static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all, size_t count)
+{
+    struct vs_site_request *requests = calloc(count + 1, sizeof *requests);
+    size_t n = 0;
+    if (!requests)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].taken->run != run)
+            continue;
+        all[i].read = true;
+        requests[n++] = (struct vs_site_request){&all[i].taken->quantity, &all[i].sites, &all[i].unused, NULL};
+    }
+    enum vs_err err = vs_quantity_sites_all(run, requests, n);
+    free(requests);
+    return err;
+}
+
+static enum vs_err put_quantity(struct json_object *process, const struct listed_quantity *one)
+{
+    const struct vs_quantity *quantity = &one->taken->quantity;
+    struct vs_arena *memory = &one->taken->run->memory;
+    char device[VS_DEVICE_KEY_MAX], key[80];
+    struct vs_named_sites named;
+    bool of_phase = quantity->phase != NULL, held = quantity->metric == VS_METRIC_RESERVED;
+    struct json_object *at = vs_baseline_object(process, of_phase ? "phases" : SITES);
+    if (of_phase)
+        at = vs_baseline_object(at, quantity->phase);
+    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    at = vs_baseline_object(at, device);
+    if (of_phase)
+        at = vs_baseline_object(at, SITES);
+    enum vs_err err = vs_named_sites_of(memory, &one->sites, quantity->metric, &named);
+    if (!err)
+        err = put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named, of_phase);
+    if (!err && held)
+        err = vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
+    if (!err && held)
+        err = put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, of_phase);
+    return err;
+}
+
+enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken)
+{
+    struct listed_quantity *all = calloc(taken->count + 1, sizeof *all);
+    size_t count = 0;
+    enum vs_err err = all ? choose(taken, all, &count) : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < count; i++)
+        if (!all[i].read) /* each run once */
+            err = read_run(all[i].taken->run, all, count);
+    for (size_t i = 0; !err && i < count; i++)
+        err = put_quantity(process, &all[i]);
+    free(all);
+    return err;
+}

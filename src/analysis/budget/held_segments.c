@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/budget/held_segments.h"
+
+#include <stdlib.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+static enum vs_err hold(struct vs_held_segments *held, struct vs_held_segment segment)
+{
+    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
+    held->newest = NULL;
+    if (!err && segment.bytes) {
+        held->newest = &held->items[held->count];
+        held->items[held->count++] = segment;
+        held->framework_used = false;
+    }
+    return err;
+}
+
+/* A segment is requested for a block: the block of the program, or of the framework in that. */
+static void note_use(struct vs_held_segments *held, uint64_t addr, bool framework, uint64_t number)
+{
+    struct vs_held_segment *segment = held->newest;
+    if (!segment || addr - segment->addr >= segment->bytes || held->framework_used ||
+        (segment->used_event && !framework))
+        return;
+    segment->used_event = number;
+    held->framework_used = framework;
+}
+
+/* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
+static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint64_t addr, uint64_t bytes)
+{
+    enum vs_err err = VS_OK;
+    held->newest = NULL;
+    for (size_t i = held->count; !err && i-- > 0;) {
+        struct vs_held_segment *segment = &held->items[i], whole = *segment;
+        uint64_t from = whole.addr > addr ? whole.addr : addr;
+        uint64_t end = whole.addr + whole.bytes, to = end < addr + bytes ? end : addr + bytes;
+        if (whole.device != device || from >= to)
+            continue;
+        if (from > whole.addr)
+            segment->bytes = from - whole.addr;
+        else if (to < end)
+            *segment = (struct vs_held_segment){device, to, end - to, whole.stack, whole.used_event};
+        else
+            *segment = held->items[--held->count];
+        if (from > whole.addr && to < end)
+            err = hold(held, (struct vs_held_segment){device, to, end - to, whole.stack, whole.used_event});
+    }
+    return err;
+}
+
+enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event, uint64_t number)
+{
+    switch (event->kind) {
+    case VS_EVENT_segment_alloc:
+        return hold(held, (struct vs_held_segment){event->segment_alloc.device, event->segment_alloc.addr,
+                                                event->segment_alloc.size, event->segment_alloc.stack, 0});
+    case VS_EVENT_segment_map:
+        return hold(held, (struct vs_held_segment){event->segment_map.device, event->segment_map.addr,
+                                                event->segment_map.reserved, event->segment_map.stack, 0});
+    case VS_EVENT_segment_free:
+        return release(held, event->segment_free.device, event->segment_free.addr, event->segment_free.size);
+    case VS_EVENT_segment_unmap:
+        return release(held, event->segment_unmap.device, event->segment_unmap.addr,
+                       event->segment_unmap.size);
+    case VS_EVENT_alloc: note_use(held, event->alloc.addr, false, number); return VS_OK;
+    case VS_EVENT_framework_alloc: note_use(held, event->framework_alloc.addr, true, number); return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct vs_held_segment *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The last of *count* segments, by address, that starts at or before *addr*; *count* when none does. */
+static size_t segment_before(const struct vs_held_segment *segments, size_t count, uint64_t addr)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (segments[middle].addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : count;
+}
+
+/* Adds the segments of a framework that lie in none of the first *count*. */
+static enum vs_err add_of_framework(const struct vs_replay *replay, unsigned account,
+                                    struct vs_held_segment **all, size_t *count)
+{
+    struct vs_user_segment *own = NULL;
+    size_t own_count = 0, held = *count, capacity = held;
+    enum vs_err err = vs_user_segments(replay, account, &own, &own_count);
+    if (!err)
+        err = vs_vec_grow(all, &capacity, held + own_count + 1, sizeof **all);
+    for (size_t i = 0; !err && i < own_count; i++) {
+        size_t at = segment_before(*all, held, own[i].addr);
+        if (at < held && own[i].addr - (*all)[at].addr < (*all)[at].bytes)
+            continue;
+        (*all)[(*count)++] = (struct vs_held_segment){
+            replay->accounts[account]->device, own[i].addr, own[i].size,
+            own[i].site < replay->sites.count ? replay->sites.items[own[i].site].stack : 0, 0};
+    }
+    free(own);
+    return err;
+}
+
+/* Takes the block off the segments that it lies in: of mapped memory there may be several. */
+static void use(const struct vs_held_segment *segments, uint64_t *used, size_t count, const struct vs_live *live)
+{
+    size_t at = segment_before(segments, count, live->addr);
+    uint64_t addr = live->addr, left = live->size;
+    for (; left && at < count && segments[at].addr <= addr && addr - segments[at].addr < segments[at].bytes; at++) {
+        uint64_t room = segments[at].bytes - (addr - segments[at].addr), part = left < room ? left : room;
+        used[at] += part;
+        addr += part;
+        left -= part;
+    }
+}
+
+enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
+                           unsigned account, struct vs_held_segment **out, size_t *count)
+{
+    uint64_t device = replay->accounts[account]->device;
+    struct vs_held_segment *all = malloc((held->count + 1) * sizeof *all);
+    uint64_t *used = NULL;
+    size_t cursor = 0, n = 0, kept = 0;
+    for (size_t i = 0; all && i < held->count; i++)
+        if (held->items[i].device == device)
+            all[n++] = held->items[i];
+    if (all)
+        qsort(all, n, sizeof *all, by_address);
+    enum vs_err err = all ? add_of_framework(replay, account, &all, &n) : VS_ERR_NOMEM;
+    if (!err) {
+        qsort(all, n, sizeof *all, by_address);
+        used = calloc(n + 1, sizeof *used);
+        err = used ? VS_OK : VS_ERR_NOMEM;
+    }
+    for (const struct vs_live *live; !err && (live = vs_user_live_next(replay, account, &cursor)) != NULL;)
+        use(all, used, n, live);
+    for (size_t i = 0; !err && i < n; i++) {
+        if (used[i] >= all[i].bytes)
+            continue;
+        all[kept] = all[i];
+        all[kept++].bytes -= used[i];
+    }
+    free(used);
+    if (err) {
+        free(all);
+        return err;
+    }
+    *out = all;
+    *count = kept;
+    return VS_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The segments that a caching allocator holds from the device, with the stacks of the requests that
+ * made them, which the replay does not keep. Followed by the segments' own events. Not thread-safe. */
+#ifndef VS_HELD_SEGMENTS_H
+#define VS_HELD_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/replay.h"
+
+/* A segment, or mapped memory. */
+struct vs_held_segment {
+    uint64_t device; /* the driver's ordinal */
+    uint64_t addr, bytes, stack;
+    uint64_t used_event; /* number of the event that allocated its first block; 0: none */
+};
+
+/* Zero-initialise; free *items*. */
+struct vs_held_segments {
+    struct vs_held_segment *items;
+    size_t count, capacity;
+    struct vs_held_segment *newest; /* in *items*; NULL: released, or not known */
+    bool framework_used; /* its first block of a framework was seen */
+};
+
+/* vs_held_segments_event: applies the event of that number. VS_ERR_NOMEM. */
+enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event,
+                                   uint64_t number) VS_MUST_CHECK;
+
+/* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
+ * framework that allocates its segments with one call each, with *bytes* the part without live blocks.
+ * *replay* is at the same event. The caller frees *out*. VS_ERR_NOMEM. Cost: sorts the segments, one
+ * binary search for each live block. */
+enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
+                           unsigned account, struct vs_held_segment **out, size_t *count) VS_MUST_CHECK;
+
+#endif

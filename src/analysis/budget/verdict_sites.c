@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Memory that is reserved is live or cached. The cache is the reason that a limit is
+ * exceeded if emptying it would meet the limit and no single line holds most of the memory; against a
+ * baseline, if it has grown more than the live blocks. */
+#include "analysis/budget/verdict_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/quantity_sites.h"
+
+/* Whether a framework's tensors are the user's level of the device. */
+static bool below_tensors(const struct vs_report *report, uint64_t device)
+{
+    bool below = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        below |= report->devices[i].device == device && report->devices[i].level == VS_LEVEL_FRAMEWORK;
+    return below;
+}
+
+static uint64_t bytes_of(const struct vs_named_sites *sites)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sites->count; i++)
+        sum += sites->items[i].bytes;
+    return sum;
+}
+
+/* Whether the value is worse than the baseline's. */
+static bool is_worse(const struct vs_budget_row *row)
+{
+    return row->has_baseline && (row->quantity.metric == VS_METRIC_FREE ? row->quantity.value < row->baseline
+                                                                        : row->quantity.value > row->baseline);
+}
+
+/* The culprits of a quantity that has one list. */
+static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
+                              const struct vs_baseline *baseline)
+{
+    struct vs_named_sites now, before;
+    struct vs_measured *run = row->run;
+    uint64_t least = 0;
+    enum vs_metric metric = row->quantity.metric;
+    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, metric, &now);
+    if (err)
+        return err;
+    struct vs_quantity stored = row->quantity;
+    if (metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
+        stored.metric = VS_METRIC_ALLOCATED;
+    bool known = baseline && is_worse(row) &&
+                 vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &run->memory, &before, &least);
+    bool per_step = row->quantity.per_step && metric != VS_METRIC_GROWTH;
+    for (size_t i = 0; known && per_step && i < before.count; i++) {
+        uint64_t steps = vs_baseline_steps(baseline, out->process);
+        before.items[i].bytes /= steps ? steps : 1;
+        before.items[i].count /= steps ? steps : 1;
+    }
+    if (known)
+        row->culprit_count = vs_culprits(&now, &before, metric, least, row->culprits, VS_CULPRITS_MAX);
+    row->compared = row->culprit_count > 0;
+    if (!row->compared)
+        row->culprit_count = vs_culprits(&now, NULL, metric, 0, row->culprits, VS_CULPRITS_MAX);
+    return VS_OK;
+}
+
+/* The two lists of memory held from the device. */
+struct held_lists {
+    struct vs_named_sites live, unused;
+    uint64_t least_live, least_unused;
+};
+
+static enum vs_err name_lists(const struct vs_budget_row *row, struct held_lists *now)
+{
+    enum vs_err err = vs_named_sites_of(&row->run->memory, &row->sites, VS_METRIC_RESERVED, &now->live);
+    return err ? err : vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now->unused);
+}
+
+/* Those of the baseline; false when it has none. */
+static bool stored_lists(const struct vs_budget_verdict *out, const struct vs_budget_row *row,
+                         const struct vs_baseline *baseline, struct held_lists *before)
+{
+    struct vs_quantity stored = row->quantity;
+    stored.metric = VS_METRIC_RESERVED; /* in use on the device is this and what is not the program's */
+    return baseline && is_worse(row) &&
+           vs_baseline_sites(baseline, out->process, &stored, VS_SITES_IN_USE, &row->run->memory, &before->live,
+                             &before->least_live) &&
+           vs_baseline_sites(baseline, out->process, &stored, VS_SITES_UNUSED, &row->run->memory, &before->unused,
+                             &before->least_unused);
+}
+
+/* The bytes by which the limit is exceeded. */
+static uint64_t excess_of(const struct vs_budget_row *row)
+{
+    uint64_t value = row->quantity.value, limit = row->limit;
+    return value > limit ? value - limit : limit - value;
+}
+
+/* Without a baseline: whether the cache is the reason that the limit is exceeded. */
+static bool cache_is_guilty(const struct vs_budget_row *row, const struct vs_culprit *heaviest)
+{
+    uint64_t held = row->sites.total_bytes + row->unused.total_bytes;
+    return row->unused.total_bytes >= excess_of(row) && (!heaviest || heaviest->bytes <= held / 2);
+}
+
+/* Puts the live lines and the cached ones into the row, the guilty ones first. */
+static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *live, size_t live_count,
+                         struct vs_culprit *cached, size_t cached_count, bool cached_first)
+{
+    size_t at = cached_first ? cached_count : 0, of_cached = cached_first ? 0 : live_count;
+    for (size_t i = 0; i < cached_count; i++)
+        cached[i].cached = true;
+    memcpy(row->culprits + at, live, live_count * sizeof *live);
+    memcpy(row->culprits + of_cached, cached, cached_count * sizeof *cached);
+    row->culprit_count = live_count + cached_count;
+}
+
+static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_row *row,
+                               const struct vs_baseline *baseline)
+{
+    struct held_lists now, before;
+    struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
+    enum vs_err err = name_lists(row, &now);
+    if (err)
+        return err;
+    row->two_lists = true;
+    if (stored_lists(out, row, baseline, &before)) {
+        int64_t more = (int64_t)(bytes_of(&now.live) - bytes_of(&before.live));
+        row->unused_more = (int64_t)(bytes_of(&now.unused) - bytes_of(&before.unused));
+        size_t n = vs_culprits(&now.live, &before.live, VS_METRIC_RESERVED, before.least_live, live,
+                               VS_CULPRITS_MAX);
+        size_t m = row->unused_more <= 0 ? 0 : vs_culprits(&now.unused, &before.unused, VS_METRIC_RESERVED,
+                                                           before.least_unused, cached,
+                                                           VS_CULPRITS_CACHED_MAX);
+        put_culprits(row, live, n, cached, m, row->unused_more > more);
+    }
+    row->compared = row->culprit_count > 0;
+    if (!row->compared) {
+        size_t n = vs_culprits(&now.live, NULL, VS_METRIC_RESERVED, 0, live, VS_CULPRITS_MAX);
+        size_t m = vs_culprits(&now.unused, NULL, VS_METRIC_RESERVED, 0, cached, VS_CULPRITS_CACHED_MAX);
+        put_culprits(row, live, n, cached, m, m && cache_is_guilty(row, n ? live : NULL));
+    }
+    return VS_OK;
+}
+
+static bool is_accused(const struct vs_budget_row *row, const struct vs_measured *run)
+{
+    return row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run;
+}
+
+enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
+                              const struct vs_baseline *baseline)
+{
+    struct vs_site_request *requests = calloc(verdict->count + 1, sizeof *requests);
+    enum vs_err err = requests ? VS_OK : VS_ERR_NOMEM;
+    size_t count = 0;
+    for (size_t i = 0; !err && i < verdict->count; i++) {
+        struct vs_budget_row *row = &verdict->rows[i];
+        if (is_accused(row, run))
+            requests[count++] = (struct vs_site_request){&row->quantity, &row->sites, &row->unused, &row->requested};
+    }
+    if (count)
+        err = vs_quantity_sites_all(run, requests, count);
+    free(requests);
+    for (size_t i = 0; count && !err && i < verdict->count; i++) {
+        struct vs_budget_row *row = &verdict->rows[i];
+        if (!is_accused(row, run))
+            continue;
+        bool held = vs_quantity_is_held(&row->quantity, below_tensors(run->report, row->quantity.device));
+        err = held ? accuse_held(verdict, row, baseline) : accuse_one(verdict, row, baseline);
+    }
+    return err;
+}

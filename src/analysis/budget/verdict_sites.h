@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The call sites that make up an exceeded quantity, or its difference to the baseline. Of memory held
+ * from the device these are two lists: the live blocks, and what is cached. Private to this folder. */
+#ifndef VS_VERDICT_SITES_H
+#define VS_VERDICT_SITES_H
+
+#include "analysis/budget/budget_verdict.h"
+
+/* vs_verdict_accuse: finds the call sites of all exceeded rows whose value is that of *run*, and their
+ * culprits. VS_ERR_NOMEM. Cost: reads the trace once. */
+enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
+                              const struct vs_baseline *baseline) VS_MUST_CHECK;
+
+#endif

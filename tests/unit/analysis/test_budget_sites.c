@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The call sites of memory held from the device, live and cached, and those that a baseline keeps for
+ * phases and tests. Without stacks, call sites are told apart by the API's name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/report/report.h"
+#include "support/trace_builder.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+#define A(n) (0x700000000000 + (uint64_t)(n) * MIB)
+
+struct sites_run {
+    struct vs_builder b;
+    struct vs_measured run;
+    struct vs_measured *runs[1];
+    struct vs_budget budget;
+    struct vs_budget_verdict verdict;
+};
+
+static void begin(struct sites_run *t)
+{
+    memset(t, 0, sizeof *t);
+    vs_builder_open(&t->b, "caching");
+    vs_builder_device(&t->b, 0, "Test GPU", GIB);
+}
+
+/* A block that the call site *api* allocates. */
+static void block(struct sites_run *t, const char *api, uint64_t at, uint64_t mib)
+{
+    vs_builder_event(&t->b, (struct vs_event){
+        .kind = VS_EVENT_alloc,
+        .alloc = {.addr = A(at), .requested = mib * MIB, .size = mib * MIB, .family = VS_FAMILY_DEVICE,
+                  .context = 1, .api = vs_builder_string(&t->b, api)}});
+}
+
+static void map(struct sites_run *t, uint64_t at, uint64_t mib)
+{
+    vs_builder_event(&t->b, (struct vs_event){
+        .kind = VS_EVENT_segment_map,
+        .segment_map = {.addr = A(at), .size = mib * MIB, .reserved = mib * MIB, .context = 1, .pool = 1}});
+}
+
+static void tensor(struct sites_run *t, uint64_t at, uint64_t mib, uint64_t reserved)
+{
+    vs_builder_event(&t->b, (struct vs_event){
+        .kind = VS_EVENT_framework_alloc,
+        .framework_alloc = {.addr = A(at), .size = mib * MIB, .total_allocated = mib * MIB,
+                            .total_reserved = reserved * MIB}});
+}
+
+static void measure(struct sites_run *t)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
+    vs_builder_close(&t->b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
+    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
+    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
+    vs_phase_moments_close(moments);
+    t->runs[0] = &t->run;
+}
+
+static const struct vs_budget_row *judge(struct sites_run *t, const char *key, const char *value,
+                                         const struct vs_baseline *baseline)
+{
+    static const struct vs_budget_scope any;
+    char why[VS_BUDGET_WHY_MAX] = "";
+    if (key)
+        assert_int_equal(vs_budget_set(&t->budget, vs_budget_key_find(key, strlen(key)), value, &any, "--key",
+                                       why), VS_OK);
+    vs_budget_finish(&t->budget);
+    vs_budget_verdict_free(&t->verdict);
+    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, "prog", &t->budget, baseline), VS_OK);
+    return t->verdict.rows;
+}
+
+static void end(struct sites_run *t)
+{
+    vs_budget_verdict_free(&t->verdict);
+    vs_budget_free(&t->budget);
+    vs_measured_free(&t->run);
+    vs_builder_remove(&t->b);
+}
+
+static void a_block_may_span_memory_that_was_mapped_in_pieces(void **state)
+{
+    (void)state;
+    struct sites_run t;
+    begin(&t);
+    map(&t, 0, 20);
+    map(&t, 20, 20);
+    map(&t, 40, 20);
+    block(&t, "first", 0, 4);
+    block(&t, "spanning", 10, 45);
+    measure(&t);
+    const struct vs_budget_row *row = judge(&t, "max-reserved", "50MiB", NULL);
+    assert_true(row->exceeded);
+    assert_int_equal(row->quantity.value, 60 * MIB);
+    assert_int_equal(row->sites.total_bytes, 49 * MIB);
+    assert_int_equal(row->unused.total_bytes, 11 * MIB);
+    assert_false(row->culprits[0].cached); /* one line holds most of it */
+    assert_int_equal(row->culprits[0].bytes, 45 * MIB);
+    end(&t);
+}
+
+/* The framework's segments are blocks of the device there. */
+static void cached_memory_of_a_framework_is_not_live(void **state)
+{
+    (void)state;
+    struct sites_run t;
+    begin(&t);
+    block(&t, "cudaMalloc", 0, 20);
+    tensor(&t, 0, 6, 20);
+    tensor(&t, 8, 3, 20);
+    block(&t, "outside", 100, 5); /* holds no tensors */
+    measure(&t);
+    const struct vs_budget_row *row = judge(&t, "max-reserved", "15MiB", NULL);
+    assert_int_equal(row->quantity.value, 25 * MIB);
+    assert_int_equal(row->sites.total_bytes, 14 * MIB);
+    assert_int_equal(row->unused.total_bytes, 11 * MIB);
+    assert_true(row->culprits[0].cached); /* without the cache the limit would hold */
+    end(&t);
+}
+
+static const struct vs_budget_row *row_of(const struct sites_run *t, const char *phase, enum vs_metric metric)
+{
+    for (size_t i = 0; i < t->verdict.count; i++) {
+        const struct vs_quantity *quantity = &t->verdict.rows[i].quantity;
+        if (quantity->metric == metric && quantity->phase && strcmp(quantity->phase, phase) == 0)
+            return &t->verdict.rows[i];
+    }
+    fail_msg("no row of %s", phase);
+    return NULL;
+}
+
+/* Two tests; the second has fewer bytes than the first, *more* of them at a further call site. */
+static void record_tests(struct sites_run *t, uint64_t more)
+{
+    char api[32];
+    begin(t);
+    vs_builder_push(&t->b, "test:large");
+    block(t, "large", 0, 500);
+    vs_builder_free(&t->b, 0, A(0));
+    vs_builder_pop(&t->b);
+    vs_builder_push(&t->b, "test:small");
+    for (uint64_t i = 0; i < 20; i++) { /* of equal size: which of them the file has is not by size */
+        snprintf(api, sizeof api, "line %02u", (unsigned)i);
+        block(t, api, 1000 + 10 * i, 10);
+    }
+    if (more)
+        block(t, "planted", 2000, more);
+    vs_builder_pop(&t->b);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+static struct vs_baseline *baseline_of(struct sites_run *t)
+{
+    struct vs_baseline *baseline = vs_baseline_new();
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t->verdict.taken), VS_OK);
+    return baseline;
+}
+
+static void a_test_names_what_is_new_against_its_baseline(void **state)
+{
+    (void)state;
+    struct sites_run before, after;
+    record_tests(&before, 0);
+    record_tests(&after, 30);
+    struct vs_baseline *baseline = baseline_of(&before);
+    after.budget.baseline = "base.json";
+    judge(&after, NULL, NULL, baseline);
+    const struct vs_budget_row *row = row_of(&after, "test:small", VS_METRIC_ALLOCATED);
+    assert_true(row->exceeded && row->compared);
+    assert_int_equal(row->culprit_count, 1);
+    assert_string_equal(row->culprits[0].site->api, "planted");
+    assert_int_equal(row->culprits[0].change, VS_CHANGE_NEW);
+    assert_int_equal(row->culprits[0].delta, 30 * MIB);
+    row = row_of(&after, "test:small", VS_METRIC_LIVE_AT_END);
+    assert_true(row->compared);
+    assert_string_equal(row->culprits[0].site->api, "planted");
+    vs_baseline_free(baseline);
+    end(&before);
+    end(&after);
+}
+
+static char *text_of(const struct vs_baseline *baseline)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_int_equal(vs_baseline_write(baseline, out), VS_OK);
+    fclose(out);
+    return text;
+}
+
+static size_t times(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* The large test has the program's peak, so its sites are those of the program. */
+static void a_baseline_keeps_few_sites_of_a_phase_and_none_twice(void **state)
+{
+    (void)state;
+    struct sites_run t;
+    record_tests(&t, 0);
+    struct vs_baseline *baseline = baseline_of(&t);
+    char *text = text_of(baseline), *phases = strstr(text, "\"phases\""), *sites = strstr(phases, "\n      \"sites\"");
+    assert_non_null(sites);
+    assert_int_equal(times(sites, "\"large\""), 2); /* allocated, and reserved in use */
+    *sites = 0;
+    assert_int_equal(times(phases, "\"large\""), 0);
+    /* allocated, live at end, reserved in use */
+    assert_int_equal(times(phases, "\"line "), 3 * VS_BASELINE_PHASE_SITES_MAX);
+    free(text);
+    vs_baseline_free(baseline);
+    end(&t);
+}
+
+/* Files of earlier versions have no call sites of phases. None is then new. */
+static void without_sites_of_a_phase_nothing_is_new(void **state)
+{
+    (void)state;
+    struct sites_run before, after;
+    char why[VS_BUDGET_WHY_MAX], path[200];
+    record_tests(&before, 0);
+    record_tests(&after, 30);
+    snprintf(path, sizeof path, "%s/base.json", before.b.dir);
+    FILE *file = fopen(path, "w");
+    fputs("{\"schema\": \"vramscope.baseline/1\", \"processes\": {\"prog\": {\"steps\": 0, \"devices\": {\"0\": "
+          "{\"allocated\": 209715200, \"reserved\": 209715200}}, \"phases\": {\"test:small\": {\"0\": "
+          "{\"allocated\": 209715200}}}, \"sites\": {\"0\": {\"allocated\": {\"large\": {\"bytes\": 209715200, "
+          "\"count\": 1}}, \"reserved\": {\"unknown\": {\"bytes\": 209715200, \"count\": 1}}}}}}}", file);
+    fclose(file);
+    struct vs_baseline *baseline;
+    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
+    after.budget.baseline = path;
+    judge(&after, NULL, NULL, baseline);
+    const struct vs_budget_row *row = row_of(&after, "test:small", VS_METRIC_ALLOCATED);
+    assert_true(row->exceeded && !row->compared);
+    for (size_t i = 0; i < after.verdict.count; i++)
+        if (after.verdict.rows[i].quantity.metric == VS_METRIC_RESERVED)
+            assert_false(after.verdict.rows[i].compared);
+    vs_baseline_free(baseline);
+    remove(path);
+    end(&before);
+    end(&after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_may_span_memory_that_was_mapped_in_pieces),
+        cmocka_unit_test(cached_memory_of_a_framework_is_not_live),
+        cmocka_unit_test(a_test_names_what_is_new_against_its_baseline),
+        cmocka_unit_test(a_baseline_keeps_few_sites_of_a_phase_and_none_twice),
+        cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
