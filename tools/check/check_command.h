@@ -52,8 +52,8 @@ int vs_check_read_budget(struct vs_check_command *command, const char *path);
 int vs_check_ready(struct vs_check_command *command);
 
 /* vs_check_baseline_readable: before a program starts: whether the budget's baseline, if it names one,
- * can be read. Returns 0, or an exit code after a message. */
-int vs_check_baseline_readable(const struct vs_check_command *command);
+ * can be read; *copies*: whether it has copies. Returns 0, or an exit code after a message. */
+int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies);
 
 /* vs_check_traces: checks *count* traces, writes the documents, updates the baseline. Returns the
  * exit code. */

@@ -228,11 +228,12 @@ static void compare_all(struct check_work *work)
     }
 }
 
-int vs_check_baseline_readable(const struct vs_check_command *command)
+int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies)
 {
     char why[VS_BUDGET_WHY_MAX];
     struct vs_baseline *baseline = NULL;
     enum vs_err err = command->budget.baseline ? vs_baseline_read(command->budget.baseline, &baseline, why) : VS_OK;
+    *copies = !err && baseline && vs_baseline_has_copies(baseline);
     vs_baseline_free(baseline);
     return err ? vs_tool_fail(command->who, "%s", err == VS_ERR_NOMEM ? vs_err_text(err) : why) : 0;
 }

@@ -95,7 +95,7 @@ static int parse_check(struct vs_run *run, char **argv, int left, int *used)
     return code ? EXIT_OWN_FAILURE : 0;
 }
 
-/* Lines that copy are recorded only on demand: a limit of copies is one. */
+/* Lines that copy are recorded only on demand: a limit of copies is one, and so is a baseline of them. */
 static int finish_check(struct vs_run *run)
 {
     char why[VS_OPTION_TEXT_MAX];
@@ -103,9 +103,9 @@ static int finish_check(struct vs_run *run)
         return vs_run_fail("%s", "--check-output needs --check FILE");
     if (!run->checked)
         return 0;
-    if (vs_check_ready(&run->check) || vs_check_baseline_readable(&run->check))
-        return EXIT_OWN_FAILURE;
     bool copies = false;
+    if (vs_check_ready(&run->check) || vs_check_baseline_readable(&run->check, &copies))
+        return EXIT_OWN_FAILURE;
     for (size_t i = 0; i < run->check.budget.count; i++)
         copies |= run->check.budget.limits[i].metric == VS_METRIC_TRANSFERRED ||
                   run->check.budget.limits[i].metric == VS_METRIC_COPIES;

@@ -149,6 +149,38 @@ char *vs_baseline_key(const struct vs_quantity *quantity, char *out)
     return out;
 }
 
+static bool has_copies_of(struct json_object *devices)
+{
+    bool any = false;
+    if (!devices)
+        return false;
+    json_object_object_foreach(devices, device, values) {
+        (void)device;
+        if (!json_object_is_type(values, json_type_object))
+            continue;
+        json_object_object_foreach(values, key, value) {
+            uint64_t count = 0;
+            any |= strncmp(key, "copies ", 7) == 0 && json_object_is_type(value, json_type_int) &&
+                   vs_baseline_number(value, &count) && count;
+        }
+    }
+    return any;
+}
+
+bool vs_baseline_has_copies(const struct vs_baseline *baseline)
+{
+    struct json_object *processes = vs_baseline_member(baseline->root, "processes", json_type_object);
+    bool any = false;
+    if (!processes)
+        return false;
+    json_object_object_foreach(processes, name, process) {
+        (void)name;
+        if (json_object_is_type(process, json_type_object))
+            any |= has_copies_of(vs_baseline_member(process, "devices", json_type_object));
+    }
+    return any;
+}
+
 /* Copies per step follow from the others and the steps. */
 bool vs_baseline_kept(const struct vs_quantity *quantity)
 {
@@ -178,22 +210,36 @@ bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
                          json_type_int), value);
 }
 
-const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, size_t index)
+static int by_pointed_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                               const struct vs_taken *taken, const char **out, size_t max, size_t *count)
 {
     struct json_object *phases =
         vs_baseline_member(vs_baseline_process(baseline, process), "phases", json_type_object);
-    if (!phases)
-        return NULL;
-    json_object_object_foreach(phases, name, value) {
-        bool found = false;
-        (void)value;
-        for (size_t i = 0; i < taken->count && !found; i++) {
-            const char *phase = taken->items[i].quantity.phase;
-            found = phase && strcmp(phase, name) == 0;
+    const char **occurred = calloc(taken->count + 1, sizeof *occurred);
+    size_t n = 0;
+    *count = 0;
+    if (!occurred)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < taken->count; i++)
+        if (taken->items[i].quantity.phase)
+            occurred[n++] = taken->items[i].quantity.phase;
+    qsort(occurred, n, sizeof *occurred, by_pointed_text);
+    if (phases) {
+        json_object_object_foreach(phases, name, value) {
+            const char *key = name;
+            (void)value;
+            if (bsearch(&key, occurred, n, sizeof *occurred, by_pointed_text))
+                continue;
+            if (*count < max)
+                out[*count] = name;
+            ++*count;
         }
-        if (!found && index-- == 0)
-            return name;
     }
-    return NULL;
+    free(occurred);
+    return VS_OK;
 }

@@ -34,6 +34,9 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process);
 /* vs_baseline_steps: steps of the process's run; 0 when unknown. */
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process);
 
+/* vs_baseline_has_copies: whether a program of it copied: the lines that copy are of use then. */
+bool vs_baseline_has_copies(const struct vs_baseline *baseline);
+
 /* vs_baseline_kept: whether quantities like this one are stored: those that two runs of a program
  * have alike. */
 bool vs_baseline_kept(const struct vs_quantity *quantity);
@@ -52,13 +55,14 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, enum vs_site_list list,
                        struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least);
 
-/* vs_baseline_absent: the *index*-th phase of *process* that is in the baseline and not in *taken*;
- * NULL when there are no more. */
-const char *vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, size_t index);
+/* vs_baseline_absent: the phases of *process* that are in the baseline and not in *taken*: *count* how
+ * many, the first *max* in *out*. VS_ERR_NOMEM. Cost: sorts the phases. */
+enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                               const struct vs_taken *taken, const char **out, size_t max,
+                               size_t *count) VS_MUST_CHECK;
 
-/* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*.
- * VS_ERR_NOMEM. */
+/* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
+ * sites of unused memory stay where only they differ. VS_ERR_NOMEM. */
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
                                const struct vs_taken *taken) VS_MUST_CHECK;
 

@@ -104,6 +104,25 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
     return list;
 }
 
+/* Earlier versions wrote an empty list where the lines that copy were not recorded. */
+static bool copies_unknown(const struct vs_baseline *baseline, const char *process, const struct vs_quantity *quantity,
+                           const struct json_object *list)
+{
+    struct vs_quantity way = *quantity;
+    uint64_t value = 0;
+    bool any = false;
+    if ((way.metric != VS_METRIC_COPIES && way.metric != VS_METRIC_TRANSFERRED) ||
+        json_object_object_length(list))
+        return false;
+    way.metric = VS_METRIC_COPIES;
+    way.per_step = false;
+    for (int w = VS_COPIES_TO_DEVICE; w <= VS_COPIES_ON_DEVICE; w++) {
+        way.way = (enum vs_copy_way)w;
+        any |= vs_baseline_value(baseline, process, &way, &value) && value;
+    }
+    return any;
+}
+
 /* Sites of less than this may be missing in a list of *count*. */
 static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value, const struct vs_named_site *items,
                              size_t count)
@@ -122,7 +141,7 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
     char key[80];
     struct json_object *from = find_list(baseline, process, quantity, list_key(quantity, list, key));
     uint64_t value = 0;
-    if (!from)
+    if (!from || copies_unknown(baseline, process, quantity, from))
         return false;
     size_t most = (size_t)json_object_object_length(from), count = 0;
     struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
@@ -211,9 +230,11 @@ struct listed_quantity {
     bool read;
 };
 
-static bool has_lists(const struct vs_quantity *quantity)
+static bool has_lists(const struct vs_taken_quantity *taken)
 {
-    bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL && !quantity->per_step;
+    const struct vs_quantity *quantity = &taken->quantity;
+    bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL && !quantity->per_step &&
+                  taken->run->copy_lines_known;
     bool memory = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_RESERVED ||
                   quantity->metric == VS_METRIC_LIVE_AT_END;
     if (quantity->phase)
@@ -262,7 +283,7 @@ static enum vs_err choose(const struct vs_taken *taken, struct listed_quantity *
     for (size_t i = 0; i < taken->count; i++) {
         const struct vs_taken_quantity *one = &taken->items[i];
         bool peak = one->quantity.metric <= VS_METRIC_RESERVED;
-        if (has_lists(&one->quantity) && !(peak && same_outside(peaks, peak_count, one)))
+        if (has_lists(one) && !(peak && same_outside(peaks, peak_count, one)))
             out[(*count)++].taken = one;
     }
     free(peaks);

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/verdict_fold.h"
 #include "analysis/budget/verdict_sites.h"
 #include "analysis/state/vec.h"
 
+#define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 
 static const char *keep(struct vs_budget_verdict *out, const char *format, ...) VS_PRINTF(2, 3);
@@ -238,9 +240,14 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
                   vs_baseline_value(baseline, out->process, &taken->items[i].quantity, &value);
     if (copies && copies_missing_in(out))
         note(out, keep(out, "copies are not compared with the baseline: %s", copies_missing_in(out)));
-    const char *phase;
-    for (size_t i = 0; i < 3 && (phase = vs_baseline_absent(baseline, out->process, taken, i)); i++)
-        note(out, keep(out, "phase '%s' of the baseline did not occur", phase));
+    const char *phases[ABSENT_NOTED];
+    size_t absent = 0;
+    if (!err)
+        err = vs_baseline_absent(baseline, out->process, taken, phases, ABSENT_NOTED, &absent);
+    for (size_t i = 0; i < absent && i < ABSENT_NOTED; i++)
+        note(out, keep(out, "phase '%s' of the baseline did not occur", phases[i]));
+    if (absent > ABSENT_NOTED)
+        note(out, keep(out, "%zu more phases of the baseline did not occur", absent - ABSENT_NOTED));
     return err;
 }
 
@@ -314,43 +321,6 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
     return add_row(out, &row);
 }
 
-static uint64_t excess_of(const struct vs_budget_row *row)
-{
-    return row->quantity.value > row->baseline ? row->quantity.value - row->baseline : 0;
-}
-
-/* Whether *row* is higher than the baseline for the reason for which *lead* is: the phases of a
- * program whose peak rose have it too, and so have requested and reserved bytes. */
-static bool explains(const struct vs_budget_row *lead, const struct vs_budget_row *row)
-{
-    const struct vs_quantity *a = &lead->quantity, *b = &row->quantity;
-    if (lead == row || !lead->of_baseline || !row->of_baseline || !lead->exceeded || !row->exceeded ||
-        lead->follows || a->device != b->device || a->phase)
-        return false;
-    if (b->metric == VS_METRIC_COPIES)
-        return a->metric == VS_METRIC_TRANSFERRED && a->way == b->way;
-    if (excess_of(row) > excess_of(lead) || b->metric > VS_METRIC_LIVE_AT_END)
-        return false;
-    if (b->metric == VS_METRIC_LIVE_AT_END)
-        return b->phase && (a->metric == VS_METRIC_ALLOCATED || a->metric == VS_METRIC_LIVE_AT_END ||
-                            a->metric == VS_METRIC_GROWTH);
-    return (b->phase && a->metric == b->metric) ||
-           (a->metric == VS_METRIC_ALLOCATED && (b->phase || b->metric != VS_METRIC_ALLOCATED));
-}
-
-static void fold(struct vs_budget_verdict *out)
-{
-    for (size_t i = 0; i < out->count; i++) {
-        for (size_t k = 0; k < out->count && !out->rows[i].follows; k++)
-            out->rows[i].follows = explains(&out->rows[k], &out->rows[i]);
-        out->following += out->rows[i].follows;
-    }
-    if (out->following)
-        note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
-                       out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
-                       out->following == 1 ? "it" : "them"));
-}
-
 static void note_spread(struct vs_budget_verdict *out)
 {
     for (size_t i = 0; i < out->count; i++)
@@ -377,7 +347,12 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         err = check_baseline(out, budget, baseline);
     for (size_t i = 0; !err && i < count; i++)
         err = vs_verdict_accuse(out, runs[i], baseline);
-    fold(out);
+    if (!err)
+        err = vs_verdict_fold(out);
+    if (out->following)
+        note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
+                       out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
+                       out->following == 1 ? "it" : "them"));
     note_spread(out);
     return err;
 }

@@ -131,7 +131,11 @@ static bool same_line(const struct vs_report_site *a, size_t i, const struct vs_
                       size_t j)
 {
     const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[j];
-    return x->line == y->line && strcmp(x->function, y->function) == 0;
+    if (x->line != y->line)
+        return false;
+    if (x->file && y->file && x->line) /* instances of one template are one function of the source */
+        return strcmp(x->file, y->file) == 0;
+    return strcmp(x->function, y->function) == 0;
 }
 
 /* The frame that only *site* has at its place: an allocation function of the program, which several
@@ -194,6 +198,21 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
+/* The line of a site that was there before, as it seems, and is like the new one *i*; 0: there is none. */
+static unsigned line_of_alike(const struct vs_named_sites *all, size_t from, size_t n, size_t i,
+                              const size_t *partner, const struct vs_culprit *new)
+{
+    const struct vs_named_site *now = &all->items[from];
+    for (size_t k = 0; k < n; k++) {
+        if (!partner[k] || now[k].bytes != now[i].bytes || now[k].count != now[i].count)
+            continue;
+        struct vs_culprit other = vs_culprit_of(all, &now[k]);
+        if (other.file && new->file && strcmp(other.file, new->file) == 0 && other.line != new->line)
+            return other.line;
+    }
+    return 0;
+}
+
 static size_t changes_of_name(const struct vs_named_sites *all, size_t from, size_t n,
                               const struct vs_named_site *before, size_t m, enum vs_metric metric,
                               uint64_t new_min, struct vs_culprit *out, size_t count, size_t max)
@@ -211,6 +230,7 @@ static size_t changes_of_name(const struct vs_named_sites *all, size_t from, siz
             continue;
         struct vs_culprit one = vs_culprit_of(all, &now[i]);
         one.change = other ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
+        one.or_line = few && !other ? line_of_alike(all, from, n, i, partner, &one) : 0;
         one.delta = (int64_t)(value - was);
         count = insert(out, count, max, one);
     }

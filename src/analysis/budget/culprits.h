@@ -22,6 +22,8 @@ struct vs_culprit {
     uint64_t bytes, count;
     const char *function, *file; /* of the user's line; NULL: unknown */
     unsigned line;               /* 0: unknown */
+    unsigned or_line;            /* of NEW: another line of the file may be the new one instead, and this
+                                  * one the old: they allocate the same; 0: none */
     const struct vs_report_site *site; /* its heaviest */
 };
 

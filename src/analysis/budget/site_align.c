@@ -17,17 +17,24 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Of two alignments that differ as much, the one with fewer changed sites is cheaper. */
+/* Of alignments that differ by as many bytes, the one whose pairs resemble each other most is cheaper: a
+ * site that grew a little and a new one, not one that grew much and another new one. */
+#define BYTES_COST (UINT64_C(1) << 20)
+#define UNLIKE_COST UINT64_C(1024)
+
 static uint64_t pair_cost(const struct vs_named_site *a, const struct vs_named_site *b,
                           enum vs_metric metric)
 {
-    bool same = a->bytes == b->bytes && a->count == b->count;
-    return difference(vs_site_amount(a, metric), vs_site_amount(b, metric)) * 1024 + !same;
+    uint64_t x = vs_site_amount(a, metric), y = vs_site_amount(b, metric), most = x > y ? x : y;
+    uint64_t apart = difference(x, y), unlike = a->bytes != b->bytes || a->count != b->count;
+    if (apart)
+        unlike += (uint64_t)((double)apart / (double)most * (double)UNLIKE_COST);
+    return apart * BYTES_COST + unlike;
 }
 
 static uint64_t alone_cost(const struct vs_named_site *site, enum vs_metric metric)
 {
-    return vs_site_amount(site, metric) * 1024 + 1;
+    return vs_site_amount(site, metric) * BYTES_COST + UNLIKE_COST;
 }
 
 void vs_site_align(const struct vs_named_site *now, size_t n, const struct vs_named_site *before,
@@ -45,13 +52,13 @@ void vs_site_align(const struct vs_named_site *now, size_t n, const struct vs_na
             cost[i][j] = gone < best ? gone : best;
         }
     }
-    for (size_t i = n, j = m; i > 0;) {
+    for (size_t i = n, j = m; i > 0;) { /* of alike sites the last is the new one */
         uint64_t pair = j ? cost[i - 1][j - 1] + pair_cost(&now[i - 1], &before[j - 1], metric)
                           : UINT64_MAX;
-        if (pair == cost[i][j])
-            partner[--i] = j--;
-        else if (cost[i - 1][j] + alone_cost(&now[i - 1], metric) == cost[i][j])
+        if (cost[i - 1][j] + alone_cost(&now[i - 1], metric) == cost[i][j])
             partner[--i] = 0;
+        else if (pair == cost[i][j])
+            partner[--i] = j--;
         else
             j--;
     }

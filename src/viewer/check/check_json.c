@@ -7,6 +7,15 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/report/report_json.h"
 
+static void put_or_null(struct vs_json *json, const char *key, bool known, uint64_t value)
+{
+    vs_json_member(json, key);
+    if (known)
+        fprintf(json->out, "%llu", (unsigned long long)value);
+    else
+        fputs("null", json->out);
+}
+
 static void put_culprits(struct vs_json *json, const struct vs_check_result *result,
                          const struct vs_budget_row *row)
 {
@@ -23,6 +32,7 @@ static void put_culprits(struct vs_json *json, const struct vs_check_result *res
         vs_json_string(json, "function", culprit->function);
         vs_json_string(json, "file", vs_check_path(result, culprit->file));
         vs_json_uint(json, "line", culprit->line);
+        put_or_null(json, "or_line", culprit->or_line, culprit->or_line);
         vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
         vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
         vs_json_end_object(json);
@@ -63,15 +73,6 @@ static void put_quantity(struct vs_json *json, const struct vs_quantity *quantit
     vs_json_string(json, "test", test);
     vs_json_bool(json, "per_step", quantity->per_step);
     vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
-}
-
-static void put_or_null(struct vs_json *json, const char *key, bool known, uint64_t value)
-{
-    vs_json_member(json, key);
-    if (known)
-        fprintf(json->out, "%llu", (unsigned long long)value);
-    else
-        fputs("null", json->out);
 }
 
 /* An exit status is no amount, and out of memory has no limit. */

@@ -33,9 +33,26 @@ static const char *heading(const struct vs_budget_row *row)
     case VS_METRIC_LIVE_AT_END: return "still allocated:";
     case VS_METRIC_GROWTH: return "grows:";
     case VS_METRIC_TRANSFERRED:
-    case VS_METRIC_COPIES: return "most copies:";
+    case VS_METRIC_COPIES:
+        return row->of_baseline ? "most copies (the baseline has no lines that copy; update it from a run with "
+                                  "--copy-stacks):" : "most copies:";
     default: return "most memory at that moment:";
     }
+}
+
+/* "train.py:41", "train.py:41 or 38"; "" where the line is not known. */
+static char *place_of(char out[640], const struct vs_check_result *result, const struct vs_culprit *culprit)
+{
+    char other[24] = "";
+    const char *path = vs_check_path(result, culprit->file);
+    if (path && *path == '/')
+        path = strrchr(path, '/') + 1;
+    if (culprit->or_line)
+        snprintf(other, sizeof other, " or %u", culprit->or_line);
+    *out = 0;
+    if (path && culprit->line)
+        snprintf(out, 640, "%.500s:%u%s", path, culprit->line, other);
+    return out;
 }
 
 /* "+128.0 MiB  new    train.py:41   forward < main", cut at the right edge. */
@@ -43,24 +60,24 @@ static void culprit_line(const struct vs_check_result *result, const struct vs_s
                          const struct vs_budget_row *row, const struct vs_check_line *shown)
 {
     const struct vs_culprit *culprit = shown->culprit;
-    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX];
-    char line[VS_CHAIN_TEXT_MAX + 1024], cut[4 * 400 + 4], place[600] = "";
-    const char *path = vs_check_path(result, culprit->file);
-    if (path && *path == '/')
-        path = strrchr(path, '/') + 1;
-    if (path && culprit->line)
-        snprintf(place, sizeof place, "%.500s:%u", path, culprit->line);
+    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX], begin[32];
+    char line[VS_CHAIN_TEXT_MAX + 1024], cut[4 * 400 + 4], place[640];
+    unsigned columns = (style->width > 40 ? style->width - 20 : 20) - (shown->inner ? INNER : 0);
+    columns = columns < 400 ? columns : 400;
     snprintf(amount, sizeof amount, "%s%s", culprit->change == VS_CHANGE_HOLDS ? "" : "+",
              vs_check_amount(size, row, (uint64_t)culprit->delta));
+    snprintf(begin, sizeof begin, "%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
+                                          : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
+             shown->inner ? "requested by " : "");
     vs_text_site(chain, culprit->site, 3);
-    bool repeats = strstr(chain, place) != NULL && *place; /* "main (a.cu:41)" has it */
-    snprintf(line, sizeof line, "%s%s%s%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
-                                            : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
-             shown->inner ? "requested by " : "", repeats ? "" : place, repeats || !*place ? "" : "  ", chain);
-    unsigned columns = style->width > 40 ? style->width - 20 : 20;
-    columns -= shown->inner ? INNER : 0;
-    fprintf(style->out, "%*s  %16s  %s\n", shown->inner ? INNER : 0, "", amount,
-            vs_text_clip(cut, line, columns < 400 ? columns : 400));
+    place_of(place, result, culprit);
+    snprintf(line, sizeof line, "%s%s", begin, chain);
+    vs_text_clip(cut, line, columns);
+    if (*place && !strstr(cut, place)) { /* "main (a.cu:41)" has it */
+        snprintf(line, sizeof line, "%s%s  %s", begin, place, chain);
+        vs_text_clip(cut, line, columns);
+    }
+    fprintf(style->out, "%*s  %16s  %s\n", shown->inner ? INNER : 0, "", amount, cut);
 }
 
 /* "72.0 MiB  cached but unused". */

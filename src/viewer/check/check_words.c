@@ -178,10 +178,11 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
     bool copies = row->quantity.metric == VS_METRIC_COPIES ||
                   row->quantity.metric == VS_METRIC_TRANSFERRED;
     const char *path = vs_check_path(result, culprit->file);
-    if (path && culprit->line)
+    *where = 0;
+    if (path && culprit->line && culprit->or_line)
+        snprintf(where, sizeof where, "%.500s:%u or line %u, which are alike", path, culprit->line, culprit->or_line);
+    else if (path && culprit->line)
         snprintf(where, sizeof where, "%.500s:%u", path, culprit->line);
-    else
-        *where = 0;
     vs_check_amount(size, row, (uint64_t)culprit->delta);
     vs_count_format(count, culprit->count);
     vs_text_site(chain, culprit->site, 3);
@@ -191,15 +192,13 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
                  culprit->change == VS_CHANGE_HOLDS ? "" : "+", size, count, culprit->count == 1 ? "" : "s", chain);
         return out;
     }
+    const char *unit = copies ? (culprit->count == 1 ? " copy" : " copies") : culprit->count == 1 ? " block" : " blocks";
+    bool counted = culprit->count && row->quantity.metric != VS_METRIC_COPIES && row->quantity.metric != VS_METRIC_GROWTH;
     snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s%s%s%s%s: %.1000s", *where ? verbs[culprit->change] : "",
-             where, *where ? ": " : "",
-             culprit->change == VS_CHANGE_HOLDS ? "" : "+", size,
-             row->quantity.metric == VS_METRIC_GROWTH ? " per step" : "",
-             row->quantity.metric == VS_METRIC_COPIES ? "" : " in ",
-             row->quantity.metric == VS_METRIC_COPIES ? " copies" : count,
-             row->quantity.metric == VS_METRIC_COPIES ? ""
-             : copies ? (culprit->count == 1 ? " copy" : " copies")
-                      : (culprit->count == 1 ? " block" : " blocks"), chain);
+             where, *where ? ": " : "", culprit->change == VS_CHANGE_HOLDS ? "" : "+", size,
+             row->quantity.metric == VS_METRIC_GROWTH   ? " per step"
+             : row->quantity.metric == VS_METRIC_COPIES ? " copies" : "",
+             counted ? " in " : "", counted ? count : "", counted ? unit : "", chain);
     return out;
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A row follows from another in one of two ways. By its amount: the phases of a program
+ * whose peak rose by as much have it too, and so have requested and reserved bytes. By its lines: a row
+ * shown before names all lines that made the difference. The whole program's rows come before those of
+ * phases, so one pass is enough. */
+#include "analysis/budget/verdict_fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_map.h"
+
+/* Of one device: by how much the whole program's quantities exceed the baseline. */
+struct fold_excess {
+    uint64_t of[VS_METRIC_COUNT];
+    bool has[VS_METRIC_COUNT];
+    bool transferred[VS_COPIES_ON_DEVICE + 1];
+};
+
+/* A line that a row shown names. */
+struct fold_line {
+    uint64_t device;
+    const struct vs_culprit *culprit;
+};
+
+struct fold_state {
+    struct fold_excess *devices;
+    size_t device_count;
+    struct vs_map by_device; /* device + 1 -> index + 1 */
+    struct fold_line *lines;
+    size_t line_count;
+    struct vs_map by_line; /* hash -> index + 1 */
+};
+
+static bool is_candidate(const struct vs_budget_row *row)
+{
+    return row->kind == VS_ROW_QUANTITY && row->of_baseline && row->exceeded;
+}
+
+static uint64_t excess_of(const struct vs_budget_row *row)
+{
+    return row->quantity.value > row->baseline ? row->quantity.value - row->baseline : 0;
+}
+
+static struct fold_excess *device_of(struct fold_state *state, uint64_t device)
+{
+    const uint64_t *found = vs_map_get(&state->by_device, device + 1);
+    return found ? &state->devices[*found - 1] : NULL;
+}
+
+static enum vs_err note_whole(struct fold_state *state, const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    struct fold_excess *device = device_of(state, quantity->device);
+    if (!device) {
+        enum vs_err err = vs_map_put(&state->by_device, quantity->device + 1, state->device_count + 1);
+        if (err)
+            return err;
+        device = &state->devices[state->device_count++];
+    }
+    if (quantity->metric == VS_METRIC_TRANSFERRED)
+        device->transferred[quantity->way] = true;
+    device->has[quantity->metric] = true;
+    device->of[quantity->metric] = excess_of(row);
+    return VS_OK;
+}
+
+static bool covers(const struct fold_excess *device, enum vs_metric lead, uint64_t excess)
+{
+    return device->has[lead] && excess <= device->of[lead];
+}
+
+static bool follows_by_amount(struct fold_state *state, const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    const struct fold_excess *device = device_of(state, quantity->device);
+    uint64_t excess = excess_of(row);
+    if (!device || quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE)
+        return false;
+    if (quantity->metric == VS_METRIC_COPIES)
+        return device->transferred[quantity->way];
+    if (quantity->metric == VS_METRIC_LIVE_AT_END)
+        return quantity->phase && (covers(device, VS_METRIC_ALLOCATED, excess) ||
+                                   covers(device, VS_METRIC_LIVE_AT_END, excess) ||
+                                   covers(device, VS_METRIC_GROWTH, excess));
+    if (quantity->metric > VS_METRIC_LIVE_AT_END)
+        return false;
+    return (quantity->phase && covers(device, quantity->metric, excess)) ||
+           ((quantity->phase || quantity->metric != VS_METRIC_ALLOCATED) &&
+            covers(device, VS_METRIC_ALLOCATED, excess));
+}
+
+static uint64_t hash_of(uint64_t device, const struct vs_culprit *culprit)
+{
+    uint64_t hash = (UINT64_C(0xcbf29ce484222325) ^ device) * UINT64_C(0x100000001b3);
+    for (const char *p = culprit->file ? culprit->file : culprit->function; p && *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    hash = (hash ^ culprit->line) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The key of the line: that under which it is, or the free one where it belongs. */
+static uint64_t key_of(const struct fold_state *state, uint64_t device, const struct vs_culprit *culprit, bool *known)
+{
+    uint64_t key = hash_of(device, culprit);
+    *known = false;
+    for (const uint64_t *found; !*known && (found = vs_map_get(&state->by_line, key)) != NULL;) {
+        const struct fold_line *line = &state->lines[*found - 1];
+        *known = line->device == device && line->culprit->line == culprit->line &&
+                 same_text(line->culprit->file, culprit->file) &&
+                 same_text(line->culprit->function, culprit->function);
+        if (!*known)
+            key = key + 1 ? key + 1 : 1;
+    }
+    return key;
+}
+
+/* Leaks and growth of the whole program are shown beside its peak: they are another kind of problem. */
+static bool may_follow_by_lines(const struct vs_quantity *quantity)
+{
+    return quantity->phase ? quantity->metric <= VS_METRIC_LIVE_AT_END : quantity->metric <= VS_METRIC_RESERVED;
+}
+
+/* What the cache holds more is a reason of its own where that is the larger part. */
+static bool follows_by_lines(const struct fold_state *state, const struct vs_budget_row *row)
+{
+    bool known = row->compared && row->culprit_count && !row->culprits[0].cached &&
+                 may_follow_by_lines(&row->quantity);
+    for (size_t i = 0; known && i < row->culprit_count; i++)
+        if (!row->culprits[i].cached)
+            key_of(state, row->quantity.device, &row->culprits[i], &known);
+    return known;
+}
+
+static enum vs_err note_lines(struct fold_state *state, const struct vs_budget_row *row)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && row->compared && i < row->culprit_count; i++) {
+        bool known;
+        uint64_t device = row->quantity.device, key = key_of(state, device, &row->culprits[i], &known);
+        if (known)
+            continue;
+        state->lines[state->line_count++] = (struct fold_line){device, &row->culprits[i]};
+        err = vs_map_put(&state->by_line, key, state->line_count);
+    }
+    return err;
+}
+
+enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
+{
+    struct fold_state state = {0};
+    size_t whole = 0, culprits = 0;
+    for (size_t i = 0; i < verdict->count; i++) {
+        whole += is_candidate(&verdict->rows[i]) && !verdict->rows[i].quantity.phase;
+        culprits += verdict->rows[i].culprit_count;
+    }
+    state.devices = calloc(whole + 1, sizeof *state.devices);
+    state.lines = calloc(culprits + 1, sizeof *state.lines);
+    enum vs_err err = state.devices && state.lines ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < verdict->count; i++)
+        if (is_candidate(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
+            err = note_whole(&state, &verdict->rows[i]);
+    for (size_t i = 0; !err && i < verdict->count; i++) {
+        struct vs_budget_row *row = &verdict->rows[i];
+        if (!is_candidate(row))
+            continue;
+        row->follows = follows_by_amount(&state, row) || follows_by_lines(&state, row);
+        verdict->following += row->follows;
+        if (!row->follows)
+            err = note_lines(&state, row);
+    }
+    vs_map_free(&state.by_device);
+    vs_map_free(&state.by_line);
+    free(state.devices);
+    free(state.lines);
+    return err;
+}
