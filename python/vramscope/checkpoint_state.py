@@ -9,7 +9,7 @@ from vramscope.records import KINDS, Damage, unzigzag, varint
 MASK = (1 << 64) - 1
 HOST, GRAPH = 64, 7
 MARKS_MAX = 1 << 22
-PHASES_MAX, THREADS_MAX, FAILURES_MAX, ROOM_MAX, ACTIVITIES_MAX = 4096, 65536, 256, 262144, 64
+PHASES_MAX, THREADS_MAX, FAILURES_MAX, ROOM_MAX, ACTIVITIES_MAX = 65536, 65536, 256, 262144, 64
 
 # Numbers with an upper bound: of 32 bits, 0/1, a family, a device index, recording's *what*
 BOUNDS = {"U": MASK, "H": (1 << 32) - 1, "B": 1, "F": 8, "D": HOST, "W": 3}

@@ -5,6 +5,7 @@
     check_unusable.py BIN_DIR PROGRAM ROOT
 """
 import json
+import os
 import sys
 
 from gate_runs import Gate
@@ -39,11 +40,21 @@ def check_copies(gate):
 
 
 def check_tests(gate):
-    trace = record(gate, "tests.vst", "tests")
-    for options in (("--test", "*", "--max-peak", "94MiB"), ("--baseline", gate.path("memory.json"))):
+    """A suite of thousands of tests is checked; what is beyond the limit of phases holds nothing."""
+    trace, base = record(gate, "tests.vst", "tests"), gate.path("tests.json")
+    done = gate.check(trace, "--test", "*", "--max-peak", "94MiB")
+    gate.expect("one of the last tests", done.returncode == 1 and done.stdout.count("FAIL") == 1 and
+                "test t5990: peak allocated 160.0 MiB" in " ".join(done.stdout.split()) and
+                "gate.c:%d" % gate.planted("tests") in done.stdout, done)
+    done = gate.check(trace, "--baseline", base, "--update-baseline")
+    gate.expect("a baseline of many tests", done.returncode == 0 and os.path.getsize(base) < 6 << 20, done)
+    done = gate.check(trace, "--baseline", base)
+    gate.expect("it holds", done.returncode == 0 and "24027 quantities" in done.stdout, done)
+    trace = record(gate, "limit.vst", "limit")
+    for options in (("--test", "*", "--max-peak", "94MiB"), ("--baseline", base)):
         done = gate.check(trace, *options)
         gate.expect("more tests than phases: %s" % options[0], done.returncode == 2 and
-                    "4095 phases and tests or more" in done.stderr, done)
+                    "65535 phases and tests or more" in done.stderr, done)
     done = gate.check(trace, "--max-peak", "200MiB")
     gate.expect("the whole program needs no phases", done.returncode == 0, done)
 

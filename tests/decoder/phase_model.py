@@ -7,7 +7,7 @@ STEP_WORDS = ("profilerstep", "training_iteration", "training iteration", "train
               "training step", "train_iteration", "train iteration", "train_step", "train step",
               "trainstep", "global_step", "global step", "iteration", "minibatch", "batch", "iter",
               "step")
-DEPTH_MAX, PHASES_MAX = 64, 4096
+DEPTH_MAX, PHASES_MAX = 64, 65536
 OUTSIDE = (0, 0, 0)
 NO_STEP = ("no step", "vramscope.automatic")
 

@@ -13,7 +13,7 @@
 #include "analysis/budget/budget_text.h"
 #include "base/vs_text.h"
 
-#define FILE_BYTES_MAX (16 << 20)
+#define FILE_BYTES_MAX (64 << 20)
 
 struct vs_baseline *vs_baseline_new(void)
 {
@@ -75,7 +75,7 @@ static enum vs_err load(const char *path, char **out, size_t *length, char *why)
     enum vs_err err = vs_budget_text_read(path, FILE_BYTES_MAX, out, length);
     int code = errno;
     if (err == VS_ERR_LIMIT)
-        return no_json(path, "it is larger than 16 MiB", why);
+        return no_json(path, "it is larger than 64 MiB", why);
     if (err == VS_ERR_IO || err == VS_ERR_NOT_FOUND)
         snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the baseline: %s; write one with "
                  "--update-baseline", path, strerror(code));

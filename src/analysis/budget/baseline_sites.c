@@ -80,6 +80,15 @@ static void go_outside(struct vs_quantity *quantity, char *path)
     quantity->phase = last ? path : NULL;
 }
 
+/* Whether the live blocks of a phase's reserved peak are those of its allocated one. */
+static bool live_as_allocated(const struct vs_baseline *baseline, const char *process,
+                              const struct vs_quantity *quantity)
+{
+    struct json_object *lists = quantity->phase ? lists_of(baseline, process, quantity) : NULL;
+    return quantity->metric == VS_METRIC_RESERVED && vs_baseline_member(lists, "reserved unused", json_type_object) &&
+           !vs_baseline_member(lists, "reserved in use", json_type_object);
+}
+
 /* The list of *quantity*, or that of the phase around it with the same peak. A file of an earlier
  * version has no lists of phases, so that none can be taken for another. */
 static struct json_object *find_list(const struct vs_baseline *baseline, const char *process,
@@ -139,8 +148,13 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
                        struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least)
 {
     char key[80];
-    struct json_object *from = find_list(baseline, process, quantity, list_key(quantity, list, key));
+    struct vs_quantity stored = *quantity;
     uint64_t value = 0;
+    if (list == VS_SITES_IN_USE && live_as_allocated(baseline, process, quantity)) {
+        stored.metric = VS_METRIC_ALLOCATED;
+        list = VS_SITES_ALL;
+    }
+    struct json_object *from = find_list(baseline, process, &stored, list_key(&stored, list, key));
     if (!from || copies_unknown(baseline, process, quantity, from))
         return false;
     size_t most = (size_t)json_object_object_length(from), count = 0;
@@ -308,6 +322,15 @@ static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all
     return err;
 }
 
+/* The live blocks of a phase's reserved peak are often those of its allocated peak. */
+static void drop_live_twice(struct json_object *lists)
+{
+    struct json_object *live = vs_baseline_member(lists, "reserved in use", json_type_object);
+    struct json_object *allocated = vs_baseline_member(lists, "allocated", json_type_object);
+    if (live && allocated && json_object_equal(live, allocated))
+        json_object_object_del(lists, "reserved in use");
+}
+
 static enum vs_err put_quantity(struct json_object *process, const struct listed_quantity *one)
 {
     const struct vs_quantity *quantity = &one->taken->quantity;
@@ -329,6 +352,8 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
         err = vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
     if (!err && held)
         err = put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, of_phase);
+    if (!err && held && of_phase)
+        drop_live_twice(at);
     return err;
 }
 

@@ -127,49 +127,89 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static struct json_object *sorted(struct json_object *from);
+#define LINE_MEMBERS_MAX 4
 
-static struct json_object *sorted_array(struct json_object *from)
+/* Whether the value has few members, none of them an object or array: it goes on one line. */
+static bool is_flat(struct json_object *value)
 {
-    struct json_object *out = json_object_new_array();
-    for (size_t i = 0; out && i < json_object_array_length(from); i++)
-        json_object_array_add(out, sorted(json_object_array_get_idx(from, i)));
-    return out;
+    bool flat = true;
+    if (json_object_is_type(value, json_type_object) && json_object_object_length(value) > LINE_MEMBERS_MAX)
+        return false;
+    if (json_object_is_type(value, json_type_array))
+        return json_object_array_length(value) == 0;
+    if (!json_object_is_type(value, json_type_object))
+        return true;
+    json_object_object_foreach(value, key, member) {
+        (void)key;
+        flat &= !json_object_is_type(member, json_type_object) && !json_object_is_type(member, json_type_array);
+    }
+    return flat;
 }
 
-/* A copy with sorted keys; json-c writes members in the order in which they were added. NULL for
- * null, and when out of memory. */
-static struct json_object *sorted(struct json_object *from)
+static enum vs_err write_value(struct json_object *value, unsigned depth, FILE *out);
+
+static enum vs_err write_array(struct json_object *value, unsigned depth, FILE *out)
 {
-    if (json_object_is_type(from, json_type_array))
-        return sorted_array(from);
-    if (!json_object_is_type(from, json_type_object))
-        return json_object_get(from);
-    size_t count = 0, members = (size_t)json_object_object_length(from);
-    const char **keys = malloc((members + 1) * sizeof *keys);
-    struct json_object *out = keys ? json_object_new_object() : NULL;
-    json_object_object_foreach(from, key, value) {
-        (void)value;
-        if (out)
-            keys[count++] = key;
+    enum vs_err err = VS_OK;
+    fputs("[", out);
+    for (size_t i = 0; !err && i < json_object_array_length(value); i++) {
+        fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
+        err = write_value(json_object_array_get_idx(value, i), depth + 1, out);
     }
-    if (out)
-        qsort(keys, count, sizeof *keys, by_text);
-    for (size_t i = 0; out && i < count; i++)
-        json_object_object_add(out, keys[i], sorted(json_object_object_get(from, keys[i])));
+    fprintf(out, "\n%*s]", (int)(2 * depth), "");
+    return err;
+}
+
+/* Members in the order of their names; json-c has them in the order in which they were added. */
+static enum vs_err write_object(struct json_object *value, unsigned depth, FILE *out)
+{
+    size_t count = 0, members = (size_t)json_object_object_length(value);
+    bool flat = is_flat(value);
+    const char **keys = malloc((members + 1) * sizeof *keys);
+    enum vs_err err = keys ? VS_OK : VS_ERR_NOMEM;
+    if (err)
+        return err;
+    json_object_object_foreach(value, key, member) {
+        (void)member;
+        keys[count++] = key;
+    }
+    qsort(keys, count, sizeof *keys, by_text);
+    fputs("{", out);
+    for (size_t i = 0; !err && i < count; i++) {
+        struct json_object *name = json_object_new_string(keys[i]);
+        if (flat)
+            fputs(i ? ", " : "", out);
+        else
+            fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
+        err = name ? write_value(name, depth, out) : VS_ERR_NOMEM;
+        json_object_put(name);
+        fputs(": ", out);
+        if (!err)
+            err = write_value(json_object_object_get(value, keys[i]), depth + 1, out);
+    }
+    if (!flat)
+        fprintf(out, "\n%*s", (int)(2 * depth), "");
+    fputs("}", out);
     free(keys);
-    return out;
+    return err;
+}
+
+/* A call site, and the quantities of a phase, are a line each: few lines to review. */
+static enum vs_err write_value(struct json_object *value, unsigned depth, FILE *out)
+{
+    if (json_object_is_type(value, json_type_object))
+        return write_object(value, depth, out);
+    if (json_object_is_type(value, json_type_array) && !is_flat(value))
+        return write_array(value, depth, out);
+    const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text)
+        fputs(text, out);
+    return text ? VS_OK : VS_ERR_NOMEM;
 }
 
 enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out)
 {
-    struct json_object *copy = sorted(baseline->root);
-    const char *text = copy ? json_object_to_json_string_ext(copy, JSON_C_TO_STRING_PRETTY |
-                                                                       JSON_C_TO_STRING_SPACED |
-                                                                       JSON_C_TO_STRING_NOSLASHESCAPE)
-                            : NULL;
-    if (text)
-        fprintf(out, "%s\n", text);
-    json_object_put(copy);
-    return text ? VS_OK : VS_ERR_NOMEM;
+    enum vs_err err = write_value(baseline->root, 0, out);
+    fputc('\n', out);
+    return err;
 }

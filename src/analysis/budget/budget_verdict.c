@@ -13,6 +13,7 @@
 #include "analysis/budget/verdict_fold.h"
 #include "analysis/budget/verdict_sites.h"
 #include "analysis/state/vec.h"
+#include "base/vs_map.h"
 
 #define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
@@ -321,6 +322,45 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
     return add_row(out, &row);
 }
 
+static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b)
+{
+    const struct vs_quantity *x = &a->quantity, *y = &b->quantity;
+    return a->kind == b->kind && a->of_baseline == b->of_baseline && x->metric == y->metric &&
+           x->device == y->device && x->way == y->way && x->per_step == y->per_step &&
+           !x->phase == !y->phase && (!x->phase || strcmp(x->phase, y->phase) == 0);
+}
+
+/* Never 0. */
+static uint64_t hash_subject(const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    const uint64_t parts[] = {row->kind, row->of_baseline, quantity->metric, quantity->device, quantity->way,
+                              quantity->per_step};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * UINT64_C(0x100000001b3);
+    for (const char *p = quantity->phase; p && *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+/* Numbers the rows that are alike. */
+static enum vs_err number_rows(struct vs_budget_verdict *out)
+{
+    struct vs_map last = {0}; /* hash, or the next free key -> index of the last such row + 1 */
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < out->count; i++) {
+        struct vs_budget_row *row = &out->rows[i];
+        uint64_t key = hash_subject(row), *found;
+        while ((found = vs_map_get(&last, key)) != NULL && !same_subject(&out->rows[*found - 1], row))
+            key = key + 1 ? key + 1 : 1;
+        row->alike = found ? out->rows[*found - 1].alike + 1 : 0;
+        err = vs_map_put(&last, key, i + 1);
+    }
+    vs_map_free(&last);
+    return err;
+}
+
 static void note_spread(struct vs_budget_verdict *out)
 {
     for (size_t i = 0; i < out->count; i++)
@@ -347,6 +387,8 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         err = check_baseline(out, budget, baseline);
     for (size_t i = 0; !err && i < count; i++)
         err = vs_verdict_accuse(out, runs[i], baseline);
+    if (!err)
+        err = number_rows(out);
     if (!err)
         err = vs_verdict_fold(out);
     if (out->following)

@@ -33,6 +33,7 @@ struct vs_budget_row {
     size_t culprit_count;
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool compared;        /* the culprits are the difference to the baseline */
+    size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */
     const struct vs_report_failure *failure; /* of OOM */
     uint64_t status;      /* of EXIT */

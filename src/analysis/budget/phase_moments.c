@@ -7,6 +7,7 @@
 #include "analysis/budget/phase_moments.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
@@ -96,12 +97,16 @@ static struct vs_phase_device *device_of(struct vs_phase_moments *moments, uint3
                                          unsigned account)
 {
     struct vs_phase_row *row = &moments->rows[phase];
-    if (vs_vec_grow(&row->devices, &row->capacity, account + 1, sizeof *row->devices)) {
-        moments->failed = true;
-        return NULL;
-    }
-    if (row->count <= account)
+    if (row->count <= account) { /* no more than needed: there may be very many phases */
+        struct vs_phase_device *larger = realloc(row->devices, (account + 1) * sizeof *larger);
+        if (!larger) {
+            moments->failed = true;
+            return NULL;
+        }
+        memset(&larger[row->count], 0, (account + 1 - row->count) * sizeof *larger);
+        row->devices = larger;
         row->count = account + 1;
+    }
     return &row->devices[account];
 }
 

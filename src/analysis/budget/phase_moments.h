@@ -32,7 +32,7 @@ struct vs_phase_row {
     const char *name;   /* "forward"; it may have " / " in itself */
     bool nested;        /* inside another phase */
     struct vs_phase_device *devices; /* by index of the replay */
-    size_t count, capacity;
+    size_t count;
 };
 
 struct vs_phase_moments; /* zero cost until the first range is opened */

@@ -18,7 +18,7 @@
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 
-#define VS_PHASES_MAX 4096   /* further distinct paths are merged */
+#define VS_PHASES_MAX 65536  /* further distinct paths are merged; a test of a suite is one */
 #define VS_RANGE_DEPTH_MAX 64 /* deeper ranges are counted, not shown */
 #define VS_THREADS_MAX 65536    /* for further ones only their held memory is counted */
 #define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, for all threads together */

@@ -29,26 +29,24 @@ static void xml_text(FILE *out, const char *text)
 }
 
 /* "device 0 peak allocated": reports of earlier versions have these names. */
-static void case_name(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
+static void case_name(FILE *out, const struct vs_budget_row *row)
 {
-    size_t before = vs_check_rows_before(verdict, row);
     char text[VS_CHECK_LINE_MAX];
     vs_check_subject(text, row);
     char *colon = row->quantity.phase ? NULL : strstr(text, ": ");
     if (colon)
         memmove(colon, colon + 1, strlen(colon));
     xml_text(out, text);
-    if (before) /* readers of JUnit take cases of one name for one */
-        fprintf(out, " #%zu", before + 1);
+    if (row->alike) /* readers of JUnit take cases of one name for one */
+        fprintf(out, " #%zu", row->alike + 1);
 }
 
-static void one_case(const struct vs_check_result *result, const struct vs_budget_verdict *verdict,
-                     const struct vs_budget_row *row, FILE *out)
+static void one_case(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
 {
     struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
     fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
-    case_name(out, verdict, row);
+    case_name(out, row);
     fputs("\">", out);
     if (row->exceeded) {
         fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
@@ -77,7 +75,7 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
         xml_text(out, verdict->runs[0]->report->path);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", verdict->count, verdict->exceeded);
         for (size_t k = 0; k < verdict->count; k++)
-            one_case(result, verdict, &verdict->rows[k], out);
+            one_case(result, &verdict->rows[k], out);
         fputs("  </testsuite>\n", out);
     }
     for (size_t i = 0; i < result->problem_count; i++) {

@@ -253,23 +253,6 @@ static uint64_t mix_number(uint64_t hash, size_t number)
     return mix(hash, text);
 }
 
-static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b)
-{
-    const struct vs_quantity *x = &a->quantity, *y = &b->quantity;
-    return a->kind == b->kind && a->of_baseline == b->of_baseline && x->metric == y->metric &&
-           x->device == y->device && x->way == y->way && x->per_step == y->per_step &&
-           !x->phase == !y->phase && (!x->phase || strcmp(x->phase, y->phase) == 0);
-}
-
-size_t vs_check_rows_before(const struct vs_budget_verdict *verdict,
-                            const struct vs_budget_row *row)
-{
-    size_t count = 0;
-    for (const struct vs_budget_row *other = verdict->rows; other != row; other++)
-        count += same_subject(other, row);
-    return count;
-}
-
 size_t vs_check_problems_before(const struct vs_check_result *result, size_t index)
 {
     size_t count = 0;
@@ -287,9 +270,8 @@ char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict
     hash = mix(hash, row->of_baseline ? "baseline" : "limit");
     if (row->culprit_count)
         hash = mix(hash, vs_site_stable_name(text, row->culprits[0].site));
-    size_t before = vs_check_rows_before(verdict, row);
-    if (before)
-        hash = mix_number(hash, before);
+    if (row->alike)
+        hash = mix_number(hash, row->alike);
     snprintf(out, 17, "%016" PRIx64, hash);
     return out;
 }

@@ -66,16 +66,12 @@ const char *vs_check_more(char *out, const struct vs_budget_row *row, const char
 char *vs_check_rule(char *out, const struct vs_budget_row *row);
 
 /* vs_check_fingerprint: 16 hexadecimal digits, the same for the same limit of the same program at
- * the same call site, whatever its line and its bytes. *row* is one of verdict->rows. */
+ * the same call site, whatever its line and its bytes. */
 char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict,
                            const struct vs_budget_row *row);
 
-/* vs_check_rows_before: how many earlier rows are of the same quantity, or of runs that failed alike:
- * documents tell them apart by this number, since lines of the budget file change. */
-size_t vs_check_rows_before(const struct vs_budget_verdict *verdict,
-                            const struct vs_budget_row *row);
-
-/* vs_check_problems_before: likewise, earlier problems of the trace of problem *index*. */
+/* vs_check_problems_before: how many earlier problems are of the trace of problem *index*: documents tell
+ * them apart by this number. */
 size_t vs_check_problems_before(const struct vs_check_result *result, size_t index);
 
 /* vs_check_trace: the path of the trace whose value the row has. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The work of a check of many tests grows with their number, not with its square: measuring, comparing
+ * with a baseline, deciding which rows follow from others, writing JUnit. Work is counted, not timed: the
+ * code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/phase_moments.h"
+#include "analysis/report/report.h"
+#include "support/trace_builder.h"
+#include "viewer/check/check_output.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
+#define FEW 400
+#define FACTOR 4
+#define MOST 6 /* times the work, because of sorting; the square would be 16 times */
+
+static uint64_t branches;
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    branches++;
+}
+
+struct suite {
+    struct vs_builder b;
+    struct vs_measured run;
+    struct vs_measured *runs[1];
+    struct vs_budget_verdict verdict;
+};
+
+/* *count* tests; their names end in *version*, and each has *mib* of its own. */
+static void record(struct suite *t, unsigned count, uint64_t mib, const char *version)
+{
+    char name[48], why[VS_READER_WHY_MAX];
+    memset(t, 0, sizeof *t);
+    vs_builder_open(&t->b, "observe");
+    vs_builder_device(&t->b, 0, "Test GPU", UINT64_C(1) << 40);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "test:t%u%s", i, version);
+        vs_builder_push(&t->b, name);
+        vs_builder_alloc(&t->b, 0, VS_FAMILY_DEVICE, A(0), mib * MIB, mib * MIB);
+        vs_builder_free(&t->b, 0, A(0));
+        vs_builder_pop(&t->b);
+    }
+    vs_builder_close(&t->b, VS_END_EXIT, 0);
+    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
+    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
+    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
+    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
+    vs_phase_moments_close(moments);
+    t->runs[0] = &t->run;
+}
+
+static void judge(struct suite *t, struct vs_budget *budget, const struct vs_baseline *baseline)
+{
+    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, "suite", budget, baseline), VS_OK);
+}
+
+static void end(struct suite *t)
+{
+    vs_budget_verdict_free(&t->verdict);
+    vs_measured_free(&t->run);
+    vs_builder_remove(&t->b);
+}
+
+/* Branches of a check against a baseline of *count* tests, each of which has *after* MiB instead of one. */
+static uint64_t cost(unsigned count, uint64_t after, const char *version)
+{
+    struct suite old, new;
+    struct vs_budget budget = {.baseline = "base.json"};
+    struct vs_baseline *baseline = vs_baseline_new();
+    FILE *out = fopen("/dev/null", "w");
+    branches = 0;
+    record(&old, count, 1, "");
+    judge(&old, &budget, NULL);
+    assert_int_equal(vs_baseline_update(baseline, "suite", &old.verdict.taken), VS_OK);
+    record(&new, count, after, version);
+    judge(&new, &budget, baseline);
+    assert_int_equal(new.verdict.exceeded > count, after > 1 && !*version);
+    assert_int_equal(new.verdict.note_count > 0, *version || after > 1);
+    vs_check_junit(&(struct vs_check_result){.items = &new.verdict, .count = 1, .baseline = "base.json"}, out);
+    fclose(out);
+    uint64_t counted = branches;
+    vs_baseline_free(baseline);
+    end(&old);
+    end(&new);
+    return counted;
+}
+
+static void tests_that_hold(void **state)
+{
+    (void)state;
+    uint64_t few = cost(FEW, 1, "");
+    assert_true(few > FEW);
+    assert_in_range(cost(FACTOR * FEW, 1, ""), 0, MOST * few);
+}
+
+static void tests_that_all_exceed(void **state)
+{
+    (void)state;
+    uint64_t few = cost(FEW, 2, "");
+    assert_in_range(cost(FACTOR * FEW, 2, ""), 0, MOST * few);
+}
+
+static void tests_that_were_all_renamed(void **state)
+{
+    (void)state;
+    uint64_t few = cost(FEW, 1, "new");
+    assert_in_range(cost(FACTOR * FEW, 1, "new"), 0, MOST * few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tests_that_hold),
+        cmocka_unit_test(tests_that_all_exceed),
+        cmocka_unit_test(tests_that_were_all_renamed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
