@@ -58,7 +58,7 @@ def run_checked(gate, bug, budget, *more):
 
 def check_statuses(gate):
     budget = write(gate, "vramscope.toml", BUDGET % '"0"')
-    for bug, code, says in (("", 0, "is within"), ("peak", 1, "vramscope.toml:2"), ("held", 1, "vramscope.toml:14"),
+    for bug, code, says in (("", 0, ""), ("peak", 1, "vramscope.toml:2"), ("held", 1, "vramscope.toml:14"),
                             ("leak", 1, "vramscope.toml:14"), ("copy", 1, "vramscope.toml:5"),
                             ("status", 3, "exited with status 3"), ("oom", 1, "ran out of memory")):
         done = run_checked(gate, bug, budget)
@@ -73,6 +73,23 @@ def check_statuses(gate):
     done = run_checked(gate, "peak", budget, "--check-output", "junit=" + gate.path("memory.xml"))
     with open(gate.path("memory.xml")) as f:
         gate.expect("--check-output", "<failure" in f.read(), done)
+
+
+def check_quiet(gate):
+    """Paths are those that were given; with --quiet only exceeded limits are printed."""
+    budget = write(gate, "vramscope.toml", BUDGET % '"0"')
+    words = [gate.tool, "run", "--simulate", "h100-80g", "--check", budget]
+    done = gate.run([*words, "-q", "-o", "given.vst", "--", gate.program])
+    gate.expect("--quiet prints nothing when every limit holds", (done.returncode, done.stderr) == (0, ""), done)
+    done = gate.run([*words, "-o", "given.vst", "--", gate.program])
+    gate.expect("the relative path of -o", "\nok    given.vst:" in done.stderr, done)
+    done = gate.run([*words, "-q", "-o", "./given.vst", "--", gate.program, "peak"])
+    gate.expect("an exceeded limit alone", done.returncode == 1 and "FAIL  ./given.vst:" in done.stderr and
+                "ok  " not in done.stderr and "more: vramscope report ./given.vst --by site" in done.stderr, done)
+    done = gate.run([*words, "-q", "--", gate.program, "peak"])
+    gate.expect("the default name is relative", "FAIL  vramscope.gate." in done.stderr, done)
+    done = gate.run([*words, "-q", "-o", gate.path("given.vst"), "--", gate.program, "peak"])
+    gate.expect("an absolute path", "FAIL  %s:" % gate.path("given.vst") in done.stderr, done)
 
 
 def check_errors(gate):
@@ -143,6 +160,7 @@ def main():
         return 77
     check_statuses(gate)
     check_unusable_baselines(gate)
+    check_quiet(gate)
     check_errors(gate)
     check_damaged(gate)
     check_precedence(gate)

@@ -32,6 +32,7 @@ struct vs_check_command {
     struct vs_check_file files[VS_CHECK_OUTPUTS_MAX];
     size_t file_count;
     bool update_baseline;
+    bool failures_only;           /* the text on *out* has only limits that are exceeded */
     bool colour_given, colour;
     const char *root;             /* --root; NULL: by the environment */
 };

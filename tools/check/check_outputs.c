@@ -29,7 +29,7 @@ static void render(const struct vs_check_command *command, const struct vs_check
     vs_style_init(&style, out);
     if (command->colour_given)
         style.colour = command->colour;
-    vs_check_text(result, &style);
+    vs_check_text(result, command->failures_only && out == command->out, &style);
 }
 
 /* The checkout of GitHub and GitLab, otherwise the present folder; resolved, because debug

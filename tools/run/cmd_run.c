@@ -66,7 +66,7 @@ static const char usage[] =
     "                      largest peak, is opened or written to FILE\n"
     "      --check FILE    at the end, check the traces with this budget file, as `vramscope check\n"
     "                      --budget FILE` does; --check-output FORMAT=FILE writes the result too\n"
-    "  -q, --quiet         print no summary\n"
+    "  -q, --quiet         print no summary, and of --check only the limits that are exceeded\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
     "program's own; 128+n when signal n killed it; 127 not found; 126 not executable; 125 when\n"
@@ -241,6 +241,23 @@ static void explain(const struct vs_run *run, const struct vs_run_summary *seen,
                 strsignal(WTERMSIG(status)));
 }
 
+/* Checks the traces, with paths as they were given: relative to the current folder with a relative -o. */
+static int check_paths(struct vs_run *run, const struct vs_run_summary *seen)
+{
+    const char *output = run->options.text[VS_OPT_output];
+    size_t cwd = run->cwd_length;
+    char **paths = calloc(seen->path_count, sizeof *paths);
+    if (!paths)
+        return vs_tool_fail("vramscope run", "%s", vs_err_text(VS_ERR_NOMEM));
+    for (size_t i = 0; i < seen->path_count; i++) {
+        bool below = cwd && strncmp(seen->paths[i], output, cwd) == 0 && seen->paths[i][cwd] == '/';
+        paths[i] = seen->paths[i] + (below ? cwd + 1 : 0);
+    }
+    int code = vs_check_traces(&run->check, paths, seen->path_count);
+    free(paths);
+    return code;
+}
+
 /* The exit status of a run with --check: the program's own unless it is 0 or the budget allows it,
  * otherwise that of the check. */
 static int check_recorded(struct vs_run *run, const struct vs_run_summary *seen, int status)
@@ -251,8 +268,9 @@ static int check_recorded(struct vs_run *run, const struct vs_run_summary *seen,
     for (size_t i = 0; i < budget->allow_exit_count; i++)
         allowed |= budget->allow_exit[i] == (uint64_t)own;
     run->check.out = stderr;
+    run->check.failures_only = run->quiet;
     int code = seen->path_count
-                   ? vs_check_traces(&run->check, seen->paths, seen->path_count)
+                   ? check_paths(run, seen)
                    : vs_tool_fail("vramscope run", "no trace was recorded, so the budget was not checked");
     return allowed ? code : own;
 }

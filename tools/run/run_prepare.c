@@ -62,6 +62,7 @@ int vs_run_prepare_output(struct vs_run *run)
             return vs_run_fail("the path of the trace is too long: %s", absolute);
         strcpy(text, absolute);
         run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+        run->cwd_length = strlen(cwd);
     }
     if (strchr(text, '%')) {
         if (vs_output_expand(text, "program", 1, absolute, sizeof absolute))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row follows from another in one of two ways. By its amount: the phases of a program
- * whose peak rose by as much have it too, and so have requested and reserved bytes. By its lines: a row
- * shown before names all lines that made the difference. The whole program's rows come before those of
- * phases, so one pass is enough. */
+ * See the header. Only rows of the baseline follow. By their amount: a limit of the same quantity is
+ * exceeded too; or the program's peak rose by as much, so that its phases have it, and requested and
+ * reserved bytes. By their lines: a row shown before names all lines that made the difference. The whole
+ * program's rows come before those of phases, so one pass is enough. */
 #include "analysis/budget/verdict_fold.h"
 
 #include <stdlib.h>
@@ -16,6 +16,7 @@ struct fold_excess {
     uint64_t of[VS_METRIC_COUNT];
     bool has[VS_METRIC_COUNT];
     bool transferred[VS_COPIES_ON_DEVICE + 1];
+    bool limited[VS_METRIC_COUNT]; /* a limit that is not the baseline's is exceeded as well */
 };
 
 /* A line that a row shown names. */
@@ -33,9 +34,9 @@ struct fold_state {
     struct vs_map by_line; /* hash -> index + 1 */
 };
 
-static bool is_candidate(const struct vs_budget_row *row)
+static bool is_exceeded(const struct vs_budget_row *row)
 {
-    return row->kind == VS_ROW_QUANTITY && row->of_baseline && row->exceeded;
+    return row->kind == VS_ROW_QUANTITY && row->exceeded;
 }
 
 static uint64_t excess_of(const struct vs_budget_row *row)
@@ -53,12 +54,17 @@ static enum vs_err note_whole(struct fold_state *state, const struct vs_budget_r
 {
     const struct vs_quantity *quantity = &row->quantity;
     struct fold_excess *device = device_of(state, quantity->device);
+    if (!row->of_baseline && (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES))
+        return VS_OK; /* of another way, or per step */
     if (!device) {
         enum vs_err err = vs_map_put(&state->by_device, quantity->device + 1, state->device_count + 1);
         if (err)
             return err;
         device = &state->devices[state->device_count++];
     }
+    device->limited[quantity->metric] |= !row->of_baseline;
+    if (!row->of_baseline)
+        return VS_OK;
     if (quantity->metric == VS_METRIC_TRANSFERRED)
         device->transferred[quantity->way] = true;
     device->has[quantity->metric] = true;
@@ -78,6 +84,8 @@ static bool follows_by_amount(struct fold_state *state, const struct vs_budget_r
     uint64_t excess = excess_of(row);
     if (!device || quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE)
         return false;
+    if (!quantity->phase && device->limited[quantity->metric])
+        return true;
     if (quantity->metric == VS_METRIC_COPIES)
         return device->transferred[quantity->way];
     if (quantity->metric == VS_METRIC_LIVE_AT_END)
@@ -157,20 +165,20 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
     struct fold_state state = {0};
     size_t whole = 0, culprits = 0;
     for (size_t i = 0; i < verdict->count; i++) {
-        whole += is_candidate(&verdict->rows[i]) && !verdict->rows[i].quantity.phase;
+        whole += is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase;
         culprits += verdict->rows[i].culprit_count;
     }
     state.devices = calloc(whole + 1, sizeof *state.devices);
     state.lines = calloc(culprits + 1, sizeof *state.lines);
     enum vs_err err = state.devices && state.lines ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < verdict->count; i++)
-        if (is_candidate(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
+        if (is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
             err = note_whole(&state, &verdict->rows[i]);
     for (size_t i = 0; !err && i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
-        if (!is_candidate(row))
+        if (!is_exceeded(row))
             continue;
-        row->follows = follows_by_amount(&state, row) || follows_by_lines(&state, row);
+        row->follows = row->of_baseline && (follows_by_amount(&state, row) || follows_by_lines(&state, row));
         verdict->following += row->follows;
         if (!row->follows)
             err = note_lines(&state, row);

@@ -28,8 +28,9 @@ struct vs_check_result {
 };
 
 /* vs_check_text: one line per limit, for an exceeded one also by how much, when, and which lines
- * made the difference; the limits of a baseline that hold are one line. */
-void vs_check_text(const struct vs_check_result *result, const struct vs_style *style);
+ * made the difference; the limits of a baseline that hold are one line. *failures_only*: nothing of
+ * programs whose limits all hold, and only exceeded limits of the others. */
+void vs_check_text(const struct vs_check_result *result, bool failures_only, const struct vs_style *style);
 
 /* vs_check_json: schema "vramscope.check/4". */
 void vs_check_json(const struct vs_check_result *result, FILE *out);

@@ -127,7 +127,7 @@ static void spread(const struct vs_style *style, const struct vs_budget_row *row
 }
 
 static void one_program(const struct vs_check_result *result, const struct vs_style *style,
-                        const struct vs_budget_verdict *verdict)
+                        const struct vs_budget_verdict *verdict, bool failures_only)
 {
     char text[VS_CHECK_LINE_MAX];
     size_t held = 0, wide = 0;
@@ -137,26 +137,26 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
         bool quiet = row->of_baseline && !row->exceeded;
         held += quiet;
         wide += quiet && row->wide;
-        if (quiet || row->follows)
+        if (quiet || row->follows || (failures_only && !row->exceeded))
             continue;
         verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));
         spread(style, row);
         if (row->exceeded)
             failed(result, style, row);
     }
-    if (held) {
+    if (held && !failures_only) {
         snprintf(text, sizeof text, "%zu %s of the baseline %.1500s %s%s%s", held,
                  held == 1 ? "quantity" : "quantities", result->baseline ? result->baseline : "",
                  held == 1 ? "holds" : "hold", result->tolerance ? " with a tolerance of " : "",
                  result->tolerance ? result->tolerance : "");
         verdict_line(style, false, path, text);
     }
-    for (size_t i = 0; i < verdict->note_count; i++)
+    for (size_t i = 0; i < verdict->note_count && (verdict->exceeded || !failures_only); i++)
         vs_text_lines(style, "note  ", "%s: %s", path, verdict->notes[i]);
 }
 
-void vs_check_text(const struct vs_check_result *result, const struct vs_style *style)
+void vs_check_text(const struct vs_check_result *result, bool failures_only, const struct vs_style *style)
 {
     for (size_t i = 0; i < result->count; i++)
-        one_program(result, style, &result->items[i]);
+        one_program(result, style, &result->items[i], failures_only);
 }
