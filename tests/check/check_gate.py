@@ -134,7 +134,13 @@ def check_ends(gate):
     gate.expect("a bad exit status fails", done.returncode == 1 and "exited with status 3" in done.stdout, done)
     gate.expect("--allow-exit", gate.check(status, "--max-peak", "1TiB", "--allow-exit", "1,3").returncode == 0)
     gate.expect("--allow-exit any", gate.check(status, "--max-peak", "1TiB", "--allow-exit", "any").returncode == 0)
+    done = gate.check(gate.record("137"), "--max-peak", "1TiB")
+    gate.expect("what to do about status 137", done.returncode == 1 and "exited with status 137, as after SIGKILL; "
+                "allow it with --allow-exit 137" in " ".join(done.stdout.split()), done)
     oom = gate.record("oom")
+    done = gate.check(oom, "--max-peak", "1TiB")
+    gate.expect("what to do about out of memory", done.returncode == 1 and "requested; allow it with --allow-oom "
+                "--allow-exit 1" in " ".join(done.stdout.split()), done)
     gate.expect("--allow-oom alone", gate.check(oom, "--max-peak", "1TiB", "--allow-oom").returncode == 1)
     gate.expect("--allow-oom", gate.check(oom, "--max-peak", "1TiB", "--allow-oom", "--allow-exit", "1").returncode == 0)
     done = gate.check(oom, "--baseline", gate.path("memory.json"), "--update-baseline")

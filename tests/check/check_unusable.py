@@ -59,6 +59,24 @@ def check_tests(gate):
     gate.expect("the whole program needs no phases", done.returncode == 0, done)
 
 
+def check_cause(gate):
+    """Every format names the cause, and what to do."""
+    with open(gate.record(""), "rb") as f:
+        whole = f.read()
+    with open(gate.path("cut.vst"), "wb") as f:
+        f.write(whole[:len(whole) - 100])
+    for name, says in (("cut.vst", "is incomplete"), ("missing.vst", "no such file")):
+        for form in ("json", "github", "junit", "markdown", "gitlab", "sarif"):
+            done = gate.check(gate.path(name), "--max-peak", "1GiB", "--format", form)
+            gate.expect("%s as %s: the cause" % (name, form), done.returncode == 2 and says in done.stdout and
+                        says in done.stderr and "see the log" not in done.stdout, done)
+    killed = gate.record("killed")
+    done = gate.check(killed, "--max-peak", "1GiB")
+    gate.expect("a killed program", done.returncode == 2 and "add --partial --allow-exit 137 to" in done.stderr, done)
+    done = gate.check(killed, "--max-peak", "1GiB", "--partial", "--allow-exit", "137")
+    gate.expect("it is checked then", done.returncode == 0 and "93.0 MiB is within" in done.stdout, done)
+
+
 def check_other_program(gate):
     """A baseline of another program holds nothing, and is no success."""
     baseline = gate.path("other.json")
@@ -89,6 +107,7 @@ def main():
     gate = Gate(*sys.argv[1:4])
     check_copies(gate)
     check_tests(gate)
+    check_cause(gate)
     check_other_program(gate)
     check_lists(gate)
     return gate.finish()

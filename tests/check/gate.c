@@ -2,9 +2,11 @@
  *
  * A training loop with one memory bug, chosen by its argument. The bugs are the lines marked
  * "planted: NAME"; without an argument there is none. check_gate.py compares what `vramscope check`
- * says with the numbers of these lines. Exit status: 0; 3 for "status"; 1 when memory is refused. */
+ * says with the numbers of these lines. Exit status: 0; 3 for "status", 137 for "137"; 1 when memory is
+ * refused; "killed" ends with SIGKILL. */
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,5 +129,7 @@ int main(int argc, char **argv)
     cudaFree(held);
     cudaFree(gradients);
     cudaFree(weights);
-    return is("status") ? 3 : 0;
+    if (is("killed"))
+        raise(SIGKILL);
+    return is("status") ? 3 : is("137") ? 137 : 0;
 }

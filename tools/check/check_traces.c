@@ -57,21 +57,32 @@ static void problem(struct check_work *work, const char *trace, const char *form
     keep_problem(work, trace, text);
 }
 
+/* " --allow-exit 137" if the program ended badly, so that the run would fail for that; otherwise "". */
+static const char *end_option(char option[32], const struct vs_budget *budget, const struct vs_report *report)
+{
+    uint64_t status;
+    *option = 0;
+    if (vs_exit_status(report, &status) && !vs_budget_allows_exit(budget, status))
+        snprintf(option, 32, " --allow-exit %llu", (unsigned long long)status);
+    return option;
+}
+
 /* Whether the trace can be compared: it is complete, and has a device. */
 static bool comparable(struct check_work *work, const char *path, const struct vs_report *report)
 {
-    char cut[VS_RECORDING_TEXT_MAX];
+    char cut[VS_RECORDING_TEXT_MAX], option[32];
     const struct vs_budget_scope *only = &work->command->budget.only;
     bool found = !only->one_device;
     for (size_t i = 0; i < report->device_count; i++)
         found |= report->devices[i].device == only->device;
     if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
         !work->command->budget.partial)
-        problem(work, path, "%s: %s; add --partial to check the events it contains", path,
-                report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
+        problem(work, path, "%s: %s; add --partial%s to check the events it contains", path,
+                report->condition == VS_TRACE_LIVE ? report->condition_text : cut,
+                end_option(option, &work->command->budget, report));
     else if (!found) {
         vs_report_no_device(work->command->who, path, report, only->device);
-        keep_problem(work, path, "the program did not use that device");
+        keep_problem(work, path, vs_tool_failure());
     } else if (!report->device_count)
         problem(work, path, "%s: the trace has no device, so there is nothing to check", path);
     else
@@ -120,7 +131,7 @@ static void read_trace(struct check_work *work, const char *path)
     if (!vs_tool_report_part(work->command->who, path, work->command->budget.partial, "--partial", &options,
                              &whole, &run->reader, &run->report)) {
         *run = (struct vs_measured){0};
-        keep_problem(work, path, "the trace is missing, cut off or damaged; see the log");
+        keep_problem(work, path, vs_tool_failure());
     } else if (!comparable(work, path, run->report)) {
         vs_measured_free(run);
     } else {

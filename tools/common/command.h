@@ -41,6 +41,10 @@ int vs_tool_condition(const char *who, const char *path, enum vs_condition *cond
  * VS_EXIT_UNUSABLE. */
 int vs_tool_fail(const char *who, const char *format, ...) VS_PRINTF(2, 3);
 
+/* vs_tool_failure: the text of the latest vs_tool_fail or vs_tool_usage, for documents that repeat it; ""
+ * before the first. */
+const char *vs_tool_failure(void);
+
 /* vs_tool_usage: like vs_tool_fail, with "; try 'vramscope VERB --help'" appended. */
 int vs_tool_usage(const char *who, const char *format, ...) VS_PRINTF(2, 3);
 

@@ -42,10 +42,18 @@ void vs_tool_print(const char *format, ...)
     vs_text_wrapped(&style, "  ", rest + 2);
 }
 
+static char last_failure[LINE_BYTES];
+
+const char *vs_tool_failure(void)
+{
+    return last_failure;
+}
+
 static void complain(const char *who, const char *format, va_list args, const char *more)
 {
     char line[LINE_BYTES];
     make_line(line, format, args);
+    memcpy(last_failure, line, sizeof line);
     fprintf(stderr, "%s: %s%s%s%s\n", who, line, more ? "; try '" : "", more ? more : "",
             more ? " --help'" : "");
 }

@@ -268,7 +268,7 @@ bool vs_exit_status(const struct vs_report *report, uint64_t *status)
     return true;
 }
 
-static bool exit_allowed(const struct vs_budget *budget, uint64_t status)
+bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status)
 {
     bool allowed = budget->allow_any_exit || status == 0;
     for (size_t i = 0; i < budget->allow_exit_count; i++)
@@ -302,7 +302,8 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
     if (oom) {
         struct vs_budget_row row = {
             .kind = VS_ROW_OOM, .from = "--allow-oom", .exceeded = true, .failure = oom, .run = run,
-            .runs = 1, .quantity = {.device = oom->device, .event = oom->event,
+            .runs = 1, .status = status && !vs_budget_allows_exit(budget, status) ? status : 0,
+            .quantity = {.device = oom->device, .event = oom->event,
                                     .time_ns = oom->time_ns, .value = oom->requested,
                                     .place = oom->place ? oom->place : ""}};
         struct vs_report_sites one = {.items = &oom->site, .count = 1};
@@ -313,7 +314,7 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
         if (!err)
             err = add_row(out, &row);
     }
-    if (err || !known || exit_allowed(budget, status) || (oom && status < 128))
+    if (err || !known || vs_budget_allows_exit(budget, status) || (oom && status < 128))
         return err;
     struct vs_budget_row row = {.kind = VS_ROW_EXIT, .from = "--allow-exit", .exceeded = true,
                                  .status = status, .run = run, .runs = 1,

@@ -36,7 +36,7 @@ struct vs_budget_row {
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */
     const struct vs_report_failure *failure; /* of OOM */
-    uint64_t status;      /* of EXIT */
+    uint64_t status;      /* of EXIT; of OOM likewise, 0 if it is allowed */
 };
 
 struct vs_budget_verdict {
@@ -68,6 +68,9 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
 /* vs_exit_status: the status with which the program ended, as a shell has it (128 + signal);
  * false when the trace does not have it. */
 bool vs_exit_status(const struct vs_report *report, uint64_t *status);
+
+/* vs_budget_allows_exit: whether a run may end with *status*. */
+bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status);
 
 /* vs_budget_applies: whether limits of *scope* may apply to process *process*. */
 bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process);
