@@ -176,6 +176,25 @@ def check_updates(gate):
     gate.expect("a missing baseline is unusable", done.returncode == 2 and "--update-baseline" in done.stderr, done)
 
 
+def check_readings(gate):
+    """Readings of the device are in a baseline on demand; a file without them works."""
+    base = gate.path("readings.json")
+    gate.check(gate.record(""), "--baseline", base, "--update-baseline")
+    done = gate.check(gate.record(""), "--baseline", base, "--device-readings")
+    gate.expect("a baseline without readings", done.returncode == 0 and "has no readings of the device" in
+                " ".join(done.stdout.split()), done)
+    for options in (["--device-readings"], []):  # a later update keeps them
+        gate.check(gate.record(""), "--baseline", base, "--update-baseline", *options)
+        held = {row["metric"] for row in gate.json_of(gate.record(""), "--baseline", base)["traces"][0]["limits"]}
+        gate.expect("the readings are compared", {"device", "free"} <= held)
+        rows = gate.json_of(gate.record("pool"), "--baseline", base)["traces"][0]["limits"]
+        bad = {row["metric"]: row for row in rows if not row["held"]}
+        gate.expect("a pool that grew", {"reserved", "device", "free"} <= set(bad) and bad["free"]["follows"] and
+                    bad["device"]["culprits"][0]["line"] == gate.planted("pool"))
+        tolerant = gate.check(gate.record("pool"), "--baseline", base, "--tolerance", "50%")
+        gate.expect("with a tolerance", tolerant.returncode == 0, tolerant)
+
+
 def check_order(gate):
     """Processes of one name have the number of their start, whatever the order of their traces."""
     traces = [gate.record(bug, again="-rank") for bug in ("", "peak", "pool")]
@@ -198,6 +217,7 @@ def main():
     check_moment(gate)
     check_ends(gate)
     check_several(gate)
+    check_readings(gate)
     check_order(gate)
     return gate.finish()
 

@@ -286,7 +286,8 @@ static void update_baseline(struct check_work *work)
     struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
     enum vs_err err = baseline ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < work->verdict_count; i++)
-        err = vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken);
+        err = vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken,
+                                 work->command->budget.device_readings);
     int code = VS_EXIT_OK;
     if (err)
         code = vs_tool_fail(who, "%s: %s", path, vs_err_text(err));

@@ -34,6 +34,7 @@ static const char usage[] =
     "  --baseline FILE         compare every quantity with those of an accepted run\n"
     "  --tolerance AMOUNT      how much more is accepted: 2% or 16MiB (default 0)\n"
     "  --update-baseline       write this run to the file\n"
+    "  --device-readings       with --update-baseline: also device memory in use, and free\n"
     "\n"
     "Runs:\n"
     "  --take HOW              for several runs of one program: median or max of them (default\n"

@@ -118,7 +118,8 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
 
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process)
 {
-    return vs_baseline_member(vs_baseline_member(baseline->root, "processes", json_type_object), process, json_type_object);
+    struct json_object *processes = vs_baseline_member(baseline->root, "processes", json_type_object);
+    return vs_baseline_member(processes, process, json_type_object);
 }
 
 bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
@@ -181,10 +182,30 @@ bool vs_baseline_has_copies(const struct vs_baseline *baseline)
     return any;
 }
 
+bool vs_baseline_is_reading(const struct vs_quantity *quantity)
+{
+    return quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE;
+}
+
+bool vs_baseline_has_readings(const struct vs_baseline *baseline, const char *process)
+{
+    struct json_object *devices =
+        vs_baseline_member(vs_baseline_process(baseline, process), "devices", json_type_object);
+    bool any = false;
+    if (!devices)
+        return false;
+    json_object_object_foreach(devices, device, values) {
+        (void)device;
+        any |= json_object_is_type(values, json_type_object) &&
+               vs_baseline_member(values, vs_metric_name(VS_METRIC_DEVICE), json_type_int);
+    }
+    return any;
+}
+
 /* Copies per step follow from the others and the steps. */
 bool vs_baseline_kept(const struct vs_quantity *quantity)
 {
-    if (quantity->unknown || quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE)
+    if (quantity->unknown)
         return false;
     bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
     return !copies || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
@@ -206,8 +227,8 @@ bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, uint64_t *value)
 {
     char key[64];
-    return vs_baseline_number(vs_baseline_member(vs_baseline_values(baseline, process, quantity), vs_baseline_key(quantity, key),
-                         json_type_int), value);
+    struct json_object *values = vs_baseline_values(baseline, process, quantity);
+    return vs_baseline_number(vs_baseline_member(values, vs_baseline_key(quantity, key), json_type_int), value);
 }
 
 static int by_pointed_text(const void *a, const void *b)

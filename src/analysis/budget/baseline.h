@@ -38,8 +38,14 @@ uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *proce
 bool vs_baseline_has_copies(const struct vs_baseline *baseline);
 
 /* vs_baseline_kept: whether quantities like this one are stored: those that two runs of a program
- * have alike. */
+ * have alike, and on demand the readings of the device. */
 bool vs_baseline_kept(const struct vs_quantity *quantity);
+
+/* vs_baseline_is_reading: whether the quantity is a reading of the device. */
+bool vs_baseline_is_reading(const struct vs_quantity *quantity);
+
+/* vs_baseline_has_readings: whether *process* has such readings. */
+bool vs_baseline_has_readings(const struct vs_baseline *baseline, const char *process);
 
 /* vs_baseline_value: the stored value of *quantity* of *process*; false when there is none. */
 bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
@@ -62,9 +68,10 @@ enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *p
                                size_t *count) VS_MUST_CHECK;
 
 /* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
- * sites of unused memory stay where only they differ. VS_ERR_NOMEM. */
+ * sites of unused memory stay where only they differ. *readings*: with the readings of the device, which
+ * the process otherwise has only if it had them before. VS_ERR_NOMEM. */
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken) VS_MUST_CHECK;
+                               const struct vs_taken *taken, bool readings) VS_MUST_CHECK;
 
 /* vs_baseline_write: the JSON text. VS_ERR_NOMEM; write errors show in ferror(out). */
 enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out) VS_MUST_CHECK;

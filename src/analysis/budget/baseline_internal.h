@@ -37,8 +37,9 @@ struct json_object *vs_baseline_object(struct json_object *object, const char *k
 bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number);
 
 /* vs_baseline_put_sites: the call sites of all quantities of *taken* that have some stored, into the
- * object of their process. VS_ERR_NOMEM. Cost: reads each trace once. */
-enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken) VS_MUST_CHECK;
+ * object of their process; *readings*: also of the device. VS_ERR_NOMEM. Cost: reads each trace once. */
+enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken,
+                                  bool readings) VS_MUST_CHECK;
 
 /* vs_baseline_process: the object of *process*, or NULL. */
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process);

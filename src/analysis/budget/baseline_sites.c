@@ -244,7 +244,7 @@ struct listed_quantity {
     bool read;
 };
 
-static bool has_lists(const struct vs_taken_quantity *taken)
+static bool has_lists(const struct vs_taken_quantity *taken, bool readings)
 {
     const struct vs_quantity *quantity = &taken->quantity;
     bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL && !quantity->per_step &&
@@ -253,7 +253,8 @@ static bool has_lists(const struct vs_taken_quantity *taken)
                   quantity->metric == VS_METRIC_LIVE_AT_END;
     if (quantity->phase)
         return memory && quantity->value;
-    return !quantity->unknown && (copies || memory || quantity->metric == VS_METRIC_GROWTH);
+    return !quantity->unknown && (copies || memory || quantity->metric == VS_METRIC_GROWTH ||
+                                   (readings && quantity->metric == VS_METRIC_DEVICE));
 }
 
 static int by_place(const void *a, const void *b)
@@ -283,7 +284,7 @@ static bool same_outside(const struct vs_taken_quantity **peaks, size_t count, c
 }
 
 /* The quantities that get lists of their own. */
-static enum vs_err choose(const struct vs_taken *taken, struct listed_quantity *out, size_t *count)
+static enum vs_err choose(const struct vs_taken *taken, bool readings, struct listed_quantity *out, size_t *count)
 {
     const struct vs_taken_quantity **peaks = calloc(taken->count + 1, sizeof *peaks);
     size_t peak_count = 0;
@@ -297,7 +298,7 @@ static enum vs_err choose(const struct vs_taken *taken, struct listed_quantity *
     for (size_t i = 0; i < taken->count; i++) {
         const struct vs_taken_quantity *one = &taken->items[i];
         bool peak = one->quantity.metric <= VS_METRIC_RESERVED;
-        if (has_lists(one) && !(peak && same_outside(peaks, peak_count, one)))
+        if (has_lists(one, readings) && !(peak && same_outside(peaks, peak_count, one)))
             out[(*count)++].taken = one;
     }
     free(peaks);
@@ -337,7 +338,7 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
     struct vs_arena *memory = &one->taken->run->memory;
     char device[VS_DEVICE_KEY_MAX], key[80];
     struct vs_named_sites named;
-    bool of_phase = quantity->phase != NULL, held = quantity->metric == VS_METRIC_RESERVED;
+    bool of_phase = quantity->phase != NULL, held = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE;
     struct json_object *at = vs_baseline_object(process, of_phase ? "phases" : SITES);
     if (of_phase)
         at = vs_baseline_object(at, quantity->phase);
@@ -357,11 +358,11 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
     return err;
 }
 
-enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken)
+enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
 {
     struct listed_quantity *all = calloc(taken->count + 1, sizeof *all);
     size_t count = 0;
-    enum vs_err err = all ? choose(taken, all, &count) : VS_ERR_NOMEM;
+    enum vs_err err = all ? choose(taken, readings, all, &count) : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < count; i++)
         if (!all[i].read) /* each run once */
             err = read_run(all[i].taken->run, all, count);

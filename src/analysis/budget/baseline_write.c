@@ -96,13 +96,14 @@ static void keep_unused_all(struct json_object *sites, struct json_object *phase
 }
 
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken)
+                               const struct vs_taken *taken, bool readings)
 {
     static const char *const replaced[] = {"devices", "phases", "sites"};
     struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
     if (!schema || json_object_object_add(baseline->root, "schema", schema))
         return VS_ERR_NOMEM;
     struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
+    readings |= vs_baseline_has_readings(baseline, process);
     enum vs_err err = vs_baseline_put(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
     struct json_object *sites = json_object_get(vs_baseline_member(at, "sites", json_type_object));
     struct json_object *phases = json_object_get(vs_baseline_member(at, "phases", json_type_object));
@@ -110,11 +111,12 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
     for (size_t i = 0; !err && i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
-        if (vs_baseline_kept(quantity) && !put_quantity(at, quantity))
+        bool kept = vs_baseline_kept(quantity) && (readings || !vs_baseline_is_reading(quantity));
+        if (kept && !put_quantity(at, quantity))
             err = VS_ERR_NOMEM;
     }
     if (!err)
-        err = vs_baseline_put_sites(at, taken);
+        err = vs_baseline_put_sites(at, taken, readings);
     if (!err)
         keep_unused_all(sites, phases, at);
     json_object_put(sites);

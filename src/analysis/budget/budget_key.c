@@ -40,6 +40,7 @@ const struct vs_budget_key vs_budget_keys[] = {
     {"allow-oom", "true or false", VS_KEY_TOP, true},
     {"allow-exit", "a status from 0 to 255, or any", VS_KEY_TOP, false},
     {"partial", "true or false", VS_KEY_TOP, true},
+    {"device-readings", "true or false", VS_KEY_TOP, true},
 };
 const size_t vs_budget_key_count = sizeof vs_budget_keys / sizeof *vs_budget_keys;
 
@@ -259,6 +260,8 @@ static enum vs_err set_other(struct vs_budget *budget, const char *name, const c
         return parse_flag(value, &budget->allow_oom);
     if (strcmp(name, "allow-exit") == 0)
         return parse_exits(value, budget);
+    if (strcmp(name, "device-readings") == 0)
+        return parse_flag(value, &budget->device_readings);
     if (strcmp(name, "partial") == 0)
         return parse_flag(value, &budget->partial);
     if (!*value)

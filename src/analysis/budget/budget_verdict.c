@@ -14,6 +14,7 @@
 #include "analysis/budget/verdict_sites.h"
 #include "analysis/state/vec.h"
 #include "base/vs_map.h"
+#include "base/vs_size.h"
 
 #define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
@@ -125,8 +126,10 @@ static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_
     if (!limit && !row.has_baseline)
         return VS_OK;
     row.from = limit ? limit->from : budget->baseline;
-    row.limit = limit ? limit->amount
-                      : with_tolerance(row.baseline, budget, is_bytes(like->metric));
+    uint64_t more = with_tolerance(row.baseline, budget, is_bytes(like->metric)) - row.baseline;
+    row.limit = limit                            ? limit->amount
+                : like->metric != VS_METRIC_FREE ? row.baseline + more
+                : more < row.baseline            ? row.baseline - more : 0;
     row.exceeded = like->metric == VS_METRIC_FREE ? row.quantity.value < row.limit
                                                   : row.quantity.value > row.limit;
     uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
@@ -234,6 +237,9 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
         if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
             err = compare(out, &taken->items[i], NULL, budget, baseline);
     }
+    if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
+        note(out, keep(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
+                       budget->baseline));
     uint64_t value;
     bool copies = false;
     for (size_t i = 0; i < taken->count; i++)
@@ -362,6 +368,28 @@ static enum vs_err number_rows(struct vs_budget_verdict *out)
     return err;
 }
 
+/* Memory that stream-ordered pools keep is the driver's, and not part of reserved memory. */
+static void note_pools(struct vs_budget_verdict *out, const struct vs_budget *budget)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    bool reserved = false, device = false;
+    uint64_t most = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        reserved |= out->rows[i].kind == VS_ROW_QUANTITY && out->rows[i].quantity.metric == VS_METRIC_RESERVED;
+        device |= out->rows[i].kind == VS_ROW_QUANTITY && vs_baseline_is_reading(&out->rows[i].quantity);
+    }
+    const struct vs_report *report = out->runs[0]->report;
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_balance *balance = &report->devices[i].balance_peak;
+        if (balance->known && balance->pools_known && balance->pools > most)
+            most = balance->pools;
+    }
+    if (reserved && !device && most)
+        note(out, keep(out, "stream-ordered pools cached %s more, which is not in reserved; %s",
+                       vs_size_format(size, most), budget->baseline ? "--device-readings compares it"
+                                                                    : "--max-device limits it"));
+}
+
 static void note_spread(struct vs_budget_verdict *out)
 {
     for (size_t i = 0; i < out->count; i++)
@@ -397,6 +425,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
                        out->following == 1 ? "it" : "them"));
     note_spread(out);
+    note_pools(out, budget);
     return err;
 }
 

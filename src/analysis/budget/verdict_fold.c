@@ -82,8 +82,10 @@ static bool follows_by_amount(struct fold_state *state, const struct vs_budget_r
     const struct vs_quantity *quantity = &row->quantity;
     const struct fold_excess *device = device_of(state, quantity->device);
     uint64_t excess = excess_of(row);
-    if (!device || quantity->metric == VS_METRIC_DEVICE || quantity->metric == VS_METRIC_FREE)
+    if (!device || quantity->metric == VS_METRIC_DEVICE)
         return false;
+    if (quantity->metric == VS_METRIC_FREE)
+        return device->has[VS_METRIC_DEVICE];
     if (!quantity->phase && device->limited[quantity->metric])
         return true;
     if (quantity->metric == VS_METRIC_COPIES)
@@ -104,7 +106,7 @@ static uint64_t hash_of(uint64_t device, const struct vs_culprit *culprit)
     uint64_t hash = (UINT64_C(0xcbf29ce484222325) ^ device) * UINT64_C(0x100000001b3);
     for (const char *p = culprit->file ? culprit->file : culprit->function; p && *p; p++)
         hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-    hash = (hash ^ culprit->line) * UINT64_C(0x100000001b3);
+    hash = (hash ^ culprit->line ^ (uint64_t)culprit->cached << 32) * UINT64_C(0x100000001b3);
     return hash ? hash : 1;
 }
 
@@ -121,6 +123,7 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
     for (const uint64_t *found; !*known && (found = vs_map_get(&state->by_line, key)) != NULL;) {
         const struct fold_line *line = &state->lines[*found - 1];
         *known = line->device == device && line->culprit->line == culprit->line &&
+                 line->culprit->cached == culprit->cached &&
                  same_text(line->culprit->file, culprit->file) &&
                  same_text(line->culprit->function, culprit->function);
         if (!*known)
@@ -132,16 +135,17 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
 /* Leaks and growth of the whole program are shown beside its peak: they are another kind of problem. */
 static bool may_follow_by_lines(const struct vs_quantity *quantity)
 {
-    return quantity->phase ? quantity->metric <= VS_METRIC_LIVE_AT_END : quantity->metric <= VS_METRIC_RESERVED;
+    return quantity->metric <= VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
+           (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END);
 }
 
-/* What the cache holds more is a reason of its own where that is the larger part. */
+/* What the cache holds more counts where that is the larger part. */
 static bool follows_by_lines(const struct fold_state *state, const struct vs_budget_row *row)
 {
-    bool known = row->compared && row->culprit_count && !row->culprits[0].cached &&
-                 may_follow_by_lines(&row->quantity);
+    bool known = row->compared && row->culprit_count && may_follow_by_lines(&row->quantity);
+    bool cached = known && row->culprits[0].cached;
     for (size_t i = 0; known && i < row->culprit_count; i++)
-        if (!row->culprits[i].cached)
+        if (cached || !row->culprits[i].cached)
             key_of(state, row->quantity.device, &row->culprits[i], &known);
     return known;
 }

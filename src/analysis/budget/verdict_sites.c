@@ -2,7 +2,7 @@
  *
  * See the header. Memory that is reserved is live or cached. The cache is the reason that a limit is
  * exceeded if emptying it would meet the limit and no single line holds most of the memory; against a
- * baseline, if it has grown more than the live blocks. */
+ * baseline, if it has the line that has grown most. */
 #include "analysis/budget/verdict_sites.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static bool stored_lists(const struct vs_budget_verdict *out, const struct vs_bu
                          const struct vs_baseline *baseline, struct held_lists *before)
 {
     struct vs_quantity stored = row->quantity;
-    stored.metric = VS_METRIC_RESERVED; /* in use on the device is this and what is not the program's */
+    stored.metric = vs_baseline_is_reading(&stored) ? VS_METRIC_DEVICE : VS_METRIC_RESERVED;
     return baseline && is_worse(row) &&
            vs_baseline_sites(baseline, out->process, &stored, VS_SITES_IN_USE, &row->run->memory, &before->live,
                              &before->least_live) &&
@@ -125,14 +125,13 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
         return err;
     row->two_lists = true;
     if (stored_lists(out, row, baseline, &before)) {
-        int64_t more = (int64_t)(bytes_of(&now.live) - bytes_of(&before.live));
         row->unused_more = (int64_t)(bytes_of(&now.unused) - bytes_of(&before.unused));
         size_t n = vs_culprits(&now.live, &before.live, VS_METRIC_RESERVED, before.least_live, live,
                                VS_CULPRITS_MAX);
         size_t m = row->unused_more <= 0 ? 0 : vs_culprits(&now.unused, &before.unused, VS_METRIC_RESERVED,
                                                            before.least_unused, cached,
                                                            VS_CULPRITS_CACHED_MAX);
-        put_culprits(row, live, n, cached, m, row->unused_more > more);
+        put_culprits(row, live, n, cached, m, m && (!n || cached->delta > live->delta));
     }
     row->compared = row->culprit_count > 0;
     if (!row->compared) {

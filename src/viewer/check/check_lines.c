@@ -44,6 +44,18 @@ static void add_cached(const struct vs_budget_row *row, struct vs_check_line *ou
     }
 }
 
+/* The driver's own cache at the highest reading of the device. */
+static int64_t pools_of(const struct vs_budget_row *row)
+{
+    const struct vs_report *report = row->run->report;
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_balance *balance = &report->devices[i].balance_peak;
+        if (report->devices[i].device == row->quantity.device)
+            return balance->known && balance->pools_known ? (int64_t)balance->pools : 0;
+    }
+    return 0;
+}
+
 size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[VS_CHECK_LINES_MAX])
 {
     size_t count = 0;
@@ -59,7 +71,9 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
     add_live(row, out, &count);
     if (!cached_first)
         add_cached(row, out, &count);
-    int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes);
+    int64_t pools = row->compared || row->quantity.metric != VS_METRIC_DEVICE ? 0 : pools_of(row);
+    add(out, &count, "cached by stream-ordered pools", pools, 0);
+    int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes) - pools;
     if (!row->compared && row->quantity.metric == VS_METRIC_RESERVED)
         add(out, &count, "in memory of CUDA graphs, and not recorded", rest, 0);
     else if (!row->compared && row->quantity.metric == VS_METRIC_DEVICE)

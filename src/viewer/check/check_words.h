@@ -31,7 +31,7 @@ struct vs_check_line {
     size_t sites;                     /* of further sites: how many */
     bool inner;                       /* a part of the sum above it */
 };
-#define VS_CHECK_LINES_MAX (VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX + 3)
+#define VS_CHECK_LINES_MAX (VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX + 4)
 
 /* vs_check_lines: the lines of *row* in the order in which they are shown. Those of memory held from the
  * device, except the inner ones, add up to it. Returns how many. */

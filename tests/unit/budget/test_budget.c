@@ -173,7 +173,7 @@ static void long_names_of_tests_are_not_one_test(void **state)
     assert_true(t.verdict.rows[1].exceeded);
     struct vs_baseline *baseline = vs_baseline_new();
     t.budget.baseline = "base.json";
-    assert_int_equal(vs_baseline_update(baseline, t.run.process, &t.verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, t.run.process, &t.verdict.taken, false), VS_OK);
     judge(&t, baseline);
     assert_int_equal(t.verdict.exceeded, 1); /* the limit, and no quantity of the baseline */
     vs_baseline_free(baseline);
@@ -314,7 +314,7 @@ static void baselines_are_read_as_they_were_written(void **state)
     assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
     assert_int_equal(vs_baseline_steps(baseline, "other"), 4);
     judge(&t, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken, false), VS_OK);
     file = fopen(path, "w+");
     assert_int_equal(vs_baseline_write(baseline, file), VS_OK);
     rewind(file);
@@ -326,7 +326,7 @@ static void baselines_are_read_as_they_were_written(void **state)
     uint64_t value = 0;
     assert_true(vs_baseline_value(baseline, "prog", &t.run.items[0], &value));
     assert_int_equal(value, 7 * MIB);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken, false), VS_OK);
     file = tmpfile();
     assert_int_equal(vs_baseline_write(baseline, file), VS_OK);
     rewind(file);

@@ -130,7 +130,7 @@ static void a_baseline_stores_what_is_taken_of_each_quantity(void **state)
             runs[k] = &all[orders[i][k]].measured;
         limit(&budget, "take", "median", NULL);
         judge(&verdict, runs, 3, &budget, NULL);
-        assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+        assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
         assert_int_equal(stored(baseline, runs[0], VS_METRIC_ALLOCATED), 5 * MIB);
         assert_int_equal(stored(baseline, runs[0], VS_METRIC_RESERVED), 12 * MIB);
         vs_budget_verdict_free(&verdict);
@@ -195,7 +195,7 @@ static void an_update_removes_phases_that_are_gone(void **state)
     record(&without, 1, 2);
     struct vs_measured *first[] = {&with.measured}, *then[] = {&without.measured};
     judge(&verdict, first, 1, &budget, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
     vs_budget_verdict_free(&verdict);
     judge(&verdict, then, 1, &budget, NULL);
     const char *absent[2];
@@ -203,7 +203,7 @@ static void an_update_removes_phases_that_are_gone(void **state)
     assert_int_equal(vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count), VS_OK);
     assert_int_equal(count, 1);
     assert_string_equal(absent[0], "old phase");
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
     assert_int_equal(vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count), VS_OK);
     assert_int_equal(count, 0);
     vs_budget_verdict_free(&verdict);

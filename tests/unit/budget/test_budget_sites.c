@@ -170,7 +170,7 @@ static void record_tests(struct sites_run *t, uint64_t more)
 static struct vs_baseline *baseline_of(struct sites_run *t)
 {
     struct vs_baseline *baseline = vs_baseline_new();
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t->verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &t->verdict.taken, false), VS_OK);
     return baseline;
 }
 

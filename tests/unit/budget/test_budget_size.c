@@ -86,7 +86,7 @@ static uint64_t cost(unsigned count, uint64_t after, const char *version)
     branches = 0;
     record(&old, count, 1, "");
     judge(&old, &budget, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "suite", &old.verdict.taken), VS_OK);
+    assert_int_equal(vs_baseline_update(baseline, "suite", &old.verdict.taken, false), VS_OK);
     record(&new, count, after, version);
     judge(&new, &budget, baseline);
     assert_int_equal(new.verdict.exceeded > count, after > 1 && !*version);
