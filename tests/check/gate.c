@@ -110,6 +110,20 @@ static void many_tests(int count)
     }
 }
 
+#define N50 "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+
+/* Names as parametrised tests have them, longer than the columns of any table. */
+static void odd_names(void)
+{
+    float *large;
+    nvtxRangePushA("test:tests/test_gate.py::test_odd[it's-\"1\" / $HOME `x` " N50 N50 N50 "]");
+    nvtxRangePushA("inner (" N50 N50 N50 ") [a-1]");
+    ALLOCATE(large, 100 * MIB); /* planted: names */
+    cudaFree(large);
+    nvtxRangePop();
+    nvtxRangePop();
+}
+
 int main(int argc, char **argv)
 {
     float *large;
@@ -124,6 +138,8 @@ int main(int argc, char **argv)
         many_tests(6000);
     if (is("limit")) /* more than a trace has phases for */
         many_tests(66000);
+    if (is("names"))
+        odd_names();
     if (is("oom"))
         ALLOCATE(large, (size_t)1 << 40); /* planted: oom */
     cudaFree(held);

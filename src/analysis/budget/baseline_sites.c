@@ -132,15 +132,21 @@ static bool copies_unknown(const struct vs_baseline *baseline, const char *proce
     return any;
 }
 
-/* Sites of less than this may be missing in a list of *count*. */
+/* Sites of less than this may be missing in a list of *count*: those that the file leaves out, and of these
+ * none is larger than what the list lacks of the value. */
 static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value, const struct vs_named_site *items,
                              size_t count)
 {
     uint64_t least = value / (quantity->phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
-    uint64_t lowest = UINT64_MAX;
-    for (size_t i = 0; i < count; i++)
+    uint64_t lowest = UINT64_MAX, sum = 0;
+    for (size_t i = 0; i < count; i++) {
         lowest = items[i].bytes < lowest ? items[i].bytes : lowest;
-    return quantity->phase && count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least ? lowest + 1 : least;
+        sum += items[i].bytes;
+    }
+    if (quantity->phase && count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least)
+        least = lowest + 1;
+    bool adds_up = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_LIVE_AT_END;
+    return adds_up && sum <= value && value - sum < least ? value - sum + 1 : least;
 }
 
 bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,

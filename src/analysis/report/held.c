@@ -30,16 +30,12 @@ enum vs_by vs_by_parse(const char *word)
 bool vs_held_phase_matches(const char *path, const char *wanted)
 {
     size_t length = strlen(wanted);
-    if (strcmp(path, wanted) == 0)
-        return true;
-    for (const char *part = path; part; part = strstr(part, " / ")) {
-        part += part != path ? 3 : 0;
-        const char *end = strstr(part, " / ");
-        size_t bytes = end ? (size_t)(end - part) : strlen(part);
-        if (bytes == length && memcmp(part, wanted, length) == 0)
-            return true;
+    bool found = false;
+    for (const char *at = path; !found && length && (at = strstr(at, wanted)) != NULL; at++) {
+        bool begins = at == path || (at - path >= 3 && memcmp(at - 3, " / ", 3) == 0);
+        found = begins && (!at[length] || strncmp(at + length, " / ", 3) == 0);
     }
-    return false;
+    return found;
 }
 
 /* Answers that are the same for all blocks of a site, or of a phase: 0 not asked yet, 1 no, 2 yes. */
@@ -75,7 +71,6 @@ bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted)
 static bool passes(const struct vs_summary *summary, const struct vs_held_filter *filter,
                    struct held_answers *answers, const struct vs_held_block *block)
 {
-    char path[VS_PLACE_TEXT_MAX];
     if (block->size < filter->min_bytes)
         return false;
     if (filter->steps && !(block->place.step_known && block->place.step >= filter->step_from &&
@@ -84,9 +79,9 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
     if (filter->phase) {
         unsigned char *answer = &answers->phase[block->place.phase];
         if (!*answer) {
-            struct vs_place place = {.phase = block->place.phase};
-            vs_phases_text(&summary->replay->phases, place, path);
-            *answer = vs_held_phase_matches(path, filter->phase) ? 2 : 1;
+            char *path = vs_phases_path(&summary->replay->phases, block->place.phase);
+            *answer = path && vs_held_phase_matches(path, filter->phase) ? 2 : 1;
+            free(path);
         }
         if (*answer == 1)
             return false;

@@ -40,7 +40,7 @@ static inline bool vs_held_filter_given(const struct vs_held_filter *filter)
 }
 
 /* vs_held_phase_matches: whether *path*, as "step / forward", is *wanted*, or has a range of that
- * name. */
+ * name, or ranges of these names one inside the other. */
 bool vs_held_phase_matches(const char *path, const char *wanted);
 
 struct vs_held_row {

@@ -40,6 +40,14 @@ static const char *place_of(struct vs_report *report, const struct vs_replay *re
     return vs_summary_copy(&report->memory, vs_phases_text(&replay->phases, place, text));
 }
 
+static const char *path_of(struct vs_report *report, const struct vs_replay *replay, uint32_t phase)
+{
+    char *path = vs_phases_path(&replay->phases, phase);
+    const char *kept = path ? vs_summary_copy(&report->memory, path) : NULL;
+    free(path);
+    return kept;
+}
+
 static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
 {
     uint64_t start = vs_replay_start_ns(replay);
@@ -281,7 +289,7 @@ static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *r
     uint64_t *peaks = vs_arena_alloc(&report->memory, (report->device_count + 1) * sizeof *peaks);
     *out = (struct vs_report_phase){
         .name = vs_summary_copy(&report->memory, phase->name),
-        .path = place_of(report, replay, (struct vs_place){.phase = index}),
+        .path = path_of(report, replay, index),
         .depth = depth, .times = phase->times, .time_ns = phase->time_ns,
         .peaks = peaks};
     if (!peaks || !out->name || !out->path)

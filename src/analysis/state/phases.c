@@ -496,6 +496,41 @@ static size_t cut_part(char part[VS_PLACE_TEXT_MAX])
     return length + 3;
 }
 
+/* A name must not send control sequences to a terminal. */
+static char *clean(char *out)
+{
+    char *to = out;
+    for (const char *p = out; *p; p++) {
+        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
+        bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
+        *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;
+        p += second_half;
+    }
+    *to = '\0';
+    return out;
+}
+
+char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
+{
+    size_t length = 0;
+    for (uint32_t at = phase; at; at = phases->items[at].parent)
+        length += strlen(phases->items[at].name) + (at != phase ? 3 : 0);
+    char *out = malloc(length + 1), *p = out ? out + length : NULL;
+    if (!out)
+        return NULL;
+    *p = 0;
+    for (uint32_t at = phase; at; at = phases->items[at].parent) {
+        size_t bytes = strlen(phases->items[at].name);
+        if (at != phase) {
+            p -= 3;
+            memcpy(p, " / ", 3);
+        }
+        p -= bytes;
+        memcpy(p, phases->items[at].name, bytes);
+    }
+    return clean(out);
+}
+
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
 {
     char *p = out + VS_PLACE_TEXT_MAX - 1;
@@ -526,15 +561,7 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
         return out;
     }
     memmove(out, p, strlen(p) + 1);
-    char *to = out;
-    for (p = out; *p; p++) { /* a name must not send control sequences to a terminal */
-        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
-        bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
-        *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;
-        p += second_half;
-    }
-    *to = '\0';
-    return out;
+    return clean(out);
 }
 
 void vs_phases_free(struct vs_phases *phases)

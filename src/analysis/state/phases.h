@@ -168,6 +168,10 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
  * control characters become '?'. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
 
+/* vs_phases_path: "step / forward", the whole path of *phase* without numbers of steps, whatever its
+ * length; control characters become '?'. NULL: out of memory. The caller frees it. */
+char *vs_phases_path(const struct vs_phases *phases, uint32_t phase);
+
 void vs_phases_free(struct vs_phases *phases);
 
 #endif

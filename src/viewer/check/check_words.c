@@ -207,10 +207,21 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
     return out;
 }
 
+#define SITES_REPORTED 5 /* by `vramscope report` without --top */
+
+/* The first culprit's place in the list of its moment, which is ordered by bytes. */
+static size_t rank_of(const struct vs_budget_row *row)
+{
+    const struct vs_report_site *site = row->culprits[0].site;
+    bool listed = site >= row->sites.items && site < row->sites.items + row->sites.count;
+    return listed ? (size_t)(site - row->sites.items) : 0;
+}
+
 const char *vs_check_more(char *out, const struct vs_budget_row *row, const char **verb)
 {
     const struct vs_quantity *quantity = &row->quantity;
-    char device[40] = "";
+    char device[80] = "";
+    int n = 0;
     *verb = "vramscope report";
     *out = 0;
     if (row->kind == VS_ROW_OOM)
@@ -218,12 +229,16 @@ const char *vs_check_more(char *out, const struct vs_budget_row *row, const char
     if (row->kind != VS_ROW_QUANTITY)
         return out;
     if (row->run->report->device_count > 1)
-        snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
+        n = snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
+    if (row->culprit_count && !row->culprits[0].cached && rank_of(row) >= SITES_REPORTED)
+        snprintf(device + n, sizeof device - (size_t)n, " --top %zu", rank_of(row) / 10 * 10 + 10);
     bool whole = !quantity->phase;
     uint64_t requested = row->culprit_count && row->culprits[0].cached
                              ? row->requested[row->culprits[0].site - row->unused.items] : 0;
     if (requested) /* the block that its segment was requested for is live there */
-        snprintf(out, VS_CHECK_LINE_MAX, "--by site --at @%" PRIu64 "%s", requested, device);
+        snprintf(out, VS_CHECK_LINE_MAX, "--at @%" PRIu64 "%s", requested, device);
+    else if (row->two_lists && quantity->event) /* with the reserved bytes */
+        snprintf(out, VS_CHECK_LINE_MAX, "--at @%" PRIu64 "%s", quantity->event, device);
     else if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
         snprintf(out, VS_CHECK_LINE_MAX, "--by site --at end%s", device);
     else if (quantity->metric == VS_METRIC_ALLOCATED && whole)

@@ -529,13 +529,15 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
         uint64_t peak = 0;
         for (size_t d = 0; d < report->device_count; d++)
             peak = phase->peaks[d] > peak ? phase->peaks[d] : peak;
-        char name[256];
-        size_t indent = phase->depth * 2;
-        vs_text_clip(name, phase->name, 36 - indent);
-        int pad = (int)(36 - indent - vs_text_width(name));
-        fprintf(style->out, "  %*s%s%*s %9s %12s %14s\n", (int)indent, "", name, pad, "",
-                vs_count_format(count, phase->times), vs_time_format(time, phase->time_ns),
-                vs_size_format(size, peak));
+        int indent = (int)phase->depth * 2, pad = 36 - indent - (int)vs_text_width(phase->name);
+        fprintf(style->out, "  %*s", indent, "");
+        vs_text_put(style->out, phase->name);
+        if (pad < 0) { /* whole, because --phase takes the name */
+            fputs("\n  ", style->out);
+            pad = 36;
+        }
+        fprintf(style->out, "%*s %9s %12s %14s\n", pad, "", vs_count_format(count, phase->times),
+                vs_time_format(time, phase->time_ns), vs_size_format(size, peak));
         shown++;
     }
     if (shown < report->phase_count)
