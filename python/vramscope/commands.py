@@ -50,7 +50,8 @@ def run_command(program: Sequence[str], simulate: Optional[str] = None,
                 options: Sequence[str] = ()) -> List[str]:
     """The command line that runs *program* under `vramscope run`.
 
-    *simulate*: a simulated GPU, such as "h100-80g". *output*: the trace. *options*: others of
+    *simulate*: a simulated GPU, such as "h100-80g". *output*: the trace, a
+    pattern in which %p stands for the process and %% for a percent sign. *options*: others of
     `vramscope run`, such as ["--allocator=observe"]. A program whose first word ends in .py is run
     by this Python.
     """

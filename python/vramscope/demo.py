@@ -51,8 +51,9 @@ def _show(folder: str) -> int:
     trace, page = os.path.join(folder, "demo.vst"), os.path.join(folder, "demo.html")
     program = _program()
     name = os.path.basename(program)
-    _say(f"vramscope run --simulate {DEVICE} -o {trace} -- {name} {' '.join(LEAK)}")
-    words = commands.run_command([program, *LEAK], simulate=DEVICE, output=trace, options=["--quiet"])
+    _say(f"vramscope run --simulate {DEVICE} -o {trace.replace('%', '%%')} -- {name} {' '.join(LEAK)}")
+    words = commands.run_command([program, *LEAK], simulate=DEVICE, output=trace.replace("%", "%%"),
+                                 options=["--quiet"])
     done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     if done.returncode != 1 or not os.path.exists(trace):
         print(f"vramscope demo: the recorded program ended with status {done.returncode} instead of "

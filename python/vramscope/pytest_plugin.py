@@ -81,7 +81,7 @@ def _restart(config: pytest.Config, options: Any) -> None:
         pytest_table.prepare_folder(folder)
         os.environ[RESTARTED] = str(os.getpid())
         commands.restart(simulate=options.vramscope_simulate, options=["--quiet"],
-                         output=os.path.join(folder, "pytest.%p.vst"))
+                         output=os.path.join(folder.replace("%", "%%"), "pytest.%p.vst"))
     except OSError as error:
         raise pytest.UsageError(f"vramscope cannot write traces to {folder}: {error.strerror}. "
                                 f"--vramscope-output names another folder") from None

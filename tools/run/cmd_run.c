@@ -140,8 +140,11 @@ static int exit_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int fail_replacing(const char *trace)
+/* Only a trace whose name is fixed is replaced. */
+static int fail_replacing(const char *pattern)
 {
+    char trace[PATH_MAX] = "the trace";
+    (void)!vs_run_output_fixed(pattern, strlen(pattern), trace);
     if (errno == EBUSY)
         return vs_run_fail("%s is being recorded by another process; give the trace another name with -o", trace);
     return vs_run_fail("cannot replace %s: %s; give the trace another name with -o", trace, strerror(errno));
@@ -162,8 +165,8 @@ static bool make_way(const struct vs_run *run, struct vs_run_output *older)
     struct stat st;
     if (!run->options.number[VS_OPT_record])
         return true;
-    if (!strchr(output, '%'))
-        return vs_run_output_set_aside(older, output);
+    if (vs_run_output_fixed(output, strlen(output), path))
+        return vs_run_output_set_aside(older, path);
     bool known = vs_run_output_known(output, run->program[0], path);
     bool there = *path && !lstat(path, &st);
     if (known && (!there || is_old_trace(path, &st)) && vs_run_output_set_aside(older, path))
@@ -244,13 +247,13 @@ static void explain(const struct vs_run *run, const struct vs_run_summary *seen,
 /* Checks the traces, with paths as they were given: relative to the current folder with a relative -o. */
 static int check_paths(struct vs_run *run, const struct vs_run_summary *seen)
 {
-    const char *output = run->options.text[VS_OPT_output];
-    size_t cwd = run->cwd_length;
+    char folder[PATH_MAX];
+    size_t cwd = run->relative_output && getcwd(folder, sizeof folder) ? strlen(folder) : 0;
     char **paths = calloc(seen->path_count, sizeof *paths);
     if (!paths)
         return vs_tool_fail("vramscope run", "%s", vs_err_text(VS_ERR_NOMEM));
     for (size_t i = 0; i < seen->path_count; i++) {
-        bool below = cwd && strncmp(seen->paths[i], output, cwd) == 0 && seen->paths[i][cwd] == '/';
+        bool below = cwd && strncmp(seen->paths[i], folder, cwd) == 0 && seen->paths[i][cwd] == '/';
         paths[i] = seen->paths[i] + (below ? cwd + 1 : 0);
     }
     int code = vs_check_traces(&run->check, paths, seen->path_count);

@@ -24,7 +24,7 @@ struct vs_run {
     const char *view_file; /* --view=FILE: its file; NULL: the trace's default, and opened */
     bool checked;          /* --check: *check* has the budget */
     struct vs_check_command check;
-    size_t cwd_length; /* of the current folder, which begins the path of a relative -o; 0: absolute */
+    bool relative_output;  /* -o was given relative to the current folder */
     char manifest[PATH_MAX];
     struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */

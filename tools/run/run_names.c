@@ -26,7 +26,7 @@
 
 bool vs_run_names_replaced(const char *pattern)
 {
-    return strchr(pattern, '%') && !vs_run_output_has(pattern, 'p') &&
+    return vs_run_output_varies(pattern) && !vs_run_output_has(pattern, 'p') &&
            (vs_run_output_has(pattern, 'r') || !vs_output_is_ranked());
 }
 
@@ -164,19 +164,18 @@ static bool is_ranked_name(const char *entry, const char *pattern)
 
 void vs_run_names_warn_ranks(const struct vs_run_names *names)
 {
-    char path[PATH_MAX], first[PATH_MAX] = "";
+    char path[PATH_MAX], folder[PATH_MAX], first[PATH_MAX] = "";
     const char *slash = strrchr(names->pattern, '/'), *name = slash ? slash + 1 : NULL;
-    const char *percent = strchr(names->pattern, '%');
+    const char *percent = name ? strchr(name, '%') : NULL;
     unsigned count = 0;
-    if (!name || percent < name || percent[1] != 'r' || strchr(percent + 1, '%'))
+    if (!percent || percent[1] != 'r' || strchr(percent + 1, '%') ||
+        !vs_run_output_fixed(names->pattern, (size_t)(name - names->pattern), folder))
         return;
-    snprintf(path, sizeof path, "%.*s", (int)(name - names->pattern), names->pattern);
-    DIR *dir = opendir(path);
+    DIR *dir = opendir(folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         if (!is_ranked_name(entry->d_name, name) ||
-            snprintf(path, sizeof path, "%.*s%s", (int)(name - names->pattern), names->pattern,
-                     entry->d_name) >= PATH_MAX ||
+            snprintf(path, sizeof path, "%s%s", folder, entry->d_name) >= PATH_MAX ||
             !is_older(names, path))
             continue;
         if (!count++ || strverscmp(path, first) < 0)

@@ -70,6 +70,40 @@ bool vs_run_output_has(const char *pattern, char letter)
     return p && p[1];
 }
 
+bool vs_run_output_varies(const char *pattern)
+{
+    const char *p = strchr(pattern, '%');
+    while (p && p[1] == '%')
+        p = strchr(p + 2, '%');
+    return p != NULL;
+}
+
+bool vs_run_output_literal(const char *path, size_t length, char *out, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (n + 2 >= size)
+            return false;
+        out[n++] = path[i];
+        if (path[i] == '%')
+            out[n++] = '%';
+    }
+    out[n] = 0;
+    return true;
+}
+
+bool vs_run_output_fixed(const char *pattern, size_t length, char path[PATH_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (n + 1 >= PATH_MAX || (pattern[i] == '%' && (++i == length || pattern[i] != '%')))
+            return false;
+        path[n++] = pattern[i];
+    }
+    path[n] = 0;
+    return true;
+}
+
 bool vs_run_output_known(const char *pattern, const char *program, char path[PATH_MAX])
 {
     *path = 0;

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct vs_run_output {
     char path[PATH_MAX];  /* of the new trace */
@@ -16,6 +17,18 @@ struct vs_run_output {
 
 /* vs_run_output_has: whether *pattern* contains %*letter*. */
 bool vs_run_output_has(const char *pattern, char letter);
+
+/* vs_run_output_varies: whether the name by *pattern* depends on the process: whether it contains more
+ * than %%, a percent sign of its own. */
+bool vs_run_output_varies(const char *pattern);
+
+/* vs_run_output_literal: in *out* (*size* bytes) the pattern whose name is the first *length* bytes of
+ * *path*. Returns false when there is no room. */
+bool vs_run_output_literal(const char *path, size_t length, char *out, size_t size);
+
+/* vs_run_output_fixed: in *path* the name by the first *length* bytes of *pattern*; false when it
+ * varies. */
+bool vs_run_output_fixed(const char *pattern, size_t length, char path[PATH_MAX]);
 
 /* vs_run_output_known: the name by *pattern* of the trace of *program*, which is about to start.
  * Empty when only its process can determine it (%p). Returns true when the name is for this run

@@ -24,76 +24,93 @@
 #include "trace/read/reader.h"
 
 /* A folder whose name only the program can determine (%p in it) is not checked. */
-static int check_folder(const char *text)
+static int check_folder(const char *pattern)
 {
     char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", text);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = 0;
-    if (strchr(folder, '%') || access(folder, W_OK | X_OK) == 0)
+    const char *slash = strrchr(pattern, '/');
+    size_t length = slash ? (size_t)(slash - pattern) : 0;
+    if (!vs_run_output_fixed(pattern, length ? length : 1, folder) || access(folder, W_OK | X_OK) == 0)
         return 0;
     fprintf(stderr, "vramscope run: cannot write the trace in %s: %s; choose another folder with -o\n",
             folder, strerror(errno));
     return EXIT_OWN_FAILURE;
 }
 
-/* Writes the trace to the target of a link, replacing an older one there: the link stays. */
-static int follow_links(struct vs_run *run, char *text)
+/* Writes the trace to the target of a link, replacing an older one there: the link stays. *path*:
+ * the name by the pattern *text*. */
+static int follow_links(struct vs_run *run, char *text, char path[PATH_MAX])
 {
     struct stat st;
-    if (lstat(text, &st) || !S_ISLNK(st.st_mode))
+    if (lstat(path, &st) || !S_ISLNK(st.st_mode))
         return 0;
-    if (!vs_link_follow(text, VS_OPTION_TEXT_MAX)) /* EPERM: another user's */
-        return vs_run_fail("cannot follow the link %s: %s; give the trace another name with -o",
-                           text, strerror(errno));
-    if (strchr(text, '%'))
-        return vs_run_fail("-o is a link to %s, and that name must not contain a percent sign", text);
+    if (!vs_link_follow(path, VS_OPTION_TEXT_MAX)) /* EPERM: another user's */
+        return vs_run_fail("cannot follow the link %s: %s; give the trace another name with -o", path,
+                           strerror(errno));
+    if (!vs_run_output_literal(path, strlen(path), text, VS_OPTION_TEXT_MAX))
+        return vs_run_fail("the path of the trace is too long: %s", path);
     run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
     return 0;
 }
 
+/* The present folder before a relative name; its percent signs are none of the pattern's. */
+static int make_absolute(struct vs_run *run, char *text)
+{
+    char cwd[PATH_MAX], absolute[VS_OPTION_TEXT_MAX];
+    if (*text == '/' || !getcwd(cwd, sizeof cwd))
+        return 0;
+    if (!vs_run_output_literal(cwd, strlen(cwd), absolute, sizeof absolute) ||
+        strlen(absolute) + strlen(text) + 2 > sizeof absolute)
+        return vs_run_fail("the path of the trace is too long: %s/%s", cwd, text);
+    strcat(strcat(absolute, "/"), text);
+    strcpy(text, absolute);
+    run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+    run->relative_output = true;
+    return 0;
+}
+
+/* An older trace at *path*, which this run may replace; 0, or the status to exit with. */
+static int check_older(const struct vs_run *run, const char *path)
+{
+    struct stat st;
+    char magic[8] = "", who[VS_RECORDER_TEXT_MAX];
+    if (stat(path, &st))
+        return 0;
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
+    if (f)
+        fclose(f);
+    if (st.st_size && !vs_reader_is_trace(magic, n))
+        return vs_run_fail("%s exists and is not a trace: not overwritten; give the trace "
+                           "another name with -o", path);
+    uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(path) : 0;
+    if (!recorder)
+        return 0;
+    fprintf(stderr, "vramscope run: %s is being recorded by %s; give the trace another "
+                    "name with -o\n", path, vs_reader_recorder_text(who, recorder));
+    return EXIT_OWN_FAILURE;
+}
+
 int vs_run_prepare_output(struct vs_run *run)
 {
-    char absolute[2 * PATH_MAX], *text = run->options.text[VS_OPT_output], cwd[PATH_MAX];
-    if (*text != '/' && getcwd(cwd, sizeof cwd)) {
-        snprintf(absolute, sizeof absolute, "%s/%s", cwd, text);
-        if (strlen(absolute) >= VS_OPTION_TEXT_MAX)
-            return vs_run_fail("the path of the trace is too long: %s", absolute);
-        strcpy(text, absolute);
-        run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
-        run->cwd_length = strlen(cwd);
-    }
-    if (strchr(text, '%')) {
-        if (vs_output_expand(text, "program", 1, absolute, sizeof absolute))
-            return vs_run_fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign",
-                               text);
-        return check_folder(text);
-    }
+    char path[PATH_MAX], *text = run->options.text[VS_OPT_output];
     struct stat st;
-    if (stat(text, &st) == 0 && !S_ISREG(st.st_mode))
-        return vs_run_fail("%s is not a regular file; give the trace another name with -o", text);
-    int status = follow_links(run, text);
+    int status = make_absolute(run, text);
     if (status)
         return status;
-    if (stat(text, &st) == 0) {
-        char magic[8] = "";
-        FILE *f = fopen(text, "rb");
-        size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
-        if (f)
-            fclose(f);
-        if (st.st_size && !vs_reader_is_trace(magic, n))
-            return vs_run_fail("%s exists and is not a trace: not overwritten; give the trace "
-                               "another name with -o", text);
-        uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(text) : 0;
-        if (recorder) {
-            char who[VS_RECORDER_TEXT_MAX];
-            fprintf(stderr, "vramscope run: %s is being recorded by %s; give the trace another "
-                            "name with -o\n", text, vs_reader_recorder_text(who, recorder));
-            return EXIT_OWN_FAILURE;
-        }
+    if (vs_run_output_varies(text)) {
+        if (vs_output_expand(text, "program", 1, path, sizeof path))
+            return vs_run_fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign; %%%% "
+                               "stands for a percent sign of the name", text);
+        return check_folder(text);
     }
-    return check_folder(text);
+    if (!vs_run_output_fixed(text, strlen(text), path))
+        return vs_run_fail("the path of the trace is too long: %s", text);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return vs_run_fail("%s is not a regular file; give the trace another name with -o", path);
+    status = follow_links(run, text, path);
+    if (!status)
+        status = check_older(run, path);
+    return status ? status : check_folder(text);
 }
 
 /* The variable has room for one tool; another tool's value stays. */
