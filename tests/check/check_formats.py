@@ -8,6 +8,7 @@ all; also for a trace whose name has characters that the formats treat specially
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 
@@ -184,6 +185,11 @@ def check_repeated(gate):
     code, texts = documents(gate, [gate.record("peak"), gate.path("missing.vst"), gate.path("missing.vst")],
                             "--budget", gate.path("two.toml"))
     check_documents(gate, "two limits of one quantity", code, texts, 2, 0)
+    with open(gate.path("list.toml"), "w", encoding="utf-8") as f:
+        f.write('max-peak = ["1MiB", "2MiB", "1TiB"]\n')
+    code, texts = documents(gate, gate.record("peak"), "--budget", gate.path("list.toml"), "--max-peak", "3MiB",
+                            "--max-peak", "2TiB")
+    check_documents(gate, "several limits of one place", code, texts, 3, 2)
 
 
 def check_odd_name(gate):
@@ -198,6 +204,10 @@ def check_odd_name(gate):
                       for child in (t.children or ()) if child.type == "text")
     written = re.sub("(`+).*?\\1", "", texts["markdown"])  # GitHub notifies nobody for code
     gate.expect("nobody is notified", "@all" not in written and "peak" in outside)
+    code = [child.content for t in MarkdownIt("commonmark").parse(texts["markdown"]) for child in (t.children or ())
+            if child.type == "code_inline"]
+    gate.expect("a shell reads the odd name in Markdown's command", [shlex.split(c)[:3] for c in code] ==
+                [["vramscope", "report", odd]] * len(code) and code)
     runs = json.loads(texts["json"])["traces"][0]["runs"]
     gate.expect("the odd name in JSON", runs == [odd])
 
@@ -220,6 +230,12 @@ def main():
     code, texts = documents(gate, [gate.record(""), gate.path("missing.vst")], "--max-peak", "1TiB")
     check_documents(gate, "a missing trace", code, texts, 0, 1)
     gate.expect("a missing trace is no success", code == 2 and "could not be checked" in texts["markdown"])
+    for name in ("github", "markdown", "openmetrics", "junit", "sarif", "gitlab"):
+        gate.expect("%s names the missing trace and the reason" % name, "missing.vst" in texts[name] and
+                    "no such file" in texts[name].lower())
+    families = {f.name: f.samples for f in openmetrics.text_string_to_metric_families(texts["openmetrics"])}
+    gate.expect("OpenMetrics has the missing trace", [(s.labels["trace"], s.value) for s in
+                families["vramscope_check_unusable"]] == [(gate.path("missing.vst"), 1)])
     check_odd_labels(gate)
     check_repeated(gate)
     check_odd_name(gate)

@@ -44,6 +44,23 @@ static void table_row(const struct vs_budget_row *row, FILE *out)
     fputs(" |\n", out);
 }
 
+/* Code that a shell reads as it stands: more backticks around it than there are in it. */
+static void command(FILE *out, const char *verb, const char *path, const char *options)
+{
+    size_t most = 0, row = 0;
+    for (const char *p = path; *p; p++) {
+        row = *p == '`' ? row + 1 : 0;
+        most = row > most ? row : most;
+    }
+    for (size_t i = 0; i <= most; i++)
+        fputc('`', out);
+    fprintf(out, "%s ", verb);
+    vs_text_shell(out, path);
+    fprintf(out, "%s%s", *options ? " " : "", options);
+    for (size_t i = 0; i <= most; i++)
+        fputc('`', out);
+}
+
 static void details(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
 {
     struct vs_check_line lines[VS_CHECK_LINES_MAX];
@@ -64,12 +81,9 @@ static void details(const struct vs_check_result *result, const struct vs_budget
         fputc('\n', out);
     }
     options = vs_check_more(text, row, &verb);
-    fprintf(out, "%sMore: `%s ", row->culprit_count ? "\n" : "", verb);
-    for (const char *p = vs_check_trace(row); *p;) {
-        char c = vs_text_next(&p);
-        fputc(c == '`' ? '\'' : c, out);
-    }
-    fprintf(out, "%s%s`\n", *options ? " " : "", options);
+    fputs(row->culprit_count ? "\nMore: " : "More: ", out);
+    command(out, verb, vs_check_trace(row), options);
+    fputc('\n', out);
 }
 
 /* Rows of a baseline that hold, and rows that follow from others, would hide the rest. */

@@ -28,9 +28,31 @@ static void label(FILE *out, const char *name, const char *text, const char *bef
     fputc('"', out);
 }
 
+/* How many earlier limits of the same quantity are from the same place: two options, or one list. */
+static size_t same_before(const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
+{
+    char subject[VS_CHECK_LINE_MAX], other[VS_CHECK_LINE_MAX];
+    size_t count = 0;
+    if (row->kind != VS_ROW_QUANTITY || row->of_baseline)
+        return 0;
+    vs_check_subject(subject, row);
+    for (const struct vs_budget_row *at = verdict->rows; at != row; at++)
+        count += at->kind == VS_ROW_QUANTITY && !at->of_baseline && strcmp(at->from, row->from) == 0 &&
+                 strcmp(vs_check_subject(other, at), subject) == 0;
+    return count;
+}
+
+static void number_label(FILE *out, const char *name, size_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%zu", number);
+    label(out, name, text, ",");
+}
+
 static void labels(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
 {
     char device[24], rule[64];
+    size_t before = same_before(verdict, row);
     const struct vs_quantity *quantity = &row->quantity;
     const char *test = vs_test_name(quantity->phase);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
@@ -45,12 +67,11 @@ static void labels(FILE *out, const struct vs_budget_verdict *verdict, const str
     if (quantity->phase)
         label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
     label(out, "from", row->from, ",");
+    if (before)
+        number_label(out, "limit", before + 1);
     for (size_t i = 0; row->kind != VS_ROW_QUANTITY && verdict->run_count > 1 && i < verdict->run_count; i++)
-        if (verdict->runs[i] == row->run) { /* each run ends in its own way */
-            char run[24];
-            snprintf(run, sizeof run, "%zu", i + 1);
-            label(out, "run", run, ",");
-        }
+        if (verdict->runs[i] == row->run) /* each run ends in its own way */
+            number_label(out, "run", i + 1);
     fputc('}', out);
 }
 
@@ -85,6 +106,24 @@ static void family(const struct vs_check_result *result, FILE *out, const char *
     }
 }
 
+/* What could not be checked, and why. */
+static void unusable(const struct vs_check_result *result, FILE *out)
+{
+    if (!result->problem_count)
+        return;
+    fputs("# TYPE vramscope_check_unusable gauge\n"
+          "# HELP vramscope_check_unusable 1: this could not be checked, for this reason.\n", out);
+    for (size_t i = 0; i < result->problem_count; i++) {
+        size_t before = vs_check_problems_before(result, i);
+        fputs("vramscope_check_unusable", out);
+        label(out, "trace", result->problems[i].trace, "{");
+        label(out, "reason", result->problems[i].text, ",");
+        if (before)
+            number_label(out, "problem", before + 1);
+        fputs("} 1\n", out);
+    }
+}
+
 void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
 {
     family(result, out, "vramscope_check_measured_bytes", "GPU memory, or bytes copied.", MEASURED, true);
@@ -92,6 +131,7 @@ void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
     family(result, out, "vramscope_check_measured_copies", "Number of copies.", MEASURED, false);
     family(result, out, "vramscope_check_allowed_copies", "The limit of it.", ALLOWED, false);
     family(result, out, "vramscope_check_held", "1: the limit held; 0: it was exceeded.", HELD, false);
+    unusable(result, out);
     fprintf(out, "# TYPE vramscope_check_exit_code gauge\n"
             "# HELP vramscope_check_exit_code 0: all limits held; 1: one was exceeded; 2: unusable.\n"
             "vramscope_check_exit_code %d\n# EOF\n", result->exit_code);
