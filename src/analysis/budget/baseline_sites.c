@@ -254,7 +254,7 @@ static bool has_lists(const struct vs_taken_quantity *taken, bool readings)
 {
     const struct vs_quantity *quantity = &taken->quantity;
     bool copies = quantity->metric == VS_METRIC_COPIES && quantity->way == VS_COPIES_ALL && !quantity->per_step &&
-                  taken->run->copy_lines_known;
+                  taken->run->report->copy_sites_known;
     bool memory = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_RESERVED ||
                   quantity->metric == VS_METRIC_LIVE_AT_END;
     if (quantity->phase)

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/budget/copy_lines.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/state/vec.h"
 #include "base/vs_text.h"
@@ -152,6 +151,18 @@ static const char *copies_missing(const struct vs_report *report)
     return NULL;
 }
 
+bool vs_copy_goes(enum vs_copy_way way, uint64_t kind)
+{
+    switch (kind) {
+    case VS_COPY_HTOD:
+    case VS_COPY_HTOA: return way == VS_COPIES_ALL || way == VS_COPIES_TO_DEVICE;
+    case VS_COPY_DTOH:
+    case VS_COPY_ATOH: return way == VS_COPIES_ALL || way == VS_COPIES_TO_HOST;
+    case VS_COPY_HTOH: return way == VS_COPIES_ALL;
+    default: return way == VS_COPIES_ALL || way == VS_COPIES_ON_DEVICE;
+    }
+}
+
 /* Of the whole run, and that by its steps, rounded up: when a copy runs depends on the device, how
  * many there are does not. */
 static void add_copies(struct vs_measured *out, const struct vs_report_device *device,
@@ -272,7 +283,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
             add_phase(out, moments, &rows[p], i, &err);
     if (!err)
         err = read_birth(out);
-    return err ? err : vs_copy_lines_read(out);
+    return err;
 }
 
 void vs_measured_free(struct vs_measured *run)

@@ -26,13 +26,6 @@ struct vs_quantity {
     const char *place;   /* "step 3 / backward"; "" outside any range; never NULL */
 };
 
-/* A call that copied, by the line that made it. */
-struct vs_copy_line {
-    enum vs_copy_way way;
-    uint64_t device, bytes, count;
-    struct vs_report_site site;
-};
-
 /* One trace, read. */
 struct vs_measured {
     struct vs_reader *reader;  /* owned */
@@ -44,9 +37,6 @@ struct vs_measured {
     struct vs_quantity *items; /* in a fixed order: by device, the whole program first */
     size_t count, capacity;
     uint64_t steps;
-    const struct vs_copy_line *copies; /* most bytes first */
-    size_t copy_count;
-    bool copy_lines_known;
     bool phases_full;          /* there are VS_PHASES_MAX phases: further ones are not in *items* */
     const char *copies_missing; /* why not every copy is in the trace; NULL: all are */
     struct vs_arena memory;
@@ -58,6 +48,9 @@ char *vs_process_name(const struct vs_report *report, char *out, size_t size);
 
 /* vs_test_name: the test's name if *phase* is the range of a test or lies in it, or NULL. */
 const char *vs_test_name(const char *phase);
+
+/* vs_copy_goes: whether copies of *kind* (enum vs_copy_kind of the trace) go that way. */
+bool vs_copy_goes(enum vs_copy_way way, uint64_t kind);
 
 struct vs_phase_moments;
 

@@ -227,21 +227,24 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
 static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out)
 {
-    struct vs_report_site *sites = vs_arena_alloc(&run->memory, (run->copy_count + 1) * sizeof *sites);
+    const struct vs_report_device *device = device_of(run->report, quantity->device);
+    uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
+    size_t most = 0;
+    for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
+        most += device->copy_sites[kind].count;
+    struct vs_report_site *sites = vs_arena_alloc(&run->memory, (most + 1) * sizeof *sites);
     if (!sites)
         return VS_ERR_NOMEM;
-    for (size_t i = 0; i < run->copy_count; i++) {
-        const struct vs_copy_line *line = &run->copies[i];
-        if (line->device != quantity->device ||
-            (quantity->way != VS_COPIES_ALL && quantity->way != line->way))
-            continue;
-        struct vs_report_site *site = &sites[out->count++];
-        uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
-        *site = line->site;
-        site->bytes = (line->bytes + steps - 1) / steps;
-        site->count = (line->count + steps - 1) / steps;
-        out->total_bytes += site->bytes;
-        out->total_count += site->count;
+    for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++) {
+        const struct vs_report_sites *from = &device->copy_sites[kind];
+        for (size_t i = 0; vs_copy_goes(quantity->way, (uint64_t)kind) && i < from->count; i++) {
+            struct vs_report_site *site = &sites[out->count++];
+            *site = from->items[i];
+            site->bytes = (site->bytes + steps - 1) / steps;
+            site->count = (site->count + steps - 1) / steps;
+            out->total_bytes += site->bytes;
+            out->total_count += site->count;
+        }
     }
     out->items = sites;
     return VS_OK;

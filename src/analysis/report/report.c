@@ -11,6 +11,7 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
+#include "analysis/report/copy_sites.h"
 #include "analysis/report/device_use.h"
 #include "analysis/report/did_without.h"
 #include "analysis/report/failure_firsts.h"
@@ -67,6 +68,7 @@ struct pass {
     struct vs_failure_firsts firsts;
     struct vs_latest_allocations latest;
     struct vs_device_uses uses;
+    struct vs_copy_calls copies; /* of the whole trace */
     vs_report_observe *observe; /* NULL: none */
     void *context;
 };
@@ -218,6 +220,8 @@ static enum vs_err first_pass(struct pass *pass)
             err = vs_growth_event(pass->tracker, &event);
         if (!err)
             err = note_event(pass, &event);
+        if (!err && !pass->window)
+            err = vs_copy_calls_event(&pass->copies, &event);
     }
     if (err && err != VS_ERR_END)
         return err;
@@ -426,6 +430,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_report_fill_groups(report, &summary, &pass->groups);
     if (!err)
         err = keep_all_lines(pass);
+    if (!err && !pass->window)
+        err = vs_copy_sites_fill(report, &pass->copies, &summary);
     if (!err)
         vs_imposed_fill(report);
     if (!err)
@@ -463,6 +469,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     enum vs_err err = build(&pass, path, options);
     vs_growth_close(pass.tracker);
     vs_trace_state_close(pass.moment);
+    vs_copy_calls_free(&pass.copies);
     free_lines(&pass.notes);
     free_lines(&pass.options);
     free_lines(&pass.dropped);

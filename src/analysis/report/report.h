@@ -180,6 +180,7 @@ struct vs_report_device {
     const struct vs_report_kernel *kernels; /* by time, longest first */
     size_t kernel_count;
     struct vs_report_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;
+    struct vs_report_sites copy_sites[VS_COPY_KIND_COUNT]; /* if copy_sites_known */
 };
 
 struct vs_report_host {
@@ -303,6 +304,7 @@ struct vs_report {
     const char *condition_text;
     uint64_t kernels_until_ns; /* the end of the last known kernel or copy, where the program was
                                 * killed: later activity was not delivered; 0: nothing is missing */
+    bool copy_sites_known; /* the whole trace was read, and it has the stacks of copies */
     uint64_t unmatched_frees, unmatched_pops, ignored;
     struct vs_recording_state recording; /* which changes have events; since_ns as all times here */
     uint64_t totals_ns; /* when the last sums of changes without events were written; 0: never */

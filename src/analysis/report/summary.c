@@ -17,7 +17,6 @@
 #include "analysis/state/vec.h"
 #include "base/vs_text.h"
 
-#define SITES_DEFAULT 50
 #define API_TEXT_MAX 128
 
 const char *vs_summary_copy(struct vs_arena *memory, const char *text)
@@ -432,7 +431,7 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
 static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_summary_row *rows,
                              const struct vs_site_fold *fold, struct vs_report_sites *out)
 {
-    size_t sites_max = summary->sites_max ? summary->sites_max : SITES_DEFAULT, named = 0;
+    size_t sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT, named = 0;
     size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
     struct vs_report_site *items = vs_arena_alloc(summary->memory, looked_at * sizeof *items);
     if (!items)

@@ -32,11 +32,13 @@ struct vs_wrappers {
     size_t count;
 };
 
+#define VS_SUMMARY_SITES_DEFAULT 50 /* call sites of a list */
+
 struct vs_summary {
     struct vs_arena *memory;
     const struct vs_replay *replay;
     struct vs_symbols *symbols;
-    size_t sites_max;
+    size_t sites_max; /* 0: VS_SUMMARY_SITES_DEFAULT */
     const struct vs_wrappers *wrappers; /* NULL: none known */
     const struct vs_growth_result *growth; /* NULL: judged by marked steps only, from the replay */
 };

@@ -112,7 +112,7 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
     }
     if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
                                 row->quantity.metric == VS_METRIC_TRANSFERRED) &&
-        row->kind == VS_ROW_QUANTITY && !row->run->copy_lines_known)
+        row->kind == VS_ROW_QUANTITY && !row->run->report->copy_sites_known)
         vs_text_wrapped(style, "      ", "the lines that copy were not recorded: record with "
                         "vramscope run --copy-stacks");
     options = vs_check_more(text, row, &verb);

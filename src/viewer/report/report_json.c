@@ -209,6 +209,11 @@ static void activity_json(struct vs_json *json, const struct vs_report_device *d
         if (device->copies[k].count)
             tally_json(json, vs_copy_kind_name((uint64_t)k), &device->copies[k]);
     vs_json_end_object(json);
+    vs_json_begin_object(json, "copies_by_site");
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        if (device->copy_sites[k].count)
+            vs_report_json_sites(json, vs_copy_kind_name((uint64_t)k), &device->copy_sites[k]);
+    vs_json_end_object(json);
     tally_json(json, "memsets", &device->sets);
     tally_json(json, "syncs", &device->syncs);
 }

@@ -482,8 +482,11 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     vs_growth_lines(report, device, style);
     churn_lines(report, device, style);
     kernel_lines(device, style);
-    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++) {
         tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
+        if (device->copy_sites[k].count)
+            vs_text_sites(style, &device->copy_sites[k]);
+    }
     tally_line(style, "memsets", "", &device->sets);
     if (device->syncs.count)
         fprintf(style->out, "  host waits     %s in %llu×\n",

@@ -39,7 +39,7 @@ static void measure(struct recorded_run *run)
 {
     char why[VS_READER_WHY_MAX];
     struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
+    struct vs_report_options options = {.sites_max = 2000, .observe = vs_phase_moments_observe, .context = moments};
     vs_builder_close(&run->b, VS_END_EXIT, 0);
     assert_int_equal(vs_reader_open(run->b.path, &run->measured.reader, why), VS_OK);
     assert_int_equal(vs_report_build(run->measured.reader, "trace.vst", &options, &run->measured.report), VS_OK);
@@ -276,15 +276,16 @@ static void copies_are_matched_with_many_call_sites(void **state)
             .memcpy = {.device = 0, .copy_kind = i % 2 ? VS_COPY_HTOD : VS_COPY_DTOH, .correlation = i + 1,
                        .bytes = 1 + i % SITES, .start_ns = run.b.now_ns, .end_ns = run.b.now_ns + 10}});
     measure(&run);
-    assert_true(run.measured.copy_lines_known);
-    assert_int_equal(run.measured.copy_count, SITES); /* SITES is even: both copies go one way */
-    for (size_t i = 0; i < SITES; i++) {
-        const struct vs_copy_line *line = &run.measured.copies[i];
+    const struct vs_report *report = run.measured.report;
+    assert_true(report->copy_sites_known);
+    for (size_t i = 0; i < SITES; i++) { /* SITES is even: both copies of a site go one way */
+        const struct vs_report_sites *sites = &report->devices[0].copy_sites[i % 2 ? VS_COPY_DTOH : VS_COPY_HTOD];
+        const struct vs_report_site *site = &sites->items[i / 2];
         snprintf(name, sizeof name, "cudaMemcpy_%u", (unsigned)(SITES - 1 - i)); /* most bytes first */
-        assert_string_equal(line->site.api, name);
-        assert_int_equal(line->count, 2);
-        assert_int_equal(line->bytes, 2 * (SITES - i));
-        assert_int_equal(line->way, (SITES - 1 - i) % 2 ? VS_COPIES_TO_DEVICE : VS_COPIES_TO_HOST);
+        assert_int_equal(sites->count, SITES / 2);
+        assert_string_equal(site->api, name);
+        assert_int_equal(site->count, 2);
+        assert_int_equal(site->bytes, 2 * (SITES - i));
     }
     end(&run);
 }

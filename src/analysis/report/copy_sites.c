@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
+ * its number. Stacks that read the same are one site. Calls, rows and sites are found by hash: a program
+ * may copy from very many call sites. */
+#include "analysis/report/copy_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+/* Copies of one stack. */
+struct copied {
+    uint64_t stack, api, device, kind, bytes, count;
+};
+
+/* A call that copies. */
+struct copy_call {
+    uint64_t stack, api;
+};
+
+/* Never 0. */
+static uint64_t hash_of(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const uint64_t parts[] = {a, b, c};
+    for (size_t i = 0; i < 3; i++) {
+        hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return hash ? hash : 1;
+}
+
+/* The key to try after *key*, when that is another's. */
+static uint64_t next_key(uint64_t key)
+{
+    return key + 1 ? key + 1 : 1;
+}
+
+static enum vs_err call_at(struct vs_copy_calls *calls, uint64_t stack, uint64_t api, size_t *out)
+{
+    uint64_t key = hash_of(stack, api, 0);
+    for (const uint64_t *found; (found = vs_map_get(&calls->by_call, key)) != NULL; key = next_key(key)) {
+        *out = (size_t)*found - 1;
+        if (calls->calls[*out].stack == stack && calls->calls[*out].api == api)
+            return VS_OK;
+    }
+    *out = calls->call_count;
+    enum vs_err err = vs_vec_grow(&calls->calls, &calls->call_capacity, *out + 1, sizeof *calls->calls);
+    if (!err)
+        err = vs_map_put(&calls->by_call, key, *out + 1);
+    if (!err)
+        calls->calls[calls->call_count++] = (struct copy_call){stack, api};
+    return err;
+}
+
+static enum vs_err add_call(struct vs_copy_calls *calls, const struct vs_event *event)
+{
+    size_t i;
+    enum vs_err err = call_at(calls, event->copy_call.stack, event->copy_call.api, &i);
+    return err || !event->copy_call.correlation
+               ? err : vs_map_put(&calls->waiting, event->copy_call.correlation, i + 1);
+}
+
+static enum vs_err row_at(struct vs_copy_calls *calls, const struct copied *like, size_t *out)
+{
+    uint64_t key = hash_of(like->stack, like->api, like->device << 8 ^ like->kind);
+    for (const uint64_t *found; (found = vs_map_get(&calls->by_row, key)) != NULL; key = next_key(key)) {
+        const struct copied *row = &calls->rows[*found - 1];
+        *out = (size_t)*found - 1;
+        if (row->stack == like->stack && row->api == like->api && row->device == like->device &&
+            row->kind == like->kind)
+            return VS_OK;
+    }
+    *out = calls->count;
+    enum vs_err err = vs_vec_grow(&calls->rows, &calls->capacity, *out + 1, sizeof *calls->rows);
+    if (!err)
+        err = vs_map_put(&calls->by_row, key, *out + 1);
+    if (!err)
+        calls->rows[calls->count++] = *like;
+    return err;
+}
+
+static enum vs_err add_copy(struct vs_copy_calls *calls, const struct vs_event *event)
+{
+    uint64_t index = 0, kind = event->memcpy.copy_kind;
+    if (!event->memcpy.correlation || !calls->call_count ||
+        !vs_map_remove(&calls->waiting, event->memcpy.correlation, &index))
+        return VS_OK;
+    const struct copy_call *call = &calls->calls[index - 1];
+    struct copied like = {.stack = call->stack, .api = call->api, .device = event->memcpy.device,
+                          .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
+    size_t i;
+    enum vs_err err = row_at(calls, &like, &i);
+    if (err)
+        return err;
+    calls->rows[i].bytes += event->memcpy.bytes;
+    calls->rows[i].count++;
+    return VS_OK;
+}
+
+enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_copy_call)
+        return add_call(calls, event);
+    return event->kind == VS_EVENT_memcpy ? add_copy(calls, event) : VS_OK;
+}
+
+/* A list of sites while it is filled. */
+struct copy_list {
+    struct vs_report_site *items;
+    size_t count;
+    struct vs_map by_text;
+};
+
+/* Adds the copies of *from*, which *site* made, to the site that reads the same. */
+static enum vs_err add_site(struct copy_list *list, const struct vs_report_site *site)
+{
+    uint64_t key = vs_summary_text_hash(site);
+    for (const uint64_t *found; (found = vs_map_get(&list->by_text, key)) != NULL; key = next_key(key)) {
+        struct vs_report_site *same = &list->items[*found - 1];
+        if (!vs_summary_same_text(same, site))
+            continue;
+        same->bytes += site->bytes;
+        same->count += site->count;
+        same->stacks++;
+        return VS_OK;
+    }
+    list->items[list->count++] = *site;
+    return vs_map_put(&list->by_text, key, list->count);
+}
+
+static int more_bytes(const void *a, const void *b)
+{
+    const struct vs_report_site *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+}
+
+/* The sites of the copies of *kind* on *device*. */
+static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_summary *summary,
+                             uint64_t device, uint64_t kind, struct vs_report_sites *out)
+{
+    size_t rows = 0, sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+    for (size_t i = 0; i < calls->count; i++)
+        rows += calls->rows[i].device == device && calls->rows[i].kind == kind;
+    if (!rows)
+        return VS_OK;
+    struct copy_list list = {.items = vs_arena_alloc(summary->memory, rows * sizeof *list.items)};
+    enum vs_err err = list.items ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < calls->count; i++) {
+        const struct copied *from = &calls->rows[i];
+        if (from->device != device || from->kind != kind)
+            continue;
+        struct vs_report_site site = {
+            .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = from->bytes, .count = from->count,
+            .api = vs_summary_copy(summary->memory, vs_reader_string(summary->replay->reader, from->api))};
+        err = site.api ? vs_summary_frames(summary, from->stack, 0, &site) : VS_ERR_NOMEM;
+        if (!err)
+            err = add_site(&list, &site);
+        out->total_bytes += from->bytes;
+        out->total_count += from->count;
+    }
+    vs_map_free(&list.by_text);
+    qsort(list.items, err ? 0 : list.count, sizeof *list.items, more_bytes);
+    out->items = list.items;
+    out->count = list.count < sites_max ? list.count : sites_max;
+    out->omitted_count = list.count - out->count;
+    for (size_t i = out->count; !err && i < list.count; i++)
+        out->omitted_bytes += list.items[i].bytes;
+    return err;
+}
+
+static bool recorded_calls(const struct vs_report *report)
+{
+    for (size_t i = 0; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, "copy_stacks") == 0)
+            return strcmp(report->options[i].value, "on") == 0;
+    return false;
+}
+
+enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
+                               const struct vs_summary *summary)
+{
+    struct vs_wrappers none = {0};
+    struct vs_summary plain = *summary; /* functions that allocate are not those that copy */
+    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
+    enum vs_err err = VS_OK;
+    plain.wrappers = &none;
+    report->copy_sites_known = recorded_calls(report);
+    for (size_t i = 0; !err && i < report->device_count; i++)
+        for (int kind = 0; !err && kind < VS_COPY_KIND_COUNT; kind++)
+            err = fill_list(calls, &plain, devices[i].device, (uint64_t)kind, &devices[i].copy_sites[kind]);
+    return err;
+}
+
+void vs_copy_calls_free(struct vs_copy_calls *calls)
+{
+    vs_map_free(&calls->waiting);
+    vs_map_free(&calls->by_call);
+    vs_map_free(&calls->by_row);
+    free(calls->calls);
+    free(calls->rows);
+}

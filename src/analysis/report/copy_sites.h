@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which call sites copied how much: the calls of a trace with their stacks, matched with the copies that
+ * they made. Calls are in traces that were recorded with the option copy_stacks. Private to this folder.
+ * Not thread-safe. */
+#ifndef VS_COPY_SITES_H
+#define VS_COPY_SITES_H
+
+#include "analysis/report/report.h"
+#include "analysis/report/summary.h"
+#include "base/vs_map.h"
+
+/* Zero-initialise. */
+struct vs_copy_calls {
+    struct vs_map waiting; /* number of the copy -> index of its call + 1 */
+    struct copy_call *calls;
+    size_t call_count, call_capacity;
+    struct vs_map by_call; /* hash -> index of the call + 1 */
+    struct copied *rows;   /* by call, device and kind */
+    size_t count, capacity;
+    struct vs_map by_row;
+};
+
+/* vs_copy_calls_event: follows the calls and copies of a trace, in its order. VS_ERR_NOMEM. */
+enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event) VS_MUST_CHECK;
+
+/* vs_copy_sites_fill: fills the devices' copy_sites. The report has its options and devices.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
+                               const struct vs_summary *summary) VS_MUST_CHECK;
+
+void vs_copy_calls_free(struct vs_copy_calls *calls);
+
+#endif
