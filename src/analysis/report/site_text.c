@@ -3,6 +3,7 @@
  * Call sites and names as text; see the header. */
 #include "analysis/report/site_text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,35 @@ static int function_length(const char *function)
     return (int)whole;
 }
 
+/* Whether "operator" begins at *i*: what follows, such as << and ->, is a part of the name. */
+static bool is_operator(const char *function, int i)
+{
+    static const char word[] = "operator";
+    size_t bytes = sizeof word - 1;
+    if (strncmp(function + i, word, bytes) != 0 || (i && !strchr(" :", function[i - 1])))
+        return false;
+    return !isalnum((unsigned char)function[i + (int)bytes]) && function[i + (int)bytes] != '_';
+}
+
+/* The bytes before the name of a template function, which C++ demanglers begin with its return type:
+ * "std::unique_ptr<int> make<int>" -> "make<int>". */
+static int return_type_length(const char *function, int length)
+{
+    int name = 0, depth = 0;
+    if (length == 0 || function[length - 1] != '>')
+        return 0;
+    for (int i = 0; i < length && !(depth == 0 && is_operator(function, i)); i++) {
+        bool arrow = function[i] == '>' && i && function[i - 1] == '-';
+        if (strchr("<([{", function[i]))
+            depth++;
+        else if (strchr(">)]}", function[i]) && !arrow)
+            depth--;
+        else if (function[i] == ' ' && depth == 0)
+            name = i + 1;
+    }
+    return name;
+}
+
 static size_t append(char *out, size_t at, const char *text, int length)
 {
     int n = snprintf(out + at, VS_CHAIN_TEXT_MAX - at, "%.*s", length, text);
@@ -66,7 +96,9 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     static const char more[] = "(more frames; raise --stack-depth, at most 128)";
     if (strcmp(function, "(more frames)") == 0)
         return append(out, at, more, (int)sizeof more - 1);
-    int length = function_length(function);
+    int length = function_length(function), type = return_type_length(function, length);
+    function += type;
+    length -= type;
     if (!first || length <= FIRST_FUNCTION_MAX)
         return append(out, at, function, length);
     const char *tail = short_tail(function, length);

@@ -29,6 +29,16 @@ static void parameters_are_left_out_and_names_are_whole(void **state)
         {"my_operator()", "my_operator"},
         {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
         {"<signal handler called>", "<signal handler called>"},
+        {"std::unique_ptr<char, Deleter<char> > make<char, 1048576ul>()", "make<char, 1048576ul>"},
+        {"unsigned long const& n::S<int>::get<void (*)(int)>(int) const", "n::S<int>::get<void (*)(int)>"},
+        {"auto main::{lambda(auto:1, int)#1}::operator()<float>(float, int) const",
+         "main::{lambda(auto:1, int)#1}::operator()<float>"},
+        {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
+        {"decltype ((a->b)()) f<int>(int)", "f<int>"},
+        {"n::vector<int, n::alloc<int> >::vector(int)", "n::vector<int, n::alloc<int> >::vector"},
+        {"f<int> [clone .cold]", "f<int> [clone .cold]"},
+        {"<T as n::Drop<U>>::drop<V>", "<T as n::Drop<U>>::drop<V>"},
+        {"main.<locals>.<lambda>", "main.<locals>.<lambda>"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
