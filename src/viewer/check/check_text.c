@@ -69,7 +69,7 @@ static void culprit_line(const struct vs_check_result *result, const struct vs_s
     snprintf(begin, sizeof begin, "%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
                                           : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
              shown->inner ? "requested by " : "");
-    vs_text_site(chain, culprit->site, 3);
+    vs_check_chain(chain, culprit);
     place_of(place, result, culprit);
     snprintf(line, sizeof line, "%s%s", begin, chain);
     vs_text_clip(cut, line, columns);

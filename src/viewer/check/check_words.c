@@ -175,6 +175,18 @@ const struct vs_culprit *vs_check_place(const struct vs_check_result *result,
     return any;
 }
 
+char *vs_check_chain(char *out, const struct vs_culprit *culprit)
+{
+    struct vs_report_site site = *culprit->site;
+    for (size_t i = site.wrappers; !site.line && i < site.frame_count; i++) {
+        if (site.frames[i].function != culprit->function || site.frames[i].line != culprit->line)
+            continue;
+        site.wrappers = i;
+        break;
+    }
+    return vs_text_site(out, &site, 3);
+}
+
 char *vs_check_culprit(char *out, const struct vs_check_result *result,
                        const struct vs_budget_row *row, const struct vs_culprit *culprit)
 {
@@ -190,7 +202,7 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
         snprintf(where, sizeof where, "%.500s:%u", path, culprit->line);
     vs_check_amount(size, row, (uint64_t)culprit->delta);
     vs_count_format(count, culprit->count);
-    vs_text_site(chain, culprit->site, 3);
+    vs_check_chain(chain, culprit);
     if (culprit->cached) {
         snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s cached but unused in %s segment%s, requested by %.1000s",
                  *where ? verbs[culprit->change] : "", where, *where ? ": " : "",

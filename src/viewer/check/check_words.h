@@ -45,6 +45,11 @@ char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_lin
 char *vs_check_line(char *out, const struct vs_check_result *result, const struct vs_budget_row *row,
                     const struct vs_check_line *line);
 
+/* vs_check_chain: the call site of *culprit*, beginning with the function of its line, in *out*
+ * (VS_CHAIN_TEXT_MAX bytes): the program's functions below it, which other call sites share, are left
+ * out. Returns out. */
+char *vs_check_chain(char *out, const struct vs_culprit *culprit);
+
 /* vs_check_culprit: "new at train.py:41: +128.0 MiB in 2 blocks, forward < main". *path* shows the
  * line's file as it is found from *root*. */
 char *vs_check_culprit(char *out, const struct vs_check_result *result,

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which line is named where wrappers, templates or calls that are alike stand between it and CUDA: the
+same one in the text, the JSON, GitHub's annotation and SARIF.
+
+    check_sites.py BIN_DIR PROGRAM ROOT
+"""
+import json
+import os
+import re
+import sys
+
+from gate_runs import Gate
+
+FILE = "tests/check/gate_sites.cpp"
+
+
+def places(gate, trace, *options):
+    """(file, line) of the first culprit in each format."""
+    row = next(row for row in gate.json_of(trace, *options)["traces"][0]["limits"] if not row["held"])
+    first = row["culprits"][0]
+    github = re.search(r"::error title=[^:]*,file=([^,]*),line=(\d+)::",
+                       gate.check(trace, *options, "--format", "github").stdout)
+    sarif = json.loads(gate.check(trace, *options, "--format", "sarif").stdout)
+    physical = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    return {(first["file"], first["line"]), (github.group(1), int(github.group(2))),
+            (physical["artifactLocation"]["uri"], physical["region"]["startLine"])}, row
+
+
+def check_line(gate, bug, function):
+    """A planted allocation: its line is the place in every format, and begins the text."""
+    line = gate.planted(bug)
+    named, row = places(gate, gate.record(bug), "--baseline", gate.path("memory.json"))
+    gate.expect("%s: one place in all formats: %s" % (bug, named), named == {(FILE, line)})
+    done = gate.check(gate.record(bug), "--baseline", gate.path("memory.json"))
+    rows = re.findall(r"new +(.*)", done.stdout)
+    shown = re.findall(r"gate_sites.cpp:(\d+)", rows[0]) if rows else []
+    gate.expect("%s: the text begins with it" % bug, shown and int(shown[0]) == line and function in rows[0], done)
+    gate.expect("%s: no row of the text is without its line" % bug, all("gate_sites.cpp:" in r for r in rows), done)
+
+
+def check_templates(gate):
+    """A template function is shown without its return type."""
+    done = gate.run([gate.tool, "report", gate.record("template"), "--by", "site"])
+    gate.expect("the report shows the line of a template", re.search(r"make<float, \d+ul> \(gate_sites.cpp:\d+\)",
+                                                                     done.stdout), done)
+
+
+def check_copies(gate):
+    """One of two calls that are alike is new: which one, nobody knows. The command below shows both."""
+    new, old = gate.planted("copies"), gate.planted("copies") + 1
+    done = gate.check(gate.record("copies"), "--baseline", gate.path("memory.json"))
+    gate.expect("both lines may be the new one", re.search(r"new +\S*gate_sites.cpp:(%d or %d|%d or %d) " %
+                                                           (new, old, old, new), done.stdout), done)
+    named, row = places(gate, gate.record("copies"), "--baseline", gate.path("memory.json"))
+    culprit = row["culprits"][0]
+    gate.expect("the JSON has both", {culprit["line"], culprit["or_line"]} == {new, old})
+    gate.expect("what is new is what was added", sum(c["delta"] for c in row["culprits"]) == row["excess_bytes"])
+    words = row["more"].split()
+    shown = gate.run([gate.tool, *words[1:]])
+    gate.expect("the command shows the copies of both lines", shown.returncode == 0 and
+                all(re.search(r"640.0 KiB +50.0 %% +10× +upload \(gate_sites.cpp:%d\)" % line, shown.stdout)
+                    for line in (new, old)), shown)
+    report = json.loads(gate.run([gate.tool, "report", "--json", gate.record("copies")]).stdout)
+    sites = report["devices"][0]["copies_by_site"]["HtoD"]
+    gate.expect("the report's JSON has them", [s["bytes"] for s in sites["sites"]] == [655360, 655360] and
+                sites["total_bytes"] == 1310720)
+
+
+def check_unrecorded(gate):
+    """A baseline without lines that copy makes no line new."""
+    plain, baseline = gate.path("plain.vst"), gate.path("plain.json")
+    gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "-o", plain, "--", gate.program])
+    gate.check(plain, "--baseline", baseline, "--update-baseline")
+    with open(baseline, encoding="utf-8") as file:
+        text = file.read()
+    gate.expect("no sites of copies", '"copies h2d": 10' in text and '"copies": {' not in text)
+    done = gate.check(gate.record("copies"), "--baseline", baseline)
+    gate.expect("no line of them is new", done.returncode == 1 and " new " not in done.stdout and
+                "the baseline has no lines that copy" in " ".join(done.stdout.split()), done)
+    budget = gate.path("budget.toml")
+    with open(budget, "w", encoding="utf-8") as file:
+        file.write('baseline = "memory.json"\n')
+    done = gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "--check", budget, "-o", gate.path("x.vst"), "--",
+                     gate.program, "copies"])
+    gate.expect("run --check records them for a baseline that has them", done.returncode == 1 and
+                re.search(r"new +gate_sites.cpp:\d+ or \d+ ", done.stderr), done)
+
+
+def main():
+    gate = Gate(*sys.argv[1:4])
+    gate.source = os.path.join(gate.root, FILE)
+    gate.check(gate.record(""), "--baseline", gate.path("memory.json"), "--update-baseline")
+    check_line(gate, "buffer", "forward")
+    check_line(gate, "template", "forward(char*)::{lamb")
+    check_templates(gate)
+    check_copies(gate)
+    check_unrecorded(gate)
+    return gate.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
