@@ -12,14 +12,14 @@ import contextlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
-import venv
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "build/browser"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import python_environments  # noqa: E402
+from python_environments import SKIPPED, skip  # noqa: E402, F401
+
 PACKAGES = ("playwright==1.65.2", "axe-playwright-python==0.1.8")
-SKIPPED = 77
+BROWSER = python_environments.PythonEnvironment("browser", PACKAGES, "playwright.sync_api, axe_playwright_python")
 WAIT_MS = 90000  # until what a busy machine does late; no test measures it
 
 
@@ -28,40 +28,11 @@ def executable():
     return os.environ.get("VS_CHROMIUM") or shutil.which("chromium")
 
 
-def fetch():
-    """Makes FOLDER complete; True if it is."""
-    if not (FOLDER / "bin/python").exists():
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        try:
-            venv.create(FOLDER, with_pip=True)
-        except subprocess.CalledProcessError:  # Debian without python3-venv
-            shutil.rmtree(FOLDER, ignore_errors=True)
-            return False
-    python = FOLDER / "bin/python"
-    if subprocess.run([python, "-c", "import playwright, axe_playwright_python"],
-                      stderr=subprocess.DEVNULL).returncode == 0:
-        return True
-    return subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                           "--retries", "2", *PACKAGES]).returncode == 0
-
-
 def require():
-    """Runs the calling script in FOLDER's Python; exits with SKIPPED if something is missing."""
+    """Runs the calling script in the environment's Python; exits with SKIPPED if something is missing."""
     if not executable():
         skip("there is no chromium; scripts/test installs it, VS_CHROMIUM names another one")
-    try:
-        import playwright.sync_api  # noqa: F401
-    except ImportError:
-        python = FOLDER / "bin/python"
-        if os.environ.get("VS_BROWSER_PYTHON") or not python.exists():
-            skip("Playwright is not installed; `tests/page/browser.py fetch` installs it in build/browser")
-        os.environ["VS_BROWSER_PYTHON"] = "1"
-        os.execv(python, [str(python), *sys.argv])
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(SKIPPED)
+    BROWSER.require("VS_BROWSER_PYTHON", "tests/page/browser.py")
 
 
 class Faults(list):
@@ -96,6 +67,4 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["fetch"]:
-        sys.exit(__doc__)
-    sys.exit(0 if fetch() else 1)
+    python_environments.main(__doc__, BROWSER)

@@ -124,7 +124,7 @@ def torch(source, build, scratch, env, project):
     """The tests of the PyTorch model, and that they can fail: with the line of the model that holds most."""
     sys.path.insert(0, str(source / "tests/torch"))
     environments = importlib.import_module("environments").find()
-    pure = pytest_environment.FOLDER / "newest"
+    pure = pytest_environment.ENVIRONMENTS["newest"].folder
     sites = sorted(pure.glob("lib/python3.*/site-packages"))
     for each in environments:
         if sites and each.site.parts[-2] == sites[0].parts[-2]:
