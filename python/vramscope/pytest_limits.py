@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
 from vramscope.pytest_baseline import Baseline
-from vramscope.pytest_measure import Figures, Measured, Steps
+from vramscope.pytest_measure import Figures, Measured
 from vramscope.pytest_sizes import percent, size, size_text, two_sizes
+from vramscope.pytest_steps import Steps
 
 METRICS = ("allocated", "reserved")
 
@@ -72,6 +73,7 @@ class Limits:
     def __init__(self, config: Any) -> None:
         self._of: Dict[str, List[Limit]] = {}
         self._wrong: Dict[str, List[str]] = {}
+        self.reserved = False  # does a test have a limit of reserved memory?
         self.baseline = Baseline.of(config)
 
     def read(self, item: Any) -> List[str]:
@@ -85,6 +87,7 @@ class Limits:
                 limits.append(_limit(mark))
             except ValueError as error:
                 wrong.append(f"@pytest.mark.{name}: {error}")
+        self.reserved = self.reserved or any(limit.metric == "reserved" for limit in limits)
         self._of[item.nodeid], self._wrong[item.nodeid] = limits, wrong
         return wrong
 
@@ -124,31 +127,38 @@ def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> L
     kept = figures.kept_of(limit.metric)
     if kept <= limit.bytes:
         return []
-    what = f"{'growth' if limit.marker == 'limit_vram_growth' else 'leak'} of GPU memory"
+    what = (f"{'growth' if limit.marker == 'limit_vram_growth' else 'leak'} of "
+            f"{'reserved ' if limit.metric == 'reserved' else ''}GPU memory")
     return [[excess_line(what, device, kept, limit.bytes, "the limit of"), f"  {limit.text}",
              f"  in use before the test {size_text(figures.begin.of(limit.metric))}, after it "
              f"{size_text(figures.end.of(limit.metric))}",
-             *measured.sites_text("allocated by the test and still in use:", device, kept), *measured.more()]]
+             *measured.sites_text("allocated by the test and still in use:", device, kept,
+                                  metric=limit.metric), *measured.more()]]
 
 
 def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
     peak = figures.peak_of(limit.metric)
     if peak <= limit.bytes:
         return []
-    before = figures.begin.of(limit.metric)
-    kind = "reserved GPU memory" if limit.metric == "reserved" else "GPU memory"
+    reserved = limit.metric == "reserved"
+    before = figures.live if reserved else figures.begin.allocated
+    kind = "reserved GPU memory" if reserved else "GPU memory"
     lines = [excess_line(f"peak of {kind}", device, peak, limit.bytes, "the limit of"), f"  {limit.text}"]
     if before:
         lines.append(f"  beyond the {size_text(before)} in use before the test")
-    return [[*lines, *measured.sites_text("allocated by the test and in use at its peak:", device,
-                                          figures.peak_of("allocated"), at_peak=True), *measured.more()]]
+    if reserved and figures.cached:
+        lines.append(f"  with {size_text(figures.cached)} cached before the test, in segments that hold memory in "
+                     f"use and so cannot be released")
+    title = "held at this peak:" if reserved else "allocated by the test and in use at its peak:"
+    return [[*lines, *measured.sites_text(title, device, peak, moment="reserved" if reserved else "peak",
+                                          metric=limit.metric), *measured.more()]]
 
 
 def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
     steps = measured.steps
     if steps.count < limit.skip + 2:
-        return [[f"{limit.text} needs at least {limit.skip + 2} calls of vramscope.step() in the test, which "
-                 f"has {steps.count}: the first {limit.skip} not counted (skip), and two to compare"]]
+        return [[f"{limit.text} needs at least {limit.skip + 2} steps in the test, which has {steps.count}: the "
+                 f"first {limit.skip} not counted (skip), and two to compare"]]
     first, last = steps.first[limit.skip].get(device), steps.last.get(device)
     if first is None or last is None:
         return []
@@ -157,9 +167,9 @@ def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured
     each = -(-grown // counted)
     if each <= limit.bytes:
         return []
-    return [[excess_line("growth of GPU memory per step", device, each, limit.bytes, "the limit of"),
+    return [[excess_line(f"growth of {'reserved ' if limit.metric == 'reserved' else ''}GPU memory per step", device, each, limit.bytes, "the limit of"),
              f"  {limit.text}",
              f"  {size_text(grown)} in {counted} steps, from {size_text(first.of(limit.metric))} to "
              f"{size_text(last.of(limit.metric))}",
              *measured.sites_text("allocated in these steps and still in use after them:", device, grown,
-                                  (first.time_ns, last.time_ns)), *measured.more()]]
+                                  (first.time_ns, last.time_ns), metric=limit.metric), *measured.more()]]

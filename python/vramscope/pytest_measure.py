@@ -4,21 +4,25 @@
 What is measured is the call of the test function, without its fixtures: above the memory that was in use
 when it began, so that the figures do not depend on the tests before it. They are exact at once; the
 trace is read only for tests that fail. Reference cycles of Python are collected before and after, as
-they would otherwise be freed at a moment that depends on the other tests.
+they would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
+released before a test with a limit of reserved memory.
 """
 from __future__ import annotations
 
+import ctypes
 import gc
 import linecache
 import os
 import re
 import shlex
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
 from vramscope.pytest_sizes import percent, size_text
+from vramscope.pytest_steps import Level, Steps
 from vramscope.trace_report import Site, Trace
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
@@ -26,20 +30,9 @@ SHOWN = 5  # call sites
 CHAIN = 5  # frames of one
 SOURCE = 70  # characters of a line
 LIST = 10000
+SEGMENT_EVENTS = 8
 _PACKAGE, _HERE = os.path.split(os.path.abspath(__file__))
 _CALLED = re.compile(r"\[\w+: [^\]]*\]$")  # the function of a library that the user's code called
-
-
-@dataclass(frozen=True)
-class Level:
-    """Memory in use at a time."""
-
-    time_ns: int
-    allocated: int
-    reserved: int
-
-    def of(self, metric: str) -> int:
-        return self.reserved if metric == "reserved" else self.allocated
 
 
 @dataclass(frozen=True)
@@ -50,9 +43,18 @@ class Figures:
     peak: Level  # without a time: those of the two peaks differ
     end: Level
     used: bool
+    cached: int = 0  # reserved and not in use when it began: segments that also hold memory in use
+
+    @property
+    def live(self) -> int:
+        """Reserved memory that was in use when it began."""
+        return self.begin.reserved - self.cached
 
     def peak_of(self, metric: str) -> int:
-        """Bytes above the begin."""
+        """Bytes above what was in use at the begin. Memory cached before the test counts as reserved: what
+        the test finds cached would otherwise depend on the tests before it."""
+        if metric == "reserved":
+            return max(self.peak.reserved - self.live, 0) if self.used else 0
         return max(self.peak.of(metric) - self.begin.of(metric), 0)
 
     def kept_of(self, metric: str) -> int:
@@ -60,28 +62,11 @@ class Figures:
         return self.end.of(metric) - self.begin.of(metric)
 
 
-def _figures(stats: WindowStats) -> Figures:
+def _figures(stats: WindowStats, cached: int = 0) -> Figures:
     used = bool(stats.allocations or stats.frees or stats.tensor_allocations or stats.tensor_frees)
     return Figures(Level(stats.begin_ns, stats.begin_bytes, stats.reserved_begin),
                    Level(0, stats.peak_bytes, stats.reserved_peak),
-                   Level(stats.end_ns, stats.end_bytes, stats.reserved_end), used)
-
-
-class Steps:
-    """Levels at the begins of the steps of vramscope.step() in a test: the first ones, the last one."""
-
-    KEPT = 16
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: List[Dict[int, Level]] = []
-        self.last: Dict[int, Level] = {}
-
-    def add(self, levels: Dict[int, Level]) -> None:
-        self.count += 1
-        self.last = levels
-        if len(self.first) < self.KEPT:
-            self.first.append(levels)
+                   Level(stats.end_ns, stats.end_bytes, stats.reserved_end), used, cached)
 
 
 class Measured:
@@ -90,6 +75,10 @@ class Measured:
     def __init__(self, item: Any, limits: Sequence[Any]) -> None:
         self.item = item
         self.warmup = max([limit.warmup for limit in limits], default=0)
+        self.reserved = any(limit.metric == "reserved" for limit in limits)
+        self.reserved_end = any(limit.metric == "reserved" and limit.marker != "limit_vram" for limit in limits)
+        self.skips = {limit.skip for limit in limits if limit.marker == "limit_vram_growth"}
+        self.cached: Dict[int, int] = {}
         self.name = "test:" + item.nodeid.encode(errors="replace").decode()
         self.devices: Dict[int, Figures] = {}
         self.steps = Steps()
@@ -104,13 +93,21 @@ class Measured:
             test()
         if _used():
             gc.collect()
+        if self.reserved:
+            release_caches()
         self._tracker = GPUMemoryTracker(self.name)
         try:
             with self._tracker:
+                if self.reserved:
+                    self.cached = {d: _cached(s) for d, s in self._tracker.per_device.items()}
                 self._inside(test)
         finally:
-            self.devices = {d: _figures(s) for d, s in self._tracker.per_device.items()}
+            self.devices = {d: _figures(s, self.cached.get(d, 0))
+                            for d, s in self._tracker.per_device.items()}
             self.trace = library.trace_path()
+        if self.skips and not self.steps.count and self.trace is not None:
+            times = [(f.begin.time_ns, f.end.time_ns) for f in self.devices.values()]
+            self.steps.read(self.trace, *times[0], self.skips)
 
     def _inside(self, test: Callable[[], None]) -> None:
         step_listeners.append(self._step)
@@ -118,6 +115,8 @@ class Measured:
             test()
             if _used():
                 gc.collect()
+            if self.reserved_end and not self.steps.count:
+                release_caches()
         finally:
             step_listeners.remove(self._step)
             if self.steps.count:
@@ -133,47 +132,74 @@ class Measured:
 
     # --- call sites ---
 
-    def _sites_between(self, device: int, before_ns: int, after_ns: int, at_peak: bool) -> List[Site]:
-        """The call sites that have more at the end, or at the peak, of a span than at its begin."""
+    def _sites_between(self, device: int, before_ns: int, after_ns: int, moment: str) -> List[Site]:
+        """The call sites whose memory at a *moment* of a span (_at) differs from that at its begin: bytes
+        and blocks by which it does."""
         if self.trace is None:
             return []
         library.flush()
-        span = Trace(self.trace, begin_ns=before_ns, end_ns=after_ns)
         before = Trace(self.trace, end_ns=before_ns).leaks(device, LIST)
-        found = span.sites(device, LIST) if at_peak else span.leaks(device, LIST)
+        found = self._at(Trace(self.trace, begin_ns=before_ns, end_ns=after_ns), device, moment)
         sums: Dict[Any, List[int]] = {}
         for sign, sites in ((1, found), (-1, before)):
             for site in sites:
                 total = sums.setdefault(site.frames or site.text, [0, 0])
                 total[0] += sign * site.bytes
                 total[1] += sign * site.count
-        texts = {site.frames or site.text: site for site in found}
-        grown = [Site(size, max(count, 0), texts[key].text, frames=texts[key].frames)
-                 for key, (size, count) in sums.items() if size > 0 and key in texts]
-        return sorted(grown, key=lambda s: (-s.bytes, s.text))
+        sites_by_key = {site.frames or site.text: site for site in [*before, *found]}
+        changed = [Site(size, max(count, 0), sites_by_key[key].text, frames=sites_by_key[key].frames)
+                   for key, (size, count) in sums.items() if size]
+        return sorted(changed, key=lambda s: (-s.bytes, s.text))
+
+    def _at(self, span: Trace, device: int, moment: str) -> List[Site]:
+        """The call sites of the memory in use at the "peak" of it, at the "end" of a span, or at the peak of
+        "reserved" memory."""
+        if moment == "end":
+            return span.leaks(device, LIST)
+        if moment == "reserved":
+            span = self._while_reserved(span, device)
+        return span.sites(device, LIST)
+
+    def _while_reserved(self, span: Trace, device: int) -> Trace:
+        """A span whose peak of memory in use is at the peak of reserved memory of *span*."""
+        in_use, reserved = _levels(span, device)
+        if in_use["reserved_bytes"] == reserved["bytes"]:
+            return span
+        first, found = reserved["event"] + 1, span
+        # after the segment that made the peak comes the first tensor in it, within a few events
+        for last in range(first, first + SEGMENT_EVENTS):
+            part = Trace(self.trace or "", events=(first, last))
+            if _levels(part, device)[0]["reserved_bytes"] != reserved["bytes"]:
+                break
+            found = part
+        return found
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
-                   at_peak: bool = False) -> List[str]:
-        """Lines: the call sites, their bytes and shares of *total*."""
+                   moment: str = "end", metric: str = "allocated") -> List[str]:
+        """Lines: the call sites, their bytes and shares of *total*. Of reserved memory, the memory that is
+        not in use is a row, and so is memory from before the span that was freed: the sum is *total*."""
         figures = self.devices[device]
         before, after = span or (figures.begin.time_ns, figures.end.time_ns)
         try:
-            sites = self._sites_between(device, before, after, at_peak)
+            changed = self._sites_between(device, before, after, moment)
         except (library.Error, OSError, ValueError) as error:
             return [f"call sites are missing: {error}"]
-        if not sites:
-            return []
-        lines = [title]
-        for site in sites[:SHOWN]:
-            place, source = self._place(site)
-            lines.append(f"  {size_text(site.bytes):>10} {percent(site.bytes, total):>8} {site.count:>5}x  "
-                         + place)
-            if source:
-                lines.append(" " * 30 + source)
+        sites = [site for site in changed if site.bytes > 0]
+        rows = [(site.bytes, site.count, *self._place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
-            lines.append(f"  {size_text(rest):>10} {percent(rest, total):>8}         "
-                         f"at {len(sites) - SHOWN} more call sites")
+            rows.append((rest, 0, f"at {len(sites) - SHOWN} more call sites", ""))
+        if metric == "reserved":
+            freed = sum(site.bytes for site in changed if site.bytes < 0)
+            cached = total - sum(site.bytes for site in changed)
+            rows += [row for row in ((cached, 0, "cached but unused", ""),
+                                     (freed, 0, "allocated before the test, and freed by it", "")) if row[0]]
+        lines = [title] if rows else []
+        for size, count, place, source in rows:
+            number = f"{count:>5}x" if count else " " * 6
+            lines.append(f"  {_signed(size):>10} {percent(size, total):>8} {number}  {place}")
+            if source:
+                lines.append(" " * 30 + source)
         return lines
 
     def _place(self, site: Site) -> Tuple[str, str]:
@@ -231,8 +257,45 @@ class Measured:
             lines.append(f"device {device}: {size_text(peak)} allocated by the test at its peak"
                          + (f", {size_text(figures.begin.allocated)} before it"
                             if figures.begin.allocated else ""))
-            lines += self.sites_text("", device, peak, at_peak=True)[1:]
+            lines += self.sites_text("", device, peak, moment="peak")[1:]
         return "\n".join(lines + self.more()) if lines else ""
+
+
+def _levels(span: Trace, device: int) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """The peaks of memory in use and of reserved memory."""
+    found, = [d for d in span.report(LIST)["devices"] if d["device"] == device]
+    return found.get("peak_user") or found["peak_allocated"], found["peak_reserved"]
+
+
+def _signed(size: int) -> str:
+    return f"-{size_text(-size)}" if size < 0 else size_text(size)
+
+
+def release_caches() -> None:
+    """Return unused cached memory of PyTorch and of vramscope's allocator to the device."""
+    found = library.find()
+    if found is None or not _used():
+        return
+    gc.collect()
+    torch: Any = sys.modules.get("torch")
+    try:
+        if torch is not None and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+    except (AttributeError, RuntimeError):  # still being imported; an allocator without a cache
+        pass
+    for device in range(library.DEVICES_MAX):
+        if found.get_device_stats(device, ctypes.byref(library.DeviceStats())) != 0:
+            break
+        found.trim(device)
+
+
+def _cached(stats: WindowStats) -> int:
+    """Reserved memory that is not in use: in vramscope's cache, or in segments of PyTorch."""
+    cached = stats.reserved_end - stats.allocated_end
+    torch: Any = sys.modules.get("torch")
+    if stats.has_tensors and torch is not None:
+        cached += torch.cuda.memory_reserved(stats.device) - stats.tensors_end
+    return max(cached, 0)
 
 
 def _used() -> bool:

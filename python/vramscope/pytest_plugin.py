@@ -94,7 +94,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (f"limit_vram(size, *, {common}): fail if the test needs more GPU memory than size, such as "
                  f"\"512 MiB\", beyond what was in use before it",
                  f"limit_vram_growth(size, *, skip=1, {common}): fail if GPU memory grows by more than "
-                 f"size for each vramscope.step() after the first; in a test without steps, in all of it",
+                 f"size for each step after the first (vramscope.step(), NVTX ranges); in a test without steps, in "
+                 f"all of it",
                  f"limit_vram_leaks(size=0, *, {common}): fail if the test leaves more GPU memory in use "
                  f"than there was before it"):
         config.addinivalue_line("markers", line)
@@ -146,6 +147,10 @@ class _Session:
             return
         if self.limits.wrong(item):
             pytest.fail("\n".join(self.limits.wrong(item)), pytrace=False)
+        if self.loaded and self.limits.reserved:
+            # before the fixtures, which would otherwise keep segments cached by another test
+            from vramscope.pytest_measure import release_caches
+            release_caches()
         if not self.limits.of(item):
             return
         if not self.loaded:

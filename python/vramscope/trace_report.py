@@ -93,30 +93,33 @@ class Trace:
     """A trace, complete, of a running program, or of a killed one.
 
     *begin_ns*, *end_ns*: only this part of it, in CLOCK_MONOTONIC (time.monotonic_ns() of the
-    machine that recorded it): memory from before the part that is live in it counts.
+    machine that recorded it): memory from before the part that is live in it counts. *events*: the
+    numbers of its first and last event, from 1, instead of times.
     """
 
     def __init__(self, path: "os.PathLike[str] | str", *, begin_ns: Optional[int] = None,
-                 end_ns: Optional[int] = None) -> None:
+                 end_ns: Optional[int] = None, events: Optional[Tuple[int, int]] = None) -> None:
         self.path = os.fspath(path)
-        self._begin_ns, self._end_ns = begin_ns, end_ns
+        self._begin_ns, self._end_ns, self._events = begin_ns, end_ns, events
+        if events is not None and (begin_ns is not None or end_ns is not None):
+            raise ValueError("Trace takes times or events, not both")
         self._reports: Dict[int, Dict[str, Any]] = {}
         if not os.path.exists(self.path):
             raise FileNotFoundError(f"there is no trace {self.path}")
 
     def _span(self) -> List[str]:
-        if self._begin_ns is None and self._end_ns is None:
-            return []
-        start = self._start_ns()
+        if self._events is not None:
+            return [f"--from=@{self._events[0]}", f"--to=@{self._events[1]}"]
         words = []
         for flag, time_ns in (("--from", self._begin_ns), ("--to", self._end_ns)):
             if time_ns is not None:
-                since = max(time_ns - start, 0)
+                since = max(time_ns - self.start_ns, 0)
                 words.append(f"{flag}={since // 10**9}.{since % 10**9:09d}s")
         return words
 
-    def _start_ns(self) -> int:
-        """When the time of reports begins."""
+    @property
+    def start_ns(self) -> int:
+        """When the times of reports and exports begin, in CLOCK_MONOTONIC."""
         for event in self.events("process"):
             return int(event["start_ns"])
         raise library.Error(f"{self.path} is not a trace of a process")
@@ -134,7 +137,7 @@ class Trace:
         try:
             return commands.output_of([*words, *span, self.path])
         except library.Error:
-            if self._end_ns is None:
+            if self._end_ns is None and self._events is None:
                 raise
             # the part may end after the last event: then it ends with the trace
             return commands.output_of([*words, *span[:-1], self.path])
@@ -199,6 +202,10 @@ class Trace:
             for event in trace:
                 if not kinds or event.kind in kinds:
                     yield event
+
+    def export(self, format: str, path: "os.PathLike[str] | str") -> None:
+        """Write `vramscope export -f` *format* to *path*: "sqlite", "chrome", "pprof", …"""
+        self._verb(["export", "-f", format, "--partial", "-o", os.fspath(path)])
 
     def csv(self) -> str:
         """One row for each allocation: address, bytes, times, call site, phase, step, …"""

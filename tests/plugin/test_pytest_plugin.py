@@ -195,8 +195,109 @@ def test_without_steps():
         "  6.0 MiB in 3 steps, from 22.0 MiB to 28.0 MiB",
         "allocated in these steps and still in use after them:",
         f"     6.0 MiB  100.0 %     3x  * < train (test_case.py:{line('# grows')}) < test_grows:*",
-        "*limit_vram_growth('0') needs at least 3 calls of vramscope.step() in the test, which has 2*",
+        "*limit_vram_growth('0') needs at least 3 steps in the test, which has 2*",
         "growth of GPU memory 3.0 MiB exceeds the limit of 1.0 MiB by 2.0 MiB (200.0 %) on device 0"])
+
+
+def test_growth_of_marked_steps(pytester, run):
+    """Ranges named like steps, of NVTX or of the C API, instead of vramscope.step()."""
+    line = write_tests(pytester, """
+kept = []
+
+def train(name, mib, steps=5):
+    for number in range(steps):
+        with vramscope.range(name % number):
+            kept.append(allocate(mib)) # grows
+
+@pytest.mark.limit_vram_growth("2 MiB")
+def test_grows():
+    train("step %d", 3)
+
+@pytest.mark.limit_vram_growth("3 MiB")
+def test_within():
+    train("iteration %d", 3)
+
+@pytest.mark.limit_vram_growth("0", skip=4)
+def test_too_few():
+    train("ProfilerStep#%d", 3)
+
+@pytest.mark.limit_vram_growth("15 MiB")
+def test_other_ranges():
+    train("layer %d", 3)
+""")
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines([
+        "growth of GPU memory per step 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 0",
+        "  9.0 MiB in 3 steps, from 3.0 MiB to 12.0 MiB",
+        "allocated in these steps and still in use after them:",
+        f"     9.0 MiB  100.0 %     3x  * < train (test_case.py:{line('# grows')}) < test_grows:*",
+        "*limit_vram_growth('0', skip=4) needs at least 6 steps in the test, which has 5*"])
+
+
+RESERVED = """
+kept = []
+
+def test_large():
+    free(allocate(200))
+
+def test_leak():
+    kept.append(allocate(0.01))
+
+@pytest.mark.limit_vram("1 MiB", metric="reserved")
+def test_held():
+    free(allocate(1.5))
+
+@pytest.mark.limit_vram("70 MiB", metric="reserved")
+def test_fits():
+    free(allocate(33)); free(allocate(17))
+
+@pytest.mark.limit_vram_leaks("0", metric="reserved")
+def test_clean():
+    free(allocate(40))
+"""
+
+
+def test_reserved_memory_of_other_tests(pytester, run, monkeypatch):
+    """With a caching allocator: what other tests left cached changes no verdict, in any order."""
+    write_tests(pytester, RESERVED)
+    monkeypatch.setenv("VRAMSCOPE_ALLOCATOR", "caching")
+    limited = ["test_held", "test_fits", "test_clean"]
+    orders = [[name] for name in limited] + [["test_large", "test_leak", *limited],
+                                             [*reversed(limited), "test_large", "test_leak", *limited]]
+    texts = []
+    for order in orders:
+        result = run(SIMULATE, *(f"test_case.py::{name}" for name in order))
+        failed = 1 if "test_held" in order else 0
+        result.assert_outcomes(passed=len(set(order)) - failed, failed=failed)
+        texts += [line for line in result.stdout.lines if line.startswith("peak of reserved GPU memory ")]
+    assert len(texts) == 3, texts
+    run(SIMULATE, "-n", "2").assert_outcomes(passed=4, failed=1)
+
+
+def test_reserved_memory_adds_up(pytester, run, monkeypatch):
+    """The call sites and the cached memory are the peak of reserved memory."""
+    line = write_tests(pytester, """
+@pytest.fixture
+def model():
+    pointer = allocate(12)
+    yield pointer
+    free(pointer)
+
+@pytest.mark.limit_vram("30 MiB", metric="reserved")
+def test_two_peaks(model):
+    free(allocate(20)) # first
+    second = allocate(50) # second
+    free(second)
+""")
+    monkeypatch.setenv("VRAMSCOPE_ALLOCATOR", "caching")
+    result = run(SIMULATE)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([
+        "peak of reserved GPU memory 70.0 MiB exceeds the limit of 30.0 MiB by 40.0 MiB (133.3 %) on device 0",
+        "  beyond the 12.0 MiB in use before the test", "held at this peak:",
+        f"    50.0 MiB   71.4 %     1x  * < test_two_peaks (test_case.py:{line('# second')})*",
+        "    20.0 MiB   28.6 %         cached but unused"])
 
 
 def test_phases_of_the_trace(pytester, run):
