@@ -163,6 +163,14 @@ vs_pytest() {
         vs_say "pytest could not be installed; the tests of the pytest plugin are skipped"
 }
 
+# vs_pandas: installs pandas, for the test of tables of allocations, in build/pandas. It is skipped
+# without it.
+vs_pandas() {
+    [ "$VS_INSTALL" = yes ] || return 0
+    python3 "$VS_ROOT/tests/package/pandas_environment.py" fetch ||
+        vs_say "pandas could not be installed; the test of tables of allocations is skipped"
+}
+
 # --- CUDA headers ------------------------------------------------------------
 
 # vs_headers_in DIR...: true if the directories together contain all headers that the

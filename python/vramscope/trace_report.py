@@ -6,14 +6,15 @@ reads ten million events a second; single events from vramscope.vst, in pure Pyt
 """
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 from vramscope import commands, library
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -133,14 +134,18 @@ class Trace:
         return self._reports[sites]
 
     def _verb(self, words: List[str]) -> str:
+        return self._within(lambda span: commands.output_of([*words, *span, self.path]))
+
+    def _within(self, read: Callable[[List[str]], _Result]) -> _Result:
+        """What *read* gets with the options of this part of the trace."""
         span = self._span()
         try:
-            return commands.output_of([*words, *span, self.path])
+            return read(span)
         except library.Error:
             if self._end_ns is None and self._events is None:
                 raise
             # the part may end after the last event: then it ends with the trace
-            return commands.output_of([*words, *span[:-1], self.path])
+            return read(span[:-1])
 
     @property
     def peaks(self) -> Dict[int, Peak]:
@@ -212,13 +217,11 @@ class Trace:
         return self._verb(["export", "-f", "csv", "--partial", "-o", "-"])
 
     def to_pandas(self) -> Any:
-        """The allocations as a pandas.DataFrame. ImportError without pandas."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("Trace.to_pandas() needs pandas: pip install pandas. Without it, "
-                              "Trace.csv() has the same rows") from error
-        return pandas.read_csv(io.StringIO(self.csv()), dtype={"address": str})
+        """The allocations as a pandas.DataFrame: csv() with numbers, and categories for texts. ImportError
+        without pandas."""
+        from vramscope import allocation_table
+        return self._within(lambda span: allocation_table.read(
+            ["export", "-f", "csv", "--partial", "-o", "-", *span, self.path]))
 
     def __repr__(self) -> str:
         return f"Trace({self.path!r})"
