@@ -91,8 +91,7 @@ class Baseline:
                     continue
                 line = excess_line(what, device, value, before[name], "the baseline of")
                 texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}",
-                              *measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end"),
-                              *measured.more()])
+                              *measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end")])
                 break  # memory still in use also raised the peak: one message is enough
         return texts
 

@@ -25,6 +25,10 @@ class Limit:
     warmup: int = 0
     skip: int = 1
 
+    def same_as(self, closer: "Limit") -> bool:
+        """Do both limit the same? Then the closer one counts, such as a method's before its class's."""
+        return (self.marker, self.metric, self.device) == (closer.marker, closer.metric, closer.device)
+
 
 def _limit_vram(size: Any, *, device: Any = None, metric: Any = "allocated",
                 warmup: Any = 0) -> Dict[str, Any]:
@@ -73,21 +77,21 @@ class Limits:
     def __init__(self, config: Any) -> None:
         self._of: Dict[str, List[Limit]] = {}
         self._wrong: Dict[str, List[str]] = {}
-        self.reserved = False  # does a test have a limit of reserved memory?
         self.baseline = Baseline.of(config)
 
     def read(self, item: Any) -> List[str]:
         """Read the markers of a test. Returns a text for each error in them."""
-        limits, wrong = [], []
+        limits: List[Limit] = []
+        wrong: List[str] = []
         for name in _SIGNATURES:
-            mark = item.get_closest_marker(name)
-            if mark is None:
-                continue
-            try:
-                limits.append(_limit(mark))
-            except ValueError as error:
-                wrong.append(f"@pytest.mark.{name}: {error}")
-        self.reserved = self.reserved or any(limit.metric == "reserved" for limit in limits)
+            for mark in item.iter_markers(name):  # the closest first
+                try:
+                    limit = _limit(mark)
+                except ValueError as error:
+                    wrong.append(f"@pytest.mark.{name}: {error}")
+                    continue
+                if not any(limit.same_as(other) for other in limits):
+                    limits.append(limit)
         self._of[item.nodeid], self._wrong[item.nodeid] = limits, wrong
         return wrong
 
@@ -133,7 +137,7 @@ def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> L
              f"  in use before the test {size_text(figures.begin.of(limit.metric))}, after it "
              f"{size_text(figures.end.of(limit.metric))}",
              *measured.sites_text("allocated by the test and still in use:", device, kept,
-                                  metric=limit.metric), *measured.more()]]
+                                  metric=limit.metric)]]
 
 
 def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
@@ -151,7 +155,7 @@ def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured)
                      f"use and so cannot be released")
     title = "held at this peak:" if reserved else "allocated by the test and in use at its peak:"
     return [[*lines, *measured.sites_text(title, device, peak, moment="reserved" if reserved else "peak",
-                                          metric=limit.metric), *measured.more()]]
+                                          metric=limit.metric)]]
 
 
 def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
@@ -172,4 +176,4 @@ def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured
              f"  {size_text(grown)} in {counted} steps, from {size_text(first.of(limit.metric))} to "
              f"{size_text(last.of(limit.metric))}",
              *measured.sites_text("allocated in these steps and still in use after them:", device, grown,
-                                  (first.time_ns, last.time_ns), metric=limit.metric), *measured.more()]]
+                                  (first.time_ns, last.time_ns), metric=limit.metric)]]

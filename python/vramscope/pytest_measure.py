@@ -5,7 +5,7 @@ What is measured is the call of the test function, without its fixtures: above t
 when it began, so that the figures do not depend on the tests before it. They are exact at once; the
 trace is read only for tests that fail. Reference cycles of Python are collected before and after, as
 they would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
-released before a test with a limit of reserved memory.
+released before each test: a request may be served by a larger cached block, which then counts as a whole.
 """
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ class Measured:
     def __init__(self, item: Any, limits: Sequence[Any]) -> None:
         self.item = item
         self.warmup = max([limit.warmup for limit in limits], default=0)
-        self.reserved = any(limit.metric == "reserved" for limit in limits)
         self.reserved_end = any(limit.metric == "reserved" and limit.marker != "limit_vram" for limit in limits)
         self.skips = {limit.skip for limit in limits if limit.marker == "limit_vram_growth"}
         self.cached: Dict[int, int] = {}
@@ -84,6 +83,7 @@ class Measured:
         self.steps = Steps()
         self.trace: Optional[str] = None
         self.exceeded = False
+        self._shown: Optional[str] = None  # the moment of the call sites shown last, for --at of the report
         self._tracker: Optional[GPUMemoryTracker] = None
 
     # --- the run ---
@@ -91,15 +91,12 @@ class Measured:
     def run(self, test: Callable[[], None]) -> None:
         for _ in range(self.warmup):
             test()
-        if _used():
-            gc.collect()
-        if self.reserved:
-            release_caches()
+        release_caches()
         self._tracker = GPUMemoryTracker(self.name)
         try:
             with self._tracker:
-                if self.reserved:
-                    self.cached = {d: _cached(s) for d, s in self._tracker.per_device.items()}
+                if _used():
+                    self.cached = {d: _cached(s) for d, s in self._tracker.figures_now().items()}
                 self._inside(test)
         finally:
             self.devices = {d: _figures(s, self.cached.get(d, 0))
@@ -124,7 +121,7 @@ class Measured:
 
     def _step(self, _: int) -> None:
         if self._tracker is not None:
-            self.steps.add({d: _figures(s).end for d, s in self._tracker.per_device.items()})
+            self.steps.add({d: _figures(s).end for d, s in self._tracker.figures_now().items()})
 
     @property
     def used(self) -> bool:
@@ -133,13 +130,21 @@ class Measured:
     # --- call sites ---
 
     def _sites_between(self, device: int, before_ns: int, after_ns: int, moment: str) -> List[Site]:
-        """The call sites whose memory at a *moment* of a span (_at) differs from that at its begin: bytes
-        and blocks by which it does."""
+        """The call sites whose memory differs from that at the begin of a span, and by how many bytes and
+        blocks: at its "end", at the "peak" of memory in use, or at that of "reserved" memory."""
         if self.trace is None:
             return []
         library.flush()
         before = Trace(self.trace, end_ns=before_ns).leaks(device, LIST)
-        found = self._at(Trace(self.trace, begin_ns=before_ns, end_ns=after_ns), device, moment)
+        span = Trace(self.trace, begin_ns=before_ns, end_ns=after_ns)
+        if moment == "end":
+            found = span.leaks(device, LIST)
+            since = max(after_ns - span.start_ns, 0)
+            self._shown = f"{since // 10**9}.{since % 10**9:09d}s"
+        else:
+            span = self._while_reserved(span, device) if moment == "reserved" else span
+            found = span.sites(device, LIST)
+            self._shown = f"@{_levels(span, device)[0]['event']}"
         sums: Dict[Any, List[int]] = {}
         for sign, sites in ((1, found), (-1, before)):
             for site in sites:
@@ -150,15 +155,6 @@ class Measured:
         changed = [Site(size, max(count, 0), sites_by_key[key].text, frames=sites_by_key[key].frames)
                    for key, (size, count) in sums.items() if size]
         return sorted(changed, key=lambda s: (-s.bytes, s.text))
-
-    def _at(self, span: Trace, device: int, moment: str) -> List[Site]:
-        """The call sites of the memory in use at the "peak" of it, at the "end" of a span, or at the peak of
-        "reserved" memory."""
-        if moment == "end":
-            return span.leaks(device, LIST)
-        if moment == "reserved":
-            span = self._while_reserved(span, device)
-        return span.sites(device, LIST)
 
     def _while_reserved(self, span: Trace, device: int) -> Trace:
         """A span whose peak of memory in use is at the peak of reserved memory of *span*."""
@@ -176,14 +172,14 @@ class Measured:
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
                    moment: str = "end", metric: str = "allocated") -> List[str]:
-        """Lines: the call sites, their bytes and shares of *total*. Of reserved memory, the memory that is
+        """Lines: the call sites, their bytes and shares of *total*, and the command that shows more. Of reserved memory, the memory that is
         not in use is a row, and so is memory from before the span that was freed: the sum is *total*."""
         figures = self.devices[device]
         before, after = span or (figures.begin.time_ns, figures.end.time_ns)
         try:
             changed = self._sites_between(device, before, after, moment)
         except (library.Error, OSError, ValueError) as error:
-            return [f"call sites are missing: {error}"]
+            return [f"call sites are missing: {error}", *self._more()]
         sites = [site for site in changed if site.bytes > 0]
         rows = [(site.bytes, site.count, *self._place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
@@ -200,7 +196,7 @@ class Measured:
             lines.append(f"  {_signed(size):>10} {percent(size, total):>8} {number}  {place}")
             if source:
                 lines.append(" " * 30 + source)
-        return lines
+        return lines + self._more()
 
     def _place(self, site: Site) -> Tuple[str, str]:
         """file:line and function of the user's innermost frame, and its callers up to the test; the text
@@ -234,11 +230,12 @@ class Measured:
         short = os.path.relpath(path, str(self.item.config.rootpath))
         return path if short.startswith("..") else short
 
-    def more(self) -> List[str]:
-        """The command that shows more."""
+    def _more(self) -> List[str]:
+        """The command that shows the same moment in full."""
         if self.trace is None:
             return []
-        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}"]
+        at = f" --at {self._shown}" if self._shown else ""
+        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}{at}"]
 
     def trace_name(self) -> str:
         """The trace, as somebody would type it who started pytest: tests may change the folder."""
@@ -258,7 +255,7 @@ class Measured:
                          + (f", {size_text(figures.begin.allocated)} before it"
                             if figures.begin.allocated else ""))
             lines += self.sites_text("", device, peak, moment="peak")[1:]
-        return "\n".join(lines + self.more()) if lines else ""
+        return "\n".join(lines)
 
 
 def _levels(span: Trace, device: int) -> Tuple[Dict[str, Any], Dict[str, Any]]:
@@ -291,11 +288,7 @@ def release_caches() -> None:
 
 def _cached(stats: WindowStats) -> int:
     """Reserved memory that is not in use: in vramscope's cache, or in segments of PyTorch."""
-    cached = stats.reserved_end - stats.allocated_end
-    torch: Any = sys.modules.get("torch")
-    if stats.has_tensors and torch is not None:
-        cached += torch.cuda.memory_reserved(stats.device) - stats.tensors_end
-    return max(cached, 0)
+    return max(stats.reserved_end - stats.end_bytes, 0)
 
 
 def _used() -> bool:

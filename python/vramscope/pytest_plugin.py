@@ -147,7 +147,7 @@ class _Session:
             return
         if self.limits.wrong(item):
             pytest.fail("\n".join(self.limits.wrong(item)), pytrace=False)
-        if self.loaded and self.limits.reserved:
+        if self.loaded:
             # before the fixtures, which would otherwise keep segments cached by another test
             from vramscope.pytest_measure import release_caches
             release_caches()

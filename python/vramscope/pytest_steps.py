@@ -83,7 +83,7 @@ def _begins(part: Trace, begin_ns: int, end_ns: int) -> List[int]:
 def _levels(trace: str, time_ns: int) -> Levels:
     levels = {}
     for found in Trace(trace, end_ns=time_ns).report(1)["devices"]:
-        tensors = found.get("framework") if found["level"] == "framework" else None
-        levels[int(found["device"])] = Level(
-            time_ns, (tensors or found)["allocated_at_end_bytes"], found["reserved_at_end_bytes"])
+        live = found["sites_live_at_end"]  # tensors, and memory that does not hold them
+        levels[int(found["device"])] = Level(time_ns, live.get("exact_bytes", live["total_bytes"]),
+                                             found["reserved_at_end_bytes"])
     return levels

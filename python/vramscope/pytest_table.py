@@ -12,6 +12,7 @@ from vramscope import pytest_baseline
 from vramscope.pytest_sizes import size_text
 
 _PROPERTY = re.compile(r"vramscope_gpu([0-9]+)_(peak|kept|total_peak)_bytes")
+_LIMIT = re.compile(r"vramscope_limit_vram(_reserved)?(?:_gpu([0-9]+))?_bytes")
 _TRACE = re.compile(r"pytest\.([0-9]+)\.vst(?:\.live)?")
 
 
@@ -40,7 +41,9 @@ def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
                       (f"{name}_kept_bytes", figures.kept_of("allocated")),
                       (f"{name}_total_peak_bytes", figures.peak.allocated)]
     for limit in limits:
-        found.append((f"vramscope_{limit.marker}_bytes", limit.bytes))
+        metric = "_reserved" if limit.metric == "reserved" else ""
+        device = "" if limit.device is None else f"_gpu{limit.device}"
+        found.append((f"vramscope_{limit.marker}{metric}{device}_bytes", limit.bytes))
     if measured.trace:
         found.append(("vramscope_trace", measured.trace_name()))
     return found
@@ -52,18 +55,23 @@ class Row:
     def __init__(self, report: Any) -> None:
         self.test, self.passed = str(report.nodeid), bool(report.passed)
         self.devices: Dict[int, Dict[str, int]] = {}
-        self.limit: Optional[int] = None
+        self._limits: Dict[Tuple[bool, Optional[int]], int] = {}  # of reserved memory or not, of a device
         self.trace: Optional[str] = None
         self.marked = False
         for name, value in report.user_properties:
-            match = _PROPERTY.fullmatch(name)
-            if match:
+            match, limit = _PROPERTY.fullmatch(name), _LIMIT.fullmatch(name)
+            if limit:
+                self._limits[bool(limit[1]), int(limit[2]) if limit[2] else None] = int(value)
+            elif match:
                 self.devices.setdefault(int(match[1]), {})[match[2]] = int(value)
-            elif name == "vramscope_limit_vram_bytes":
-                self.limit = int(value)
             elif name == "vramscope_trace":
                 self.trace = str(value)
             self.marked = self.marked or name.startswith("vramscope_limit_")
+
+    def limit(self, device: int, reserved: bool = False) -> Optional[int]:
+        """That of the peak on *device*; the lower one if there are two."""
+        found = [self._limits[key] for key in ((reserved, device), (reserved, None)) if key in self._limits]
+        return min(found, default=None)
 
     def entry(self) -> Dict[str, Dict[str, int]]:
         return {str(d): {"peak": f["peak"], "kept": f["kept"]} for d, f in self.devices.items()}
@@ -142,9 +150,11 @@ class Table:
         terminal.line(f"{'peak':>10} {'kept':>10} {'limit':>10}  {'gpu  ' if several else ''}test")
         for row in shown:
             for device, figures in sorted(row.devices.items()):
-                limit = size_text(row.limit) if row.limit is not None else ""
+                limit = _size_or_nothing(row.limit(device))
+                reserved = _size_or_nothing(row.limit(device, reserved=True))
                 sizes = f"{size_text(figures['peak']):>10} {size_text(figures['kept']):>10} {limit:>10}"
-                terminal.line(f"{sizes}  " + (f"{device:>3}  " if several else "") + row.test)
+                terminal.line(f"{sizes}  " + (f"{device:>3}  " if several else "") + row.test
+                              + (f" (limit of reserved memory: {reserved})" if reserved else ""))
         if len(shown) < len(used):
             terminal.line(f"{len(shown)} of the {len(used)} tests that used GPU memory; "
                           f"--vramscope-top=0 shows all")
@@ -156,6 +166,10 @@ class Table:
         elif traces:
             folder = os.path.dirname(traces[0])
             terminal.line(f"{len(traces)} traces in {folder}; more: vramscope report {shlex.quote(folder)}")
+
+
+def _size_or_nothing(size: Optional[int]) -> str:
+    return "" if size is None else size_text(size)
 
 
 def _some(tests: List[str]) -> str:

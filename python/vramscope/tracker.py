@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type, TypeVar
 
-from vramscope import library
+from vramscope import library, torch_segments
 from vramscope.trace_report import Site, Trace
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -19,7 +19,9 @@ SITES = 50
 @dataclass(frozen=True)
 class WindowStats:
     """Figures of one device since a tracker began, in bytes: when it began (_begin), ended or were
-    read (_end), and the highest in between (_peak). *tensors*: memory of PyTorch's tensors."""
+    read (_end), and the highest in between (_peak). *tensors*: memory of PyTorch's tensors. *other*: memory
+    that other code of the process allocated from the device, where PyTorch uses it as well; *mixed*: such
+    memory was allocated or freed in between, and *mixed_peak* is the highest sum of both."""
 
     device: int
     allocated_begin: int = 0
@@ -41,6 +43,12 @@ class WindowStats:
     tensor_frees: int = 0
     begin_ns: int = 0
     end_ns: int = 0
+    other_begin: int = 0
+    other_end: int = 0
+    other_allocations: int = 0
+    other_frees: int = 0
+    mixed: bool = False
+    mixed_peak: Optional[int] = None
 
     @property
     def has_tensors(self) -> bool:
@@ -49,16 +57,30 @@ class WindowStats:
 
     @property
     def peak_bytes(self) -> int:
-        """The peak of the program's memory: of tensors under PyTorch, otherwise of allocations."""
-        return self.tensors_peak if self.has_tensors else self.allocated_peak
+        """The peak of the program's memory: under PyTorch of tensors and of memory that does not hold them,
+        otherwise of allocations."""
+        if not self.has_tensors:
+            return self.allocated_peak
+        if self.mixed_peak is not None:
+            return self.mixed_peak
+        return self.tensors_peak + max(self.other_begin, self.other_end)
 
     @property
     def begin_bytes(self) -> int:
-        return self.tensors_begin if self.has_tensors else self.allocated_begin
+        return self.tensors_begin + self.other_begin if self.has_tensors else self.allocated_begin
 
     @property
     def end_bytes(self) -> int:
-        return self.tensors_end if self.has_tensors else self.allocated_end
+        return self.tensors_end + self.other_end if self.has_tensors else self.allocated_end
+
+
+def _with_other(stats: WindowStats, begin: torch_segments.Segments, now: torch_segments.Segments) -> WindowStats:
+    """*stats* with the memory that is not in PyTorch's segments."""
+    before, after = max(stats.allocated_begin - begin.reserved, 0), max(stats.allocated_end - now.reserved, 0)
+    made = max(stats.allocations - (now.allocated - begin.allocated), 0) if now.counted else 0
+    freed = max(stats.frees - (now.freed - begin.freed), 0) if now.counted else 0
+    return replace(stats, other_begin=before, other_end=after, other_allocations=made, other_frees=freed,
+                   mixed=bool(made or freed or before != after))
 
 
 class GPUMemoryTracker:
@@ -73,8 +95,8 @@ class GPUMemoryTracker:
         train_step(batch); print(train_step.tracker.peak_bytes)
 
     The figures are exact: every allocation counts, however short its life. Under PyTorch they are
-    those of tensors, as torch.cuda.max_memory_allocated; otherwise of all device memory that the
-    process allocated. Trackers nest and overlap, in any threads. Inside the block the figures are
+    those of tensors, as torch.cuda.max_memory_allocated, and of memory that other code of the process
+    allocated; otherwise of all device memory that the process allocated. Trackers nest and overlap, in any threads. Inside the block the figures are
     those so far.
 
     *name*: the block is a range of that name in the trace; enter and leave it in one thread then.
@@ -91,6 +113,7 @@ class GPUMemoryTracker:
         self._window: Optional[int] = None
         self._figures: Dict[int, WindowStats] = {}
         self._trace: Optional[str] = None
+        self._segments: Dict[int, torch_segments.Segments] = {}
         self._sites: Optional[List[Site]] = None
 
     # --- the block ---
@@ -106,7 +129,7 @@ class GPUMemoryTracker:
         if window < 0:
             raise library.Error("GPUMemoryTracker: 256 are open already, or this is a forked child, "
                                 "which has no CUDA")
-        self._window = window
+        self._window, self._segments = window, torch_segments.read()
         if self.name is not None:
             found.range_push(self.name.encode())
         return self
@@ -118,7 +141,7 @@ class GPUMemoryTracker:
             return
         if self.name is not None:
             found.range_pop()
-        self._figures = self._read()
+        self._figures = self.figures_now()
         self._trace = library.trace_path()
         found.window_end(self._window, 0, None)
         self._window = None
@@ -139,7 +162,8 @@ class GPUMemoryTracker:
 
     # --- figures ---
 
-    def _read(self) -> Dict[int, WindowStats]:
+    def figures_now(self) -> Dict[int, WindowStats]:
+        """The figures of every device so far, inside the block, without *mixed_peak*."""
         found = library.find()
         figures: Dict[int, WindowStats] = {}
         if found is None or self._window is None:
@@ -150,12 +174,29 @@ class GPUMemoryTracker:
                 break
             figures[device] = WindowStats(
                 device, **{name: int(getattr(raw, name)) for name in library.WINDOW_FIELDS})
+        segments = torch_segments.read() if any(s.has_tensors for s in figures.values()) else {}
+        for device, now in segments.items():
+            if device in figures and figures[device].has_tensors:
+                figures[device] = _with_other(figures[device], self._segments.get(device, torch_segments.Segments()),
+                                              now)
         return figures
+
+    def _resolved(self, stats: WindowStats) -> WindowStats:
+        """The sums of tensors and other memory are in the trace alone."""
+        path = self._trace or library.trace_path()
+        if not stats.mixed or stats.mixed_peak is not None or path is None:
+            return stats
+        library.flush()
+        peak = Trace(path, begin_ns=stats.begin_ns, end_ns=stats.end_ns).peaks.get(stats.device)
+        return stats if peak is None else replace(stats, mixed_peak=peak.allocated)
 
     @property
     def per_device(self) -> Dict[int, WindowStats]:
         """The figures of every device."""
-        return self._read() if self._window is not None else self._figures
+        if self._window is not None:
+            return {device: self._resolved(stats) for device, stats in self.figures_now().items()}
+        self._figures = {device: self._resolved(stats) for device, stats in self._figures.items()}
+        return self._figures
 
     @property
     def stats(self) -> WindowStats:
@@ -209,14 +250,14 @@ class GPUMemoryTracker:
 
     @property
     def allocations(self) -> int:
-        """Allocations in the block: of tensors under PyTorch."""
+        """Allocations in the block: under PyTorch of tensors, and by other code."""
         s = self.stats
-        return s.tensor_allocations if s.has_tensors else s.allocations
+        return s.tensor_allocations + s.other_allocations if s.has_tensors else s.allocations
 
     @property
     def frees(self) -> int:
         s = self.stats
-        return s.tensor_frees if s.has_tensors else s.frees
+        return s.tensor_frees + s.other_frees if s.has_tensors else s.frees
 
     @property
     def failures(self) -> int:

@@ -74,7 +74,7 @@ def versions(package):
     names, again = [re.findall(r"\b(\w+)[,;]", re.sub(r"/\*.*?\*/", "", text)) for text in (fields, client)]
     assert again == names, (again, names)
     out, _ = package.run("-c", "from vramscope import library as l, tracker as t; import dataclasses as d;"
-                         "print(*l.WINDOW_FIELDS); print(*[f.name for f in d.fields(t.WindowStats)][1:])")
+                         "print(*l.WINDOW_FIELDS); print(*[f.name for f in d.fields(t.WindowStats)][1:len(l.WINDOW_FIELDS) + 1])")
     assert [line.split() for line in out.splitlines()] == [names, names], (out, names)
 
 

@@ -67,6 +67,75 @@ def test_reserved_memory(run):
     run(RESERVED, "-n", "2").assert_outcomes(passed=4, failed=2)
 
 
+MIXED = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+
+def allocate(mib):
+    pointer = ctypes.c_uint64()
+    assert cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(int(mib * (1 << 20)))) == 0
+    return pointer
+
+@pytest.fixture(scope="module", autouse=True)
+def model():
+    return make(30)
+
+@pytest.mark.limit_vram("509 MiB")
+@pytest.mark.limit_vram("510 MiB", metric="reserved")
+def test_peak():
+    tensor, pointer = make(10), allocate(500) # extension
+    cuda.cuMemFree_v2(pointer)
+
+@pytest.mark.limit_vram("512 MiB")
+@pytest.mark.limit_vram_leaks("4 MiB")
+def test_leak():
+    kept.append(allocate(5)) # kept
+
+@pytest.mark.limit_vram_growth("2 MiB")
+def test_growth():
+    for number in range(4):
+        vramscope.step(number)
+        kept.append(allocate(3))
+
+def test_tracker():
+    with vramscope.GPUMemoryTracker() as t:
+        pointer = allocate(52)
+        tensor = make(4)
+        cuda.cuMemFree_v2(pointer)
+    assert (t.peak_increase_bytes, t.memory_delta_bytes) == (56 << 20, 4 << 20), t.stats
+    assert (t.allocations, t.frees) == (2, 1) and t.sites[0].bytes == 52 << 20
+    with vramscope.GPUMemoryTracker() as t:
+        make(8)
+    assert not t.stats.mixed and t.peak_bytes - t.begin_bytes == 8 << 20, t.stats
+"""
+
+
+def test_memory_beside_tensors(run):
+    """Memory that a CUDA extension allocates counts as well, also where tensors live."""
+    result = run(MIXED)
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines([
+        "peak of GPU memory 510.0 MiB exceeds the limit of 509.0 MiB by 1.0 MiB *",
+        "  beyond the 30.0 MiB in use before the test",
+        "   500.0 MiB   98.0 %     1x  test_case.py:* allocate < test_peak:*",
+        "    10.0 MiB    2.0 %     1x  test_case.py:* make < test_peak:*",
+        "leak of GPU memory 5.0 MiB exceeds the limit of 4.0 MiB by 1.0 MiB *",
+        "growth of GPU memory per step 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB *",
+        " 510.0 MiB        0 B  509.0 MiB  *test_peak (limit of reserved memory: 510.0 MiB)"])
+
+
+def test_cached_blocks_of_other_tests(run):
+    """9 MiB are not served by a cached block of 10 MiB, which would count as a whole."""
+    run("""
+def test_first():
+    make(10)
+
+@pytest.mark.limit_vram("9 MiB")
+def test_second():
+    make(9)
+""").assert_outcomes(passed=2)
+
+
 def test_growth_by_nvtx(run):
     result = run("""
 @pytest.mark.limit_vram_growth("2 MiB")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -70,7 +71,7 @@ def test_peak(pytester, run):
         f"     4.0 MiB   66.7 %     1x  *plugin_gpu.py:* allocate < forward (test_case.py:{line('large one')}) < "
         f"twice:{line('first = ')} < test_one_byte_less:*",
         "     2.0 MiB   33.3 %     1x  *",
-        "more: vramscope report .vramscope/pytest.*.vst --phase test:test_case.py::test_one_byte_less",
+        "more: vramscope report .vramscope/pytest.*.vst --phase test:test_case.py::test_one_byte_less --at @*",
         "*GPU memory of tests (vramscope, simulated t4-16g)*",
         "   6.0 MiB        0 B    6.0 MiB  test_case.py::test_exact",
         "more: vramscope report .vramscope/pytest.*.vst"])
@@ -106,11 +107,42 @@ def test_no_such_device():
 def test_reserved():
     select(0); free(allocate(1.5)); free(allocate(64))
 """)
-    result = run("--vramscope-simulate=t4-16g,devices=2")
+    result = run("--vramscope-simulate=t4-16g,devices=2", "--junit-xml=j.xml")
     result.assert_outcomes(passed=1, failed=3)
+    assert properties(pytester, "j.xml")["test_other_device"]["vramscope_limit_vram_gpu1_bytes"] == str(2 * MIB)
+    result.stdout.fnmatch_lines(["   9.0 MiB        0 B               0  test_case.py::test_other_device",
+                                 "   2.0 MiB        0 B    2.0 MiB    1  test_case.py::test_other_device"])
     result.stdout.fnmatch_lines(["*exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 1",
                                  "*limit_vram('1 MiB', device=7): there is no device 7",
                                  "peak of reserved GPU memory * exceeds the limit of 2.0 MiB*"])
+
+
+def test_peak_by_several_limits(pytester, run):
+    """All limits of a test count, and all that are exceeded are reported; a method's replaces its class's."""
+    write_tests(pytester, """
+kept = []
+
+@pytest.mark.limit_vram("4 MiB")
+@pytest.mark.limit_vram("3 MiB", metric="reserved")
+@pytest.mark.limit_vram_leaks(0)
+def test_all():
+    kept.append(allocate(6))
+
+@pytest.mark.limit_vram("1 MiB")
+class TestOwn:
+    @pytest.mark.limit_vram("8 MiB")
+    def test_own(self):
+        free(allocate(8))
+""")
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    for part in ("peak of GPU memory 6.0 MiB exceeds the limit of 4.0 MiB", "leak of GPU memory 6.0 MiB exceeds",
+                 "peak of reserved GPU memory 20.0 MiB exceeds the limit of 3.0 MiB"):
+        assert part in text, (part, text)
+    command = next(line for line in text.splitlines() if line.startswith("more: vramscope report") and "--at" in line)
+    shown = pytester.run("sh", "-c", command[len("more: "):]).stdout.str()  # not only the peak of the whole trace
+    assert re.search(r"6\.0 MiB +100\.0 % +1× +allocate \(plugin_gpu\.py", shown), shown
 
 
 def test_leaks(pytester, run):
@@ -523,7 +555,7 @@ def test_folder(tmp_path):
     result = pytester.run(script, "-p", "vramscope.pytest_plugin", SIMULATE, "--vramscope-output=out",
                           "--vramscope-baseline=b.json", "--vramscope-update-baseline", timeout=400)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["more: vramscope report out/pytest.*.vst --phase test:test_case.py::test_folder",
+    result.stdout.fnmatch_lines(["more: vramscope report out/pytest.*.vst --phase test:test_case.py::test_folder --at @*",
                                  "baseline b.json: 0 of 0 tests changed; failed tests (1) keep their figures"])
     assert pytester.path.joinpath("b.json").exists() and list(pytester.path.glob("out/pytest.*.vst"))
 
