@@ -6,6 +6,7 @@ All of them do nothing in a process that is not recorded, so they may stay in a 
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Type, TypeVar
@@ -35,6 +36,11 @@ class range:  # noqa: A001: the name of the concept, as in torch.cuda.nvtx.range
             found.range_pop()
 
     def __call__(self, function: _Function) -> _Function:
+        if (inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function)
+                or inspect.isasyncgenfunction(function)):
+            raise TypeError(f"vramscope.range({self.name!r}) is a range of the thread, and {function.__qualname__} "
+                            f"does not run at once: use it as a context manager where nothing waits")
+
         @functools.wraps(function)
         def inside(*args: Any, **keywords: Any) -> Any:
             with self:

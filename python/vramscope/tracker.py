@@ -2,16 +2,33 @@
 """The peak memory of a part of a program, from the library in its process."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import inspect
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Type
 
 from vramscope import library, torch_segments
 from vramscope.trace_report import Site, Trace
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+    from typing_extensions import ParamSpec
+
+    _Parameters = ParamSpec("_Parameters")
+    _Result = TypeVar("_Result", covariant=True)
+
+    class Tracked(Protocol[_Parameters, _Result]):
+        """A function that a GPUMemoryTracker decorates."""
+
+        tracker: "GPUMemoryTracker"
+
+        def __call__(self, *args: _Parameters.args, **keywords: _Parameters.kwargs) -> _Result: ...
+
+        def __get__(self, instance: Any, owner: Any) -> Callable[..., _Result]: ...
+
 MIB = 1 << 20
 SITES = 50
 
@@ -94,6 +111,9 @@ class GPUMemoryTracker:
         def train_step(batch): ...
         train_step(batch); print(train_step.tracker.peak_bytes)
 
+    A decorated coroutine or generator is measured from its begin to its end, with everything that runs in
+    between.
+
     The figures are exact: every allocation counts, however short its life. Under PyTorch they are
     those of tensors, as torch.cuda.max_memory_allocated, and of memory that other code of the process
     allocated; otherwise of all device memory that the process allocated. Trackers nest and overlap, in any threads. Inside the block the figures are
@@ -146,19 +166,44 @@ class GPUMemoryTracker:
         found.window_end(self._window, 0, None)
         self._window = None
 
-    def __call__(self, function: _Function) -> _Function:
-        @functools.wraps(function)
-        def tracked(*args: Any, **keywords: Any) -> Any:
-            # one for each call: calls may nest, in several threads; the last to end counts
-            each = GPUMemoryTracker(self.name, device=self.device, required=self.required)
-            try:
-                with each:
+    def __call__(self, function: Callable[_Parameters, _Result]) -> Tracked[_Parameters, _Result]:
+        tracked: Any
+        if inspect.isasyncgenfunction(function):
+            raise TypeError(f"GPUMemoryTracker does not decorate asynchronous generators, such as "
+                            f"{function.__qualname__}: use it as a context manager")
+        if self.name is not None and (inspect.iscoroutinefunction(function)
+                                      or inspect.isgeneratorfunction(function)):
+            # other code runs in the thread before the function ends, and would be in the range
+            raise TypeError(f"GPUMemoryTracker({self.name!r}) names a range of the thread, and "
+                            f"{function.__qualname__} does not run at once: leave out the name")
+        if inspect.iscoroutinefunction(function):
+            @functools.wraps(function)
+            async def tracked(*args: Any, **keywords: Any) -> Any:
+                with self._one_call():
+                    return await function(*args, **keywords)
+        elif inspect.isgeneratorfunction(function):
+            @functools.wraps(function)
+            def tracked(*args: Any, **keywords: Any) -> Any:
+                with self._one_call():
+                    return (yield from function(*args, **keywords))
+        else:
+            @functools.wraps(function)
+            def tracked(*args: Any, **keywords: Any) -> Any:
+                with self._one_call():
                     return function(*args, **keywords)
-            finally:
-                self.recorded, self._figures, self._sites = each.recorded, each._figures, None
-                self._trace = each._trace
-        tracked.tracker = self  # type: ignore[attr-defined]
-        return tracked  # type: ignore[return-value]
+        tracked.tracker = self
+        return tracked  # type: ignore[no-any-return]
+
+    @contextlib.contextmanager
+    def _one_call(self) -> Iterator[None]:
+        """A tracker for each call, because calls may nest, in several threads. The last to end counts."""
+        each = GPUMemoryTracker(self.name, device=self.device, required=self.required)
+        try:
+            with each:
+                yield
+        finally:
+            self.recorded, self._figures, self._sites = each.recorded, each._figures, None
+            self._trace = each._trace
 
     # --- figures ---
 
@@ -172,8 +217,8 @@ class GPUMemoryTracker:
         for device in range(library.DEVICES_MAX):
             if found.window_read(self._window, device, ctypes.byref(raw)) != 0:
                 break
-            figures[device] = WindowStats(
-                device, **{name: int(getattr(raw, name)) for name in library.WINDOW_FIELDS})
+            fields: Dict[str, Any] = {name: int(getattr(raw, name)) for name in library.WINDOW_FIELDS}
+            figures[device] = WindowStats(device, **fields)
         segments = torch_segments.read() if any(s.has_tensors for s in figures.values()) else {}
         for device, now in segments.items():
             if device in figures and figures[device].has_tensors:

@@ -4,6 +4,7 @@
 
     package_program.py CASE FOLDER
 """
+import asyncio
 import ctypes
 import os
 import sys
@@ -134,6 +135,7 @@ def decorated(folder):
     except KeyError:
         pass
     assert work.tracker.peak_bytes == 3 * MIB
+    unusual()
     failed = []
 
     def many():
@@ -165,6 +167,50 @@ def decorated(folder):
             assert "already in use" in str(error)
         else:
             raise AssertionError("entered twice")
+
+
+def unusual():
+    """Coroutines and generators are measured to their end; methods too."""
+    @vramscope.GPUMemoryTracker()
+    async def wait(mib):
+        pointer = allocate(mib)
+        await asyncio.sleep(0)
+        free(pointer)
+        return mib
+
+    @vramscope.GPUMemoryTracker()
+    def generate(mib):
+        for _ in range(2):
+            pointer = allocate(mib)
+            yield pointer
+            free(pointer)
+        return mib
+
+    class Model:
+        @vramscope.GPUMemoryTracker()
+        def work(self, mib):
+            free(allocate(mib))
+
+    assert asyncio.run(wait(20)) == 20 and wait.tracker.peak_bytes == 20 * MIB, wait.tracker
+    assert len(list(generate(24))) == 2 and generate.tracker.peak_bytes == 24 * MIB, generate.tracker
+    begun = generate(3)
+    left = next(begun)
+    begun.close()
+    assert generate.tracker.memory_delta_bytes == 3 * MIB, generate.tracker
+    free(left)
+    Model().work(7)
+    assert Model.work.tracker.peak_increase_bytes == 7 * MIB, Model.work.tracker
+
+    async def stream():
+        yield 1
+    for decorator, function in ((vramscope.GPUMemoryTracker(), stream), (vramscope.GPUMemoryTracker("x"), wait),
+                                (vramscope.range("x"), wait), (vramscope.range("x"), generate)):
+        try:
+            decorator(function)
+        except TypeError as error:
+            assert "context manager" in str(error) or "leave out the name" in str(error), error
+        else:
+            raise AssertionError((decorator, function))
 
 
 def statistics(folder):
