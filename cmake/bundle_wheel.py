@@ -12,7 +12,8 @@ WHEEL is what scikit-build-core made of the tree, with VRAMSCOPE_BUNDLE. The res
 - manual pages where `man` finds them, in share/man of the environment;
 - a manylinux tag for the newest symbol of the C library that any of its files uses.
 Zip files have no links: the simulator's names for linking (libcuda.so) become small libraries that
-load the versioned ones; copies of these would be second drivers in one process.
+load the versioned ones; copies of these would be second drivers in one process. Linkers do not follow
+those, so the folder simulator/link has scripts of the same names, for -L.
 """
 import argparse
 import base64
@@ -138,13 +139,16 @@ def notices(tree, sources, static):
 
 
 def unlink_copies(folder):
-    """Names for linking in *folder*: libraries that only load the versioned ones."""
+    """Names without versions in *folder*: libraries that only load the versioned ones, and for linkers the
+    scripts in its folder link."""
+    (folder / "link").mkdir(exist_ok=True)
     versioned = [p for p in folder.iterdir() if re.search(r"\.so\.\d", p.name)]
     for path in folder.glob("*.so"):
         same = [p for p in versioned if p.name in dynamic(path, "SONAME") or filecmp.cmp(p, path, False)]
         if not same:
             continue
         path.unlink()
+        (folder / "link" / path.name).write_text(f"INPUT(../{same[0].name})\n", encoding="utf-8")
         run("cc", "-shared", "-nostdlib", "-x", "c", "/dev/null", "-x", "none", "-o", str(path),
             f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed", str(same[0]), "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags")
 

@@ -188,9 +188,14 @@ def plugin(python, scratch, env):
 
 
 def consumers(tools, python, scratch, env):
-    """The headers, the CMake package and pkg-config of the wheel serve other programs."""
+    """The headers, the CMake package and pkg-config of the wheel serve other programs; its simulated driver
+    can be linked."""
     command = run([python, "-c", "import vramscope; print(vramscope.command())"], env).strip()
     prefix = pathlib.Path(command).parents[1]
+    (scratch / "linked.c").write_text("int cuInit(unsigned); int main(void) { return cuInit(0); }\n", encoding="utf-8")
+    run([tools["cc"], scratch / "linked.c", "-o", scratch / "linked", "-L", prefix / "lib/vramscope/simulator/link",
+         "-lcuda"])
+    run([command, "run", "-q", "--simulate", "h100-80g", "-o", scratch / "l.vst", "--", scratch / "linked"], env)
     client = HERE.parent / "build/consumer/without.c"
     run([tools["cc"], "-std=c99", "-pedantic-errors", "-Wall", "-Werror", "-I", prefix / "include", client,
          "-o", scratch / "without", "-ldl"])
