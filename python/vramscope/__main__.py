@@ -2,11 +2,12 @@
 """python -m vramscope VERB …, and the script `vramscope`: the command that this package brings.
 
 `python -m vramscope demo` is the only verb of its own. In `run`, a program that ends in .py is run
-by this Python.
+by this Python, and so is `-m MODULE` in the place of a program.
 """
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import List, NoReturn, Optional
 
@@ -18,11 +19,16 @@ def _is_script(word: str) -> bool:
 
 
 def with_python(words: List[str]) -> List[str]:
-    """`run [OPTIONS] script.py …`: the script is run by this Python."""
+    """`run [OPTIONS] script.py …`, `run [OPTIONS] -m MODULE …`: by this Python."""
     if not words or words[0] not in ("run", "fit"):
         return words
     for i in range(1, len(words)):
         before, word = words[i - 1], words[i]
+        if word == "-m" and i + 1 < len(words):
+            if not before.startswith("-") and i > 1 and shutil.which(before):
+                break  # an option of that program
+            dashes = [] if before == "--" else ["--"]
+            return [*words[:i], *dashes, sys.executable, *words[i:]]
         if word.startswith("-") and before != "--":
             continue
         if _is_script(word):

@@ -203,10 +203,13 @@ class Trace:
         """Every event, or those of *kinds* ("alloc", "framework_alloc", "kernel", …), in order: with
         kind, time_ns and its fields by name, event["size"]. Pure Python: about 100,000 a second."""
         from vramscope import vst
-        with vst.open(self.path) as trace:
-            for event in trace:
-                if not kinds or event.kind in kinds:
-                    yield event
+        try:
+            with vst.open(self.path) as trace:
+                for event in trace:
+                    if not kinds or event.kind in kinds:
+                        yield event
+        except vst.Error as error:
+            raise library.Error(str(error)) from error
 
     def export(self, format: str, path: "os.PathLike[str] | str") -> None:
         """Write `vramscope export -f` *format* to *path*: "sqlite", "chrome", "pprof", …"""

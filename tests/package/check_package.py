@@ -57,6 +57,9 @@ except FileNotFoundError: pass
 open("bad.vst", "w").write("nothing")
 try: vramscope.Trace("bad.vst").peaks
 except vramscope.Error as error: assert "bad.vst" in str(error), error
+try: list(vramscope.Trace("bad.vst").events())
+except vramscope.Error as error: assert "bad.vst" in str(error), error
+else: raise AssertionError("events of bad.vst")
 """)
     assert "GPUMemoryTracker needs a process that vramscope records" in out and "--simulate" in out, out
 
@@ -155,6 +158,11 @@ assert w(["run", "-o", "t.vst", "--simulate", "h100-80g", "--", "s.py"]) == [
 assert w(["run", "--simulate=h100-80g", "-q", "s.py"]) == ["run", "--simulate=h100-80g", "-q", p, "s.py"]
 assert w(["run", "--", "prog", "s.py"]) == ["run", "--", "prog", "s.py"]
 assert w(["run", "-o", "t.vst", "prog", "s.py"]) == ["run", "-o", "t.vst", "prog", "s.py"]
+assert w(["run", "-m", "a.b", "x"]) == ["run", "--", p, "-m", "a.b", "x"]
+assert w(["run", "-o", "t.vst", "-q", "-m", "a"]) == ["run", "-o", "t.vst", "-q", "--", p, "-m", "a"]
+assert w(["run", "-o", "t.vst", "--", "-m", "a"]) == ["run", "-o", "t.vst", "--", p, "-m", "a"]
+for same in (["run", "-q", "sh", "-m", "a"], ["run", "sh", "-m", "a"], ["run", "-q", "--", "sh", "-m", "a"], ["run", "-m"]):
+    assert w(same) == same, same
 assert w(["report", "s.py"]) == ["report", "s.py"] and w([]) == [] and w(["run"]) == ["run"]
 from vramscope import run_command
 assert run_command(["s.py", "1"], simulate="t4-16g", output="o.vst")[1:] == [
