@@ -15,8 +15,9 @@
 
 #define SCRATCH_TMPDIR_MAX 30 /* paths below it fit the tests' buffers */
 
-static char scratch_root[48];
-static pid_t scratch_owner;
+/* weak: one for all files of the program */
+__attribute__((weak)) char scratch_root[48];
+__attribute__((weak)) pid_t scratch_owner;
 
 static int remove_scratch_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {

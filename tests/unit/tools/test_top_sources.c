@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "support/scratch_folder.h"
 #include "support/trace_builder.h"
 #include "tools/top/top_command.h"
 #include "trace/format/format.h"
@@ -91,6 +92,7 @@ static void a_trace_that_cannot_be_read_any_more_leaves_no_figures(void **state)
     struct vs_top_sources sources = {0};
     char path[sizeof ((struct vs_builder *)0)->path], moved[sizeof path + 8], byte = 'f';
     int order[2], answer[2], status;
+    assert_non_null(scratch_folder()); /* the child's trace is in it, and it is removed here */
     assert_int_equal(pipe(order) | pipe(answer), 0);
     pid_t pid = fork();
     if (!pid) {
