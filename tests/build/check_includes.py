@@ -29,7 +29,7 @@ ROOMS = {
     "allocator/compact": ("base allocator/core", "page_index.h views.h"),
     "allocator/plan": ("base allocator/core", "plan.h plan_format.h plan_place.h"),
     "allocator/pytorch": ("base allocator/core allocator/compact", ""),
-    "trace/format": ("base ledger", "columns.h event.h event_table.h format.h live_look.h"),
+    "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
     "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/read": ("base ledger trace/format",

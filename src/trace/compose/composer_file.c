@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "trace/compose/composer_internal.h"
+#include "trace/format/frame_seal.h"
 
 #define LEVEL 3
 #define DIRECTORY_MAX (VS_FRAME_RAW_MAX / sizeof(struct vs_directory_entry))
@@ -54,7 +53,7 @@ void vs_composer_put_header(struct vs_composer *c, const struct vs_composer_star
         .created_ns = start->time_ns, .header_bytes = sizeof header,
         .flags = VS_FILE_COUNTS_MODULES};
     memcpy(header.uuid, start->uuid, sizeof header.uuid);
-    header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
+    vs_header_seal(&header);
     put(c, &header, sizeof header);
 }
 
@@ -62,7 +61,7 @@ void vs_composer_put_header(struct vs_composer *c, const struct vs_composer_star
 static void put_frame(struct vs_composer *c, struct vs_frame_header *h,
                       const struct vs_index_extension *extension, const void *payload)
 {
-    size_t extra = extension ? sizeof *extension : 0, n = 0;
+    size_t n = 0;
     if (h->codec == VS_ZSTD) {
         n = ZSTD_compress(c->packed, c->packed_bytes, payload, h->raw_bytes, LEVEL);
         if (ZSTD_isError(n) || n >= h->raw_bytes)
@@ -70,19 +69,11 @@ static void put_frame(struct vs_composer *c, struct vs_frame_header *h,
         else
             payload = c->packed;
     }
-    h->sync = VS_FRAME_SYNC;
-    h->header_bytes = (uint16_t)(sizeof *h + extra);
     h->stored_bytes = h->codec == VS_ZSTD ? (uint32_t)n : h->raw_bytes;
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, h, offsetof(struct vs_frame_header, checksum));
-    if (extra)
-        XXH64_update(&state, extension, extra);
-    XXH64_update(&state, payload, h->stored_bytes);
-    h->checksum = XXH64_digest(&state);
+    vs_frame_seal(h, extension, payload);
     put(c, h, sizeof *h);
-    if (extra)
-        put(c, extension, extra);
+    if (extension)
+        put(c, extension, sizeof *extension);
     put(c, payload, h->stored_bytes);
 }
 
@@ -164,6 +155,6 @@ void vs_composer_put_tail(struct vs_composer *c)
     struct vs_trailer trailer = {.index_offset = c->offset, .magic = VS_END_MAGIC};
     put_index(c, c->added_count ? &extension : NULL);
     trailer.file_bytes = c->offset + sizeof trailer;
-    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    vs_trailer_seal(&trailer);
     put(c, &trailer, sizeof trailer);
 }

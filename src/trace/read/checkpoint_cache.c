@@ -19,6 +19,7 @@
 
 #include "base/vs_output_file.h"
 #include "base/vs_option.h"
+#include "trace/format/frame_seal.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
 
@@ -201,8 +202,7 @@ enum vs_err vs_cache_writer_add(struct vs_cache_writer *w, uint64_t time_ns, uin
 {
     if (bytes > VS_FRAME_RAW_MAX)
         return VS_ERR_LIMIT;
-    struct vs_frame_header h = {.sync = VS_FRAME_SYNC, .type = VS_FRAME_CHECKPOINT,
-                                .codec = VS_ZSTD, .header_bytes = sizeof h,
+    struct vs_frame_header h = {.type = VS_FRAME_CHECKPOINT, .codec = VS_ZSTD,
                                 .raw_bytes = (uint32_t)bytes, .sequence = sequence,
                                 .base_ns = time_ns, .last_ns = time_ns};
     size_t n = ZSTD_compressCCtx(w->zstd, w->stored, ZSTD_compressBound(VS_FRAME_RAW_MAX), payload,
@@ -214,11 +214,7 @@ enum vs_err vs_cache_writer_add(struct vs_cache_writer *w, uint64_t time_ns, uin
         n = bytes;
     }
     h.stored_bytes = (uint32_t)n;
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
-    XXH64_update(&state, stored, n);
-    h.checksum = XXH64_digest(&state);
+    vs_frame_seal(&h, NULL, stored);
     enum vs_err err = put(w, &h, sizeof h);
     return err ? err : put(w, stored, n);
 }

@@ -3,14 +3,13 @@
  * Writes the new file: copied and new frames, and the index over the event frames. The first
  * failure is stored in `err`; nothing is written after it, so that a caller may continue and check
  * once. */
-#define XXH_INLINE_ALL
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
+#include "trace/format/frame_seal.h"
 #include "trace/read/rewrite_internal.h"
 
 #define ADDED_SINCE_MINOR 3u /* minor version of version 1 that introduced the added frames */
@@ -68,7 +67,7 @@ enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to)
 enum vs_err vs_rewrite_put_frame(struct vs_rewrite *w, struct vs_frame_header *h,
                                  const struct vs_index_extension *extension, const void *payload)
 {
-    size_t extra = extension ? sizeof *extension : 0, n = 0;
+    size_t n = 0;
     if (h->codec == VS_ZSTD) {
         n = ZSTD_compress(w->buffer, w->buffer_bytes, payload, h->raw_bytes, LEVEL);
         if (ZSTD_isError(n) || n >= h->raw_bytes)
@@ -76,18 +75,10 @@ enum vs_err vs_rewrite_put_frame(struct vs_rewrite *w, struct vs_frame_header *h
         else
             payload = w->buffer;
     }
-    h->sync = VS_FRAME_SYNC;
-    h->header_bytes = (uint16_t)(sizeof *h + extra);
     h->stored_bytes = h->codec == VS_ZSTD ? (uint32_t)n : h->raw_bytes;
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, h, offsetof(struct vs_frame_header, checksum));
-    if (extra)
-        XXH64_update(&state, extension, extra);
-    XXH64_update(&state, payload, h->stored_bytes);
-    h->checksum = XXH64_digest(&state);
+    vs_frame_seal(h, extension, payload);
     put(w, h, sizeof *h);
-    put(w, extension, extra);
+    put(w, extension, extension ? sizeof *extension : 0);
     return put(w, payload, h->stored_bytes);
 }
 
@@ -96,7 +87,7 @@ enum vs_err vs_rewrite_put_header(struct vs_rewrite *w)
     struct vs_file_header header = w->reader->header;
     if (header.major == 1 && header.minor < ADDED_SINCE_MINOR)
         header.minor = ADDED_SINCE_MINOR;
-    header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
+    vs_header_seal(&header);
     put(w, &header, sizeof header);
     return vs_rewrite_copy(w, sizeof header, header.header_bytes);
 }
@@ -170,6 +161,6 @@ enum vs_err vs_rewrite_put_tail(struct vs_rewrite *w)
     struct vs_trailer trailer = {.index_offset = w->offset, .magic = VS_END_MAGIC};
     put_index(w, w->added_count ? &extension : NULL);
     trailer.file_bytes = w->offset + sizeof trailer;
-    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    vs_trailer_seal(&trailer);
     return put(w, &trailer, sizeof trailer);
 }

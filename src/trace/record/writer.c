@@ -15,13 +15,12 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
+#include "trace/format/frame_seal.h"
 #include "trace/record/live_guard.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
@@ -200,7 +199,7 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
         .flags = VS_FILE_COUNTS_MODULES,
     };
     memcpy(header.uuid, r->uuid, sizeof header.uuid);
-    header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
+    vs_header_seal(&header);
     r->last_ns = header.created_ns;
     enum vs_err err = append(r, &header, sizeof header);
     if (err)
@@ -213,14 +212,7 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
 static enum vs_err append_frame(struct vs_recorder *r, struct vs_frame_header *header)
 {
     struct vs_writer *w = &r->writer;
-    size_t covered = offsetof(struct vs_frame_header, checksum);
-    header->sync = VS_FRAME_SYNC;
-    header->header_bytes = sizeof *header;
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, header, covered);
-    XXH64_update(&state, w->buffer + sizeof *header, header->stored_bytes);
-    header->checksum = XXH64_digest(&state);
+    vs_frame_seal(header, NULL, w->buffer + sizeof *header);
     memcpy(w->buffer, header, sizeof *header);
     return append(r, w->buffer, sizeof *header + header->stored_bytes);
 }
@@ -315,7 +307,7 @@ enum vs_err vs_writer_finish(struct vs_recorder *r)
         .file_bytes = w->offset + sizeof trailer,
         .magic = VS_END_MAGIC,
     };
-    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    vs_trailer_seal(&trailer);
     warn_if_deleted(r);
     return append(r, &trailer, sizeof trailer);
 }
