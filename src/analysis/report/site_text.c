@@ -124,14 +124,33 @@ static size_t append_place(char *out, size_t at, const struct vs_report_frame *f
     return append(out, at, where, (int)strlen(where));
 }
 
+static bool same_frame(const struct vs_report_frame *a, const struct vs_report_frame *b)
+{
+    return a->line && a->line == b->line && strcmp(a->function, b->function) == 0 && a->file && b->file &&
+           strcmp(a->file, b->file) == 0;
+}
+
+/* A function that calls itself on one line is one frame: "visit (tree.c:12) x 3". */
 static size_t append_chain(char *out, size_t at, const struct vs_report_site *site, size_t frames)
 {
     const char *file = NULL;
-    size_t shown = 0;
-    for (size_t i = site->wrappers; i < site->frame_count; i++) {
-        const struct vs_report_frame *frame = &site->frames[i];
-        if (site->folds && frame->library)
+    const struct vs_report_frame *last = NULL;
+    size_t shown = 0, times = 1;
+    for (size_t i = site->wrappers; i <= site->frame_count; i++) {
+        const struct vs_report_frame *frame = i < site->frame_count ? &site->frames[i] : NULL;
+        if (frame && site->folds && frame->library)
             continue;
+        if (frame && last && same_frame(frame, last)) {
+            times++;
+            continue;
+        }
+        char repeated[32];
+        if (times > 1)
+            at = append(out, at, repeated, snprintf(repeated, sizeof repeated, " x %zu", times));
+        times = 1;
+        last = frame;
+        if (!frame)
+            break;
         if (shown == frames)
             return append(out, at, " < …", (int)strlen(" < …"));
         if (shown)

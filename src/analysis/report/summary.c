@@ -15,6 +15,7 @@
 #include "analysis/report/site_fold.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_map.h"
 #include "base/vs_text.h"
 
 #define API_TEXT_MAX 128
@@ -434,21 +435,27 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
     size_t sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT, named = 0;
     size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
     struct vs_report_site *items = vs_arena_alloc(summary->memory, looked_at * sizeof *items);
-    if (!items)
-        return VS_ERR_NOMEM;
-    for (size_t i = 0; i < looked_at; i++) {
+    enum vs_err err = items ? VS_OK : VS_ERR_NOMEM;
+    struct vs_map by_text = {0}; /* hash -> index + 1 */
+    for (size_t i = 0; !err && i < looked_at; i++) {
         struct vs_report_site one;
-        enum vs_err err = name_group(summary, rows, fold, fold->groups[i].head, &one);
+        err = name_group(summary, rows, fold, fold->groups[i].head, &one);
+        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&one);
+        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
+               !vs_summary_same_text(&items[*found - 1], &one))
+            key = key + 1 ? key + 1 : 1;
         if (err)
-            return err;
-        size_t k = 0;
-        while (k < named && !vs_summary_same_text(&items[k], &one))
-            k++;
-        if (k < named)
-            merge(&items[k], &one);
-        else
+            break;
+        if (found) {
+            merge(&items[*found - 1], &one);
+        } else {
             items[named++] = one;
+            err = vs_map_put(&by_text, key, named);
+        }
     }
+    vs_map_free(&by_text);
+    if (err)
+        return err;
     for (size_t i = looked_at; i < fold->count; i++)
         out->omitted_bytes += fold->groups[i].bytes;
     out->omitted_count = fold->count - looked_at;
