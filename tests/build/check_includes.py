@@ -80,7 +80,7 @@ ROOMS = {
                         "baseline.h budget_key.h budget_text.h budget_verdict.h culprits.h phase_moments.h quantities.h "
                         "quantity_sites.h site_align.h"),
     "analysis/compare": ("base trace/format trace/read analysis/state analysis/report analysis/budget",
-                         "comparison.h regression.h site_changes.h"),
+                         "change_labels.h comparison.h regression.h renamed_frames.h site_changes.h site_moves.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
@@ -106,7 +106,8 @@ ROOMS = {
                     "analysis/compare viewer/common viewer/report", "diff_output.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
-    "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history viewer/common viewer/export",
+    "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history analysis/budget analysis/compare "
+                     "analysis/report viewer/common viewer/export",
                      "call_tree.h diff_graph.h stack_source.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/kinds analysis/history viewer/export",
                      ""),

@@ -7,7 +7,6 @@
 
 #include "analysis/budget/budget_key.h"
 #include "analysis/budget/phase_moments.h"
-#include "analysis/budget/quantity_sites.h"
 #include "tools/common/command.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
@@ -89,12 +88,12 @@ static int parse(struct diff_command *command, int argc, char **argv)
     return code;
 }
 
-/* All kernels are listed: the longest ones of two runs need not be the same. */
+/* All kernels and call sites are listed: the longest or heaviest ones of two runs need not be the same. */
 static bool read_run(const struct diff_command *command, const char *path, struct vs_measured *run)
 {
     static const struct vs_part_args whole;
     struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX, .kernels_max = 1u << 20,
+    struct vs_report_options options = {.sites_max = 1u << 20, .kernels_max = 1u << 20,
                                         .observe = vs_phase_moments_observe, .context = moments};
     bool good = false;
     if (!moments) {
@@ -114,13 +113,13 @@ static bool read_run(const struct diff_command *command, const char *path, struc
     return good;
 }
 
-static int write_graph(const struct diff_command *command, struct vs_measured *a, struct vs_measured *b)
+static int write_graph(const struct diff_command *command, struct vs_comparison *comparison)
 {
     struct vs_whole_file file;
     if (!vs_tool_may_overwrite(command->who, command->flamegraph) ||
         !vs_whole_file_open(command->who, command->flamegraph, false, &file))
         return VS_EXIT_UNUSABLE;
-    enum vs_err err = vs_diff_graph_write(a->reader, b->reader, file.stream);
+    enum vs_err err = vs_diff_graph_write(comparison, file.stream);
     int code = VS_EXIT_OK;
     if (err && err != VS_ERR_IO) /* that one is reported at the end of the file */
         code = vs_tool_fail(command->who, "%s: %s", command->flamegraph, vs_err_text(err));
@@ -162,13 +161,14 @@ static int compare(const struct diff_command *command, struct vs_measured *a, st
     if (err)
         code = vs_tool_fail(command->who, "%s", vs_err_text(err));
     else if (!comparison.common_devices)
-        code = vs_tool_fail(command->who, "%s and %s have no device in common: device %llu in A, %llu in B",
+        code = vs_tool_fail(command->who, "%s and %s have no device in common: device %llu in A, device %llu in "
+                            "B; run both on the same device",
                             a->report->path, b->report->path, (unsigned long long)a->report->devices[0].device,
                             (unsigned long long)b->report->devices[0].device);
     else
         code = write_result(command, &comparison);
     if (command->flamegraph && !err && comparison.common_devices && code != VS_EXIT_UNUSABLE &&
-        write_graph(command, a, b) != VS_EXIT_OK)
+        write_graph(command, &comparison) != VS_EXIT_OK)
         code = VS_EXIT_UNUSABLE;
     vs_comparison_free(&comparison);
     return code;

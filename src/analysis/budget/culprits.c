@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "analysis/budget/site_align.h"
+#include "analysis/budget/telling_frames.h"
 #include "analysis/report/site_text.h"
+#include "base/vs_map.h"
 #include "base/vs_text.h"
 
 const char *vs_change_name(enum vs_site_change change)
@@ -28,14 +30,6 @@ static int function_length(const char *function)
             length = (size_t)(at - function);
     }
     return (int)length;
-}
-
-/* The next frame of the user's from *i* on; frame_count when there is none. */
-static size_t user_frame(const struct vs_report_site *site, size_t i)
-{
-    while (i < site->frame_count && site->folds && site->frames[i].library)
-        i++;
-    return i;
 }
 
 /* The bytes of *line* before the line's number: "loss.backward() (train.py" of "loss.backward()
@@ -63,9 +57,9 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
         return vs_text_clean(out);
     }
     snprintf(out, VS_SITE_NAME_MAX, "%s", *site->api ? site->api : "unknown");
-    for (size_t i = user_frame(site, 0);
+    for (size_t i = vs_user_frame(site, 0);
          i < site->frame_count && shown < VS_SITE_NAME_FRAMES && n < VS_SITE_NAME_MAX;
-         i = user_frame(site, i + 1), shown++) {
+         i = vs_user_frame(site, i + 1), shown++) {
         const struct vs_report_frame *frame = &site->frames[i];
         const char *name = frame->file ? vs_text_base_name(frame->file) : frame->module;
         bool same = strcmp(name ? name : "", file) == 0;
@@ -80,9 +74,9 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
 
 static int compare_lines(const struct vs_report_site *a, const struct vs_report_site *b)
 {
-    size_t i = user_frame(a, 0), j = user_frame(b, 0);
+    size_t i = vs_user_frame(a, 0), j = vs_user_frame(b, 0);
     for (; i < a->frame_count && j < b->frame_count;
-         i = user_frame(a, i + 1), j = user_frame(b, j + 1))
+         i = vs_user_frame(a, i + 1), j = vs_user_frame(b, j + 1))
         if (a->frames[i].line != b->frames[j].line)
             return a->frames[i].line < b->frames[j].line ? -1 : 1;
     const char *x = a->line ? a->line : "", *y = b->line ? b->line : "";
@@ -124,46 +118,10 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
         }
     }
     *out = (struct vs_named_sites){items, count};
-    return VS_OK;
+    return vs_telling_frames(out);
 }
 
-static bool same_line(const struct vs_report_site *a, size_t i, const struct vs_report_site *b,
-                      size_t j)
-{
-    const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[j];
-    if (x->line != y->line)
-        return false;
-    if (x->file && y->file && x->line) /* instances of one template are one function of the source */
-        return strcmp(x->file, y->file) == 0;
-    return strcmp(x->function, y->function) == 0;
-}
-
-/* The frame that only *site* has at its place: an allocation function of the program, which several
- * call on one line, is passed over. */
-static size_t telling_frame(const struct vs_named_sites *all, const struct vs_report_site *site)
-{
-    size_t frame = user_frame(site, site->wrappers);
-    for (;;) {
-        size_t next = user_frame(site, frame + 1);
-        bool shared = false;
-        for (size_t k = 0; k < all->count && !shared; k++) {
-            const struct vs_report_site *other = all->items[k].site;
-            size_t i = user_frame(site, site->wrappers), j = user_frame(other, other->wrappers);
-            bool same = other != site && !other->line;
-            while (same && i <= frame && j < other->frame_count) {
-                same = same_line(site, i, other, j);
-                i = user_frame(site, i + 1);
-                j = user_frame(other, j + 1);
-            }
-            shared = same && i > frame;
-        }
-        if (!shared || next >= site->frame_count || !site->frames[next].line)
-            return frame;
-        frame = next;
-    }
-}
-
-struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct vs_named_site *named)
+struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
 {
     const struct vs_report_site *site = named->site;
     struct vs_culprit out = {.bytes = named->bytes, .count = named->count, .site = site};
@@ -175,12 +133,9 @@ struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct v
     }
     if (!site->frame_count)
         return out;
-    size_t frame = telling_frame(all, site);
-    if (frame >= site->frame_count)
-        frame = 0;
-    out.function = site->frames[frame].function;
-    out.file = site->frames[frame].file;
-    out.line = site->frames[frame].line;
+    out.function = site->frames[named->frame].function;
+    out.file = site->frames[named->frame].file;
+    out.line = site->frames[named->frame].line;
     return out;
 }
 
@@ -198,39 +153,158 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
-/* The line of a site that was there before, as it seems, and is like the new one *i*; 0: there is none. */
-static unsigned line_of_alike(const struct vs_named_sites *all, size_t from, size_t n, size_t i,
-                              const size_t *partner, const struct vs_culprit *new)
+#define SAME_SIZE_MAX 64 /* sites of one size that are tried as the former place of another */
+
+/* Never 0. */
+static uint64_t size_key(const struct vs_named_site *site)
 {
-    const struct vs_named_site *now = &all->items[from];
-    for (size_t k = 0; k < n; k++) {
-        if (!partner[k] || now[k].bytes != now[i].bytes || now[k].count != now[i].count)
+    uint64_t key = site->bytes * UINT64_C(0x9e3779b97f4a7c15) + site->count;
+    return key ? key : 1;
+}
+
+/* The sites of a run and of a baseline, matched. */
+struct culprit_match {
+    const struct vs_named_sites *now, *before;
+    size_t *partner; /* of each site of now: index in before + 1, or 0 */
+    bool *taken;     /* of each site of before */
+};
+
+/* Sites of one name: [i, i + n) of now and [k, k + m) of before. */
+static void match_name(struct culprit_match *match, size_t i, size_t n, size_t k, size_t m, enum vs_metric metric)
+{
+    size_t partner[VS_SITE_ALIGN_MAX];
+    bool few = n <= VS_SITE_ALIGN_MAX && m <= VS_SITE_ALIGN_MAX;
+    if (few)
+        vs_site_align(&match->now->items[i], n, &match->before->items[k], m, metric, partner);
+    for (size_t j = 0; j < n; j++) {
+        size_t other = few ? partner[j] : j < m ? j + 1 : 0;
+        if (!other)
             continue;
-        struct vs_culprit other = vs_culprit_of(all, &now[k]);
-        if (other.file && new->file && strcmp(other.file, new->file) == 0 && other.line != new->line)
+        match->partner[i + j] = k + other;
+        match->taken[k + other - 1] = true;
+    }
+}
+
+static void match_by_name(struct culprit_match *match, enum vs_metric metric)
+{
+    const struct vs_named_sites *now = match->now, *before = match->before;
+    size_t old = 0;
+    for (size_t i = 0; i < now->count;) {
+        size_t n = vs_site_run(now, i);
+        while (old < before->count && strcmp(before->items[old].name, now->items[i].name) < 0)
+            old++;
+        if (old < before->count && strcmp(before->items[old].name, now->items[i].name) == 0)
+            match_name(match, i, n, old, vs_site_run(before, old), metric);
+        i += n;
+    }
+}
+
+/* The length of *name* without its outermost frame, which nearly all sites have; all of a single one. */
+static size_t inner_length(const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = name; (at = strstr(at, " < ")) != NULL; at += 3)
+        length = (size_t)(at - name);
+    return length;
+}
+
+/* Whether both names have a function or a file, "(net.py)", in common. */
+static bool share_word(const char *a, const char *b)
+{
+    const char *end_a = a + inner_length(a), *end_b = b + inner_length(b);
+    for (; a < end_a; a += strspn(a, " <")) {
+        size_t length = strcspn(a, " <");
+        for (const char *at = b; at < end_b; at += strspn(at, " <")) {
+            size_t other = strcspn(at, " <");
+            if (length == other && memcmp(a, at, length) == 0)
+                return true;
+            at += other;
+        }
+        a += length;
+    }
+    return false;
+}
+
+/* A site without a partner that has the bytes and blocks of one that is gone is that one after a
+ * renaming, if their names have something in common. */
+static enum vs_err match_by_size(struct culprit_match *match)
+{
+    const struct vs_named_sites *now = match->now, *before = match->before;
+    size_t *next = calloc(before->count + 1, sizeof *next);
+    struct vs_map heads = {0}; /* bytes and blocks -> first such site of before + 1 */
+    enum vs_err err = next ? VS_OK : VS_ERR_NOMEM;
+    for (size_t k = before->count; !err && k-- > 0;) {
+        if (match->taken[k])
+            continue;
+        uint64_t key = size_key(&before->items[k]);
+        const uint64_t *head = vs_map_get(&heads, key);
+        next[k] = head ? (size_t)*head : 0;
+        err = vs_map_put(&heads, key, k + 1);
+    }
+    for (size_t i = 0; !err && i < now->count; i++) {
+        const uint64_t *head = match->partner[i] ? NULL : vs_map_get(&heads, size_key(&now->items[i]));
+        size_t tries = 0;
+        for (size_t k = head ? (size_t)*head : 0; k && tries < SAME_SIZE_MAX; k = next[k - 1], tries++) {
+            const struct vs_named_site *other = &before->items[k - 1];
+            if (match->taken[k - 1] || other->bytes != now->items[i].bytes ||
+                other->count != now->items[i].count || !share_word(now->items[i].name, other->name))
+                continue;
+            match->partner[i] = k;
+            match->taken[k - 1] = true;
+            break;
+        }
+    }
+    vs_map_free(&heads);
+    free(next);
+    return err;
+}
+
+/* The sites that hold most. */
+static size_t largest(const struct vs_named_sites *now, enum vs_metric metric, struct vs_culprit *out, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        struct vs_culprit one = vs_culprit_of(&now->items[i]);
+        one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
+        count = insert(out, count, max, one);
+    }
+    return count;
+}
+
+/* The line of a site of the name of the new one, which was there before, as it seems, and is like it;
+ * 0: there is none. */
+static unsigned line_of_alike(const struct culprit_match *match, size_t new, const struct vs_culprit *one)
+{
+    const struct vs_named_site *now = match->now->items;
+    size_t from = new, most = VS_SITE_ALIGN_MAX;
+    while (from > 0 && new - from < most && strcmp(now[from - 1].name, now[new].name) == 0)
+        from--;
+    for (size_t k = from; k < match->now->count && k - from < most; k++) {
+        if (strcmp(now[k].name, now[new].name) != 0)
+            break;
+        if (!match->partner[k] || now[k].bytes != now[new].bytes || now[k].count != now[new].count)
+            continue;
+        struct vs_culprit other = vs_culprit_of(&now[k]);
+        if (other.file && one->file && strcmp(other.file, one->file) == 0 && other.line != one->line)
             return other.line;
     }
     return 0;
 }
 
-static size_t changes_of_name(const struct vs_named_sites *all, size_t from, size_t n,
-                              const struct vs_named_site *before, size_t m, enum vs_metric metric,
-                              uint64_t new_min, struct vs_culprit *out, size_t count, size_t max)
+static size_t grown(const struct culprit_match *match, enum vs_metric metric, uint64_t new_min,
+                    struct vs_culprit *out, size_t max)
 {
-    size_t partner[VS_SITE_ALIGN_MAX];
-    const struct vs_named_site *now = &all->items[from];
-    bool few = n <= VS_SITE_ALIGN_MAX && m <= VS_SITE_ALIGN_MAX;
-    if (few)
-        vs_site_align(now, n, before, m, metric, partner);
-    for (size_t i = 0; i < n; i++) {
-        size_t other = few ? partner[i] : i < m ? i + 1 : 0;
-        uint64_t value = vs_site_amount(&now[i], metric);
-        uint64_t was = other ? vs_site_amount(&before[other - 1], metric) : 0;
+    size_t count = 0;
+    for (size_t i = 0; i < match->now->count; i++) {
+        const struct vs_named_site *site = &match->now->items[i];
+        size_t other = match->partner[i];
+        uint64_t value = vs_site_amount(site, metric);
+        uint64_t was = other ? vs_site_amount(&match->before->items[other - 1], metric) : 0;
         if (value <= was || (!other && value < new_min))
             continue;
-        struct vs_culprit one = vs_culprit_of(all, &now[i]);
+        struct vs_culprit one = vs_culprit_of(site);
         one.change = other ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
-        one.or_line = few && !other ? line_of_alike(all, from, n, i, partner, &one) : 0;
+        one.or_line = other ? 0 : line_of_alike(match, i, &one);
         one.delta = (int64_t)(value - was);
         count = insert(out, count, max, one);
     }
@@ -240,21 +314,18 @@ static size_t changes_of_name(const struct vs_named_sites *all, size_t from, siz
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max)
 {
-    size_t count = 0, old = 0;
-    for (size_t i = 0; !before && i < now->count; i++) {
-        struct vs_culprit one = vs_culprit_of(now, &now->items[i]);
-        one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
-        count = insert(out, count, max, one);
+    if (!before)
+        return largest(now, metric, out, max);
+    struct culprit_match match = {.now = now, .before = before,
+                                  .partner = calloc(now->count + 1, sizeof *match.partner),
+                                  .taken = calloc(before->count + 1, sizeof *match.taken)};
+    size_t count = 0;
+    if (match.partner && match.taken) {
+        match_by_name(&match, metric);
+        if (match_by_size(&match) == VS_OK)
+            count = grown(&match, metric, new_min, out, max);
     }
-    for (size_t i = 0; before && i < now->count;) {
-        size_t n = vs_site_run(now, i);
-        while (old < before->count && strcmp(before->items[old].name, now->items[i].name) < 0)
-            old++;
-        size_t m = old < before->count && strcmp(before->items[old].name, now->items[i].name) == 0
-                       ? vs_site_run(before, old) : 0;
-        count = changes_of_name(now, i, n, m ? &before->items[old] : NULL, m, metric, new_min, out,
-                                count, max);
-        i += n;
-    }
+    free(match.partner);
+    free(match.taken);
     return count;
 }

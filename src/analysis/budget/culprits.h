@@ -32,6 +32,12 @@ struct vs_named_site {
     const char *name;  /* "forward (net.py) < train (train.py)" */
     uint64_t bytes, count;
     const struct vs_report_site *site; /* NULL: of a baseline */
+    size_t frame; /* of the site's: the one that tells it from the others of its list */
+    struct vs_site_label {
+        size_t from;     /* its first frame */
+        unsigned frames; /* at most as many */
+        unsigned number; /* 0, or a number that tells it from others of the same text */
+    } label; /* set by vs_change_labels */
 };
 
 struct vs_named_sites {
@@ -48,14 +54,15 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
                               enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
 
 /* vs_culprits: at most *max* sites of *now*, most first: with *before* (NULL: there is no baseline)
- * those that are new or have grown since, otherwise those that hold most. *new_min*: sites below it
+ * those that are new or have grown since, otherwise those that hold most. A site with the same bytes and
+ * blocks as one that is gone, and a function or file in common, was renamed and is not new. *new_min*: sites below it
  * are not in a baseline, so they are not new. Returns how many. */
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
 
-/* vs_culprit_of: *named*, one of *all*, with its line: that of the frame that only it has.
- * The change is not set. */
-struct vs_culprit vs_culprit_of(const struct vs_named_sites *all, const struct vs_named_site *named);
+/* vs_culprit_of: *named*, which has a site, with its line: that of the frame that tells it from the
+ * others. The change is not set. */
+struct vs_culprit vs_culprit_of(const struct vs_named_site *named);
 
 /* vs_change_name: "holds", "new", "grown". */
 const char *vs_change_name(enum vs_site_change change);

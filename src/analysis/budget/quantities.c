@@ -4,6 +4,7 @@
  * phase_moments.h. */
 #include "analysis/budget/quantities.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,4 +294,18 @@ void vs_measured_free(struct vs_measured *run)
     vs_reader_close(run->reader);
     vs_arena_free_all(&run->memory);
     *run = (struct vs_measured){0};
+}
+
+char *vs_quantity_options(char *out, size_t bytes, const struct vs_quantity *quantity, const char *more)
+{
+    bool whole = !quantity->phase;
+    if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
+        snprintf(out, bytes, "--by site --at end%s", more);
+    else if (quantity->metric == VS_METRIC_ALLOCATED && whole)
+        snprintf(out, bytes, "--by site%s", more);
+    else if (quantity->event)
+        snprintf(out, bytes, "--by site --at @%" PRIu64 "%s", quantity->event, more);
+    else
+        snprintf(out, bytes, "--full%s", more);
+    return out;
 }

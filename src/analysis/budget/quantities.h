@@ -61,4 +61,8 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
 
 void vs_measured_free(struct vs_measured *run);
 
+/* vs_quantity_options: the options of vramscope report that show the call sites of *quantity*, such as
+ * "--by site --at @625", and *more*: "", " --device 1". *out* has *bytes* bytes. Returns out. */
+char *vs_quantity_options(char *out, size_t bytes, const struct vs_quantity *quantity, const char *more);
+
 #endif

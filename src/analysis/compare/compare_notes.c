@@ -11,7 +11,7 @@ const char *vs_compare_doubt_name(enum vs_compare_doubt doubt)
 {
     static const char *const names[VS_DOUBT_KINDS] = {
         "program", "devices", "capacity", "level", "allocator", "selected", "partial", "out of memory",
-        "exit status", "stacks"};
+        "exit status", "stacks", "names", "imported"};
     return names[doubt];
 }
 
@@ -38,7 +38,8 @@ static void devices(struct vs_comparison *out, const struct vs_report *a, const 
             add(out, (struct vs_compare_note){.doubt = VS_DOUBT_DEVICES, .device = x->device});
             continue;
         }
-        if (x->total_bytes != y->total_bytes || strcmp(x->name ? x->name : "", y->name ? y->name : "") != 0)
+        bool known = x->total_bytes && y->total_bytes; /* an imported trace does not have them */
+        if (known && (x->total_bytes != y->total_bytes || strcmp(x->name ? x->name : "", y->name ? y->name : "") != 0))
             add(out, (struct vs_compare_note){.doubt = VS_DOUBT_CAPACITY, .device = x->device});
         if (x->level != y->level)
             add(out, (struct vs_compare_note){.doubt = VS_DOUBT_LEVEL, .device = x->device,
@@ -61,17 +62,57 @@ static bool ran_out(const struct vs_report *report)
     return report->failure_total > report->failures_recovered;
 }
 
-static bool has_stacks(const struct vs_report *report)
+static const char *stacks_option(const struct vs_report *report)
 {
-    bool any = false, with = false;
+    for (size_t i = 0; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, "stacks") == 0)
+            return report->options[i].value;
+    return NULL;
+}
+
+/* Of the memory at the peaks: how much has a call stack, and how much a function with a name. */
+struct named_memory {
+    uint64_t bytes, with_stack, named;
+};
+
+static struct named_memory named_memory(const struct vs_report *report)
+{
+    struct named_memory out = {0};
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_sites *sites = &report->devices[i].at_peak;
         for (size_t s = 0; s < sites->count; s++) {
-            any = true;
-            with |= sites->items[s].frame_count || sites->items[s].line;
+            const struct vs_report_site *site = &sites->items[s];
+            bool known = site->line;
+            for (size_t k = site->wrappers; k < site->frame_count && !known; k++)
+                known = site->frames[k].known && !(site->folds && site->frames[k].library);
+            out.bytes += site->bytes;
+            out.with_stack += site->frame_count || site->line ? site->bytes : 0;
+            out.named += known ? site->bytes : 0;
         }
     }
-    return with || !any;
+    return out;
+}
+
+/* Whether call sites can be matched: with stacks in both runs, and names in both or in neither. */
+static void stacks(struct vs_comparison *out, const struct vs_report *a, const struct vs_report *b)
+{
+    const struct vs_report *runs[] = {a, b};
+    const char *options[] = {stacks_option(a), stacks_option(b)};
+    bool none[2], unnamed[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct named_memory memory = named_memory(runs[i]);
+        none[i] = (options[i] && strcmp(options[i], "none") == 0) || (memory.bytes && !memory.with_stack);
+        unnamed[i] = memory.with_stack && memory.named < memory.with_stack / 2;
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (none[i])
+            add(out, (struct vs_compare_note){.doubt = VS_DOUBT_STACKS, .of_b = i == 1, .none = true});
+    if (!none[0] && !none[1] && options[0] && options[1] && strcmp(options[0], options[1]) != 0)
+        add(out, (struct vs_compare_note){.doubt = VS_DOUBT_STACKS});
+    bool names = unnamed[0] == unnamed[1] || none[0] || none[1];
+    if (!names)
+        add(out, (struct vs_compare_note){.doubt = VS_DOUBT_NAMES, .of_b = unnamed[1]});
+    out->names_comparable = names && none[0] == none[1];
 }
 
 static void one_run(struct vs_comparison *out, const struct vs_report *report, bool of_b)
@@ -86,18 +127,25 @@ static void one_run(struct vs_comparison *out, const struct vs_report *report, b
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_OOM, .of_b = of_b});
     else if (known && status)
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_EXIT, .of_b = of_b, .status = status});
-    if (!has_stacks(report))
-        add(out, (struct vs_compare_note){.doubt = VS_DOUBT_STACKS, .of_b = of_b});
+}
+
+static bool imported(const struct vs_report *report)
+{
+    return report->has_end && report->end_reason == VS_END_IMPORTED;
 }
 
 void vs_compare_notes(struct vs_comparison *out)
 {
     const struct vs_report *a = out->a->report, *b = out->b->report;
-    if (strcmp(out->a->process, out->b->process) != 0)
+    bool recorded = !imported(a) && !imported(b); /* an imported trace has the name of a file */
+    if (imported(a) != imported(b))
+        add(out, (struct vs_compare_note){.doubt = VS_DOUBT_IMPORTED, .of_b = imported(b)});
+    if (recorded && strcmp(out->a->process, out->b->process) != 0)
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_PROGRAM});
     devices(out, a, b);
-    if (strcmp(a->policy, b->policy) != 0)
+    if (*a->policy && *b->policy && strcmp(a->policy, b->policy) != 0)
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_POLICY});
     one_run(out, a, false);
     one_run(out, b, true);
+    stacks(out, a, b);
 }

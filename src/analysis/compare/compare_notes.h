@@ -6,7 +6,8 @@
 
 #include "analysis/compare/comparison.h"
 
-/* vs_compare_notes: sets the notes of *out*, of which both runs are set. */
+/* vs_compare_notes: sets the notes of *out*, of which both runs are set, and whether names are
+ * comparable. */
 void vs_compare_notes(struct vs_comparison *out);
 
 #endif

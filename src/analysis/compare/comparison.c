@@ -179,7 +179,7 @@ static void compare_device(struct vs_comparison *out, const struct vs_report_dev
 {
     out->common_devices++;
     compare_counts(out, a, b, err);
-    if (a->level != b->level || !out->sites_comparable)
+    if (a->level != b->level || !out->sites_comparable || !out->names_comparable)
         return;
     compare_sites(out, a->device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak, err);
     compare_sites(out, a->device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end, err);

@@ -50,7 +50,9 @@ enum vs_compare_doubt {
     VS_DOUBT_PARTIAL,  /* the trace is cut off, or the recording ended early */
     VS_DOUBT_OOM,      /* it ended after an allocation failed */
     VS_DOUBT_EXIT,     /* it ended with another status than 0 */
-    VS_DOUBT_STACKS,   /* its allocations have no call stacks */
+    VS_DOUBT_STACKS,   /* its allocations have no call stacks, or other ones than the other run's */
+    VS_DOUBT_NAMES,    /* the functions of its stacks have no names, those of the other run have */
+    VS_DOUBT_IMPORTED, /* it was imported, the other run was recorded */
     VS_DOUBT_KINDS
 };
 
@@ -59,6 +61,7 @@ struct vs_compare_note {
     bool of_b;       /* whose; of those of both: false */
     uint64_t device; /* of DEVICES, CAPACITY, LEVEL */
     uint64_t status; /* of EXIT */
+    bool none;       /* of STACKS: no stacks were recorded; otherwise of another kind than in the other */
 };
 
 #define VS_COMPARE_NOTES_MAX 64
@@ -75,6 +78,7 @@ struct vs_comparison {
     size_t note_count;
     size_t common_devices; /* 0: nothing can be compared */
     bool sites_comparable; /* the same part of the allocations was recorded */
+    bool names_comparable; /* both have call stacks, with names */
     bool different;        /* any amount, count or call site */
     struct vs_arena memory;
 };

@@ -9,13 +9,21 @@
 #include "analysis/budget/quantity_sites.h"
 #include "analysis/state/vec.h"
 
-static bool judged(const struct vs_compared_amount *amount)
+static bool noted(const struct vs_comparison *comparison, enum vs_compare_doubt doubt)
+{
+    bool found = false;
+    for (size_t i = 0; i < comparison->note_count; i++)
+        found |= comparison->notes[i].doubt == doubt;
+    return found;
+}
+
+static bool judged(const struct vs_comparison *comparison, const struct vs_compared_amount *amount)
 {
     if (!amount->a || !amount->b)
         return false;
     switch (amount->a->metric) {
-    case VS_METRIC_ALLOCATED:
-    case VS_METRIC_RESERVED: return true;
+    case VS_METRIC_ALLOCATED: return true;
+    case VS_METRIC_RESERVED: return !noted(comparison, VS_DOUBT_POLICY);
     case VS_METRIC_LIVE_AT_END:
     case VS_METRIC_GROWTH: return !amount->a->phase;
     default: return false;
@@ -44,6 +52,8 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
 {
     struct vs_report_sites a, b;
     enum vs_metric metric = item->amount->b->metric;
+    if (!comparison->sites_comparable || !comparison->names_comparable)
+        return VS_OK;
     enum vs_err err = vs_quantity_sites(comparison->a, item->amount->a, &a);
     if (!err)
         err = vs_quantity_sites(comparison->b, item->amount->b, &b);
@@ -53,9 +63,10 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)
             continue;
-        struct vs_culprit one = vs_culprit_of(&item->changes.b, pair->b);
+        struct vs_culprit one = vs_culprit_of(pair->b);
         one.change = pair->verdict == VS_SITE_NEW ? VS_CHANGE_NEW : VS_CHANGE_GROWN;
         one.delta = pair->delta;
+        item->guilty_sites[item->guilty_count] = pair->b;
         item->guilty[item->guilty_count++] = one;
     }
     return err;
@@ -80,7 +91,7 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
     *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
     for (size_t i = 0; !err && i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
-        if (!judged(amount))
+        if (!judged(comparison, amount))
             continue;
         uint64_t allowed = allowed_of(amount->a->value, bytes, millionths);
         if (amount->b->value <= allowed || of_whole(out, amount))

@@ -14,6 +14,7 @@ struct vs_regression {
     uint64_t allowed; /* the first run's value with the tolerance */
     struct vs_site_changes changes;
     struct vs_culprit guilty[VS_GUILTY_MAX]; /* new and grown ones, most first */
+    const struct vs_named_site *guilty_sites[VS_GUILTY_MAX]; /* theirs, in changes.b */
     size_t guilty_count;
 };
 
@@ -24,7 +25,7 @@ struct vs_regressions {
 };
 
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the
- * program holds), growth per step and memory live at the end. Tolerance: *bytes*, plus *millionths* of the first run's value.
+ * program holds), growth per step and memory live at the end; reserved memory only of one allocator. Tolerance: *bytes*, plus *millionths* of the first run's value.
  * VS_ERR_NOMEM. Cost: for moments that the reports have no list of, reads the traces up to there. */
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out) VS_MUST_CHECK;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Three steps, each with the sites that the one before left over: sites of the same
- * name (functions and files, not lines), aligned in the order of their lines; sites with the same
- * functions in other files; sites with similar stacks, those with the same bytes and count first. */
+ * See the header. Steps, each with the sites that those before left over: sites of the same name
+ * (functions and files, not lines), aligned in the order of their lines; sites with the same functions
+ * in other files; sites with similar stacks and the same bytes and count; sites whose functions have
+ * other names as those sites show; sites with similar stacks. */
 #include "analysis/compare/site_changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/budget/site_align.h"
+#include "analysis/compare/change_labels.h"
+#include "analysis/compare/site_moves.h"
 #include "analysis/compare/site_similar.h"
+#include "base/vs_map.h"
 
 #define SIMILAR_MAX 256        /* sites without a partner that are compared with each other */
+#define ROUNDS_MAX 32          /* of these, for as many renamed functions */
 #define SIMILAR_SAME_SIZE 450  /* of 1000: enough for sites with the same bytes and count */
 #define SIMILAR_OTHER_SIZE 700
 
@@ -21,23 +26,19 @@ const char *vs_site_verdict_name(enum vs_site_verdict verdict)
     return names[verdict];
 }
 
-const char *vs_site_move_name(enum vs_site_move move)
-{
-    static const char *const names[] = {NULL, "line", "file", "function"};
-    return names[move];
-}
-
 struct matching {
     struct vs_site_changes *out;
     enum vs_metric metric;
     size_t *partner; /* of each site of b: index in a + 1, or 0 */
     bool *taken;     /* of each site of a */
+    size_t pairs;
 };
 
 static void pair_up(struct matching *m, size_t a, size_t b)
 {
     m->partner[b] = a + 1;
     m->taken[a] = true;
+    m->pairs++;
 }
 
 static bool same_size(const struct vs_named_site *a, const struct vs_named_site *b)
@@ -93,15 +94,61 @@ static void match_names(struct matching *m)
     }
 }
 
-/* Sites whose functions are in other files. Those with the same size first. */
-static void match_functions(struct matching *m, bool sizes)
+/* 0: the site has no functions that could be compared. */
+static uint64_t key_of(const struct vs_named_site *named, bool sizes, const struct vs_map *renamed)
+{
+    uint64_t key = vs_functions_hash(named->site, renamed);
+    if (key && sizes)
+        key = (key ^ named->bytes) * UINT64_C(0x9e3779b97f4a7c15) + named->count;
+    return key;
+}
+
+/* Sites with the same functions, whatever their files; with *renamed*, that in b those of a may have
+ * other names. The sites of a that share a key are a list, in their order: *heads* has its first site
+ * + 1, *next* each site's next one + 1. */
+static enum vs_err match_functions(struct matching *m, bool sizes, const struct vs_map *renamed)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    for (size_t j = 0; j < b->count; j++)
-        for (size_t i = 0; i < a->count && !m->partner[j]; i++)
-            if (!m->taken[i] && (!sizes || same_size(&a->items[i], &b->items[j])) &&
-                vs_same_functions(a->items[i].site, b->items[j].site))
-                pair_up(m, i, j);
+    size_t *next = calloc(a->count + 1, sizeof *next);
+    struct vs_map heads = {0};
+    enum vs_err err = next ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = a->count; !err && i-- > 0;) {
+        uint64_t key = m->taken[i] ? 0 : key_of(&a->items[i], sizes, renamed);
+        if (!key)
+            continue;
+        const uint64_t *head = vs_map_get(&heads, key);
+        next[i] = head ? (size_t)*head : 0;
+        err = vs_map_put(&heads, key, i + 1);
+    }
+    for (size_t j = 0; !err && j < b->count; j++) {
+        uint64_t key = m->partner[j] ? 0 : key_of(&b->items[j], sizes, NULL);
+        uint64_t *head = key ? vs_map_get(&heads, key) : NULL;
+        size_t i = head ? (size_t)*head : 0;
+        if (!i)
+            continue;
+        pair_up(m, i - 1, j);
+        *head = next[i - 1];
+    }
+    vs_map_free(&heads);
+    free(next);
+    return err;
+}
+
+/* The functions that have another name in b, by the sites that were matched: those of one size. */
+static enum vs_err find_renamed(const struct matching *m, struct vs_map *renamed)
+{
+    enum vs_err err = VS_OK;
+    for (size_t j = 0; !err && j < m->out->b.count; j++) {
+        size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
+        if (!m->partner[j])
+            continue;
+        const struct vs_report_site *a = m->out->a.items[m->partner[j] - 1].site, *b = m->out->b.items[j].site;
+        size_t n = vs_site_frames(a, x), k = vs_site_frames(b, y);
+        for (size_t i = 0; !err && n == k && i < n; i++)
+            if (!vs_same_function(&a->frames[x[i]], &b->frames[y[i]]))
+                err = vs_map_put(renamed, vs_function_hash(&a->frames[x[i]]), vs_function_hash(&b->frames[y[i]]));
+    }
+    return err;
 }
 
 struct similar_pair {
@@ -119,41 +166,93 @@ static int more_similar(const void *a, const void *b)
     return x->a < y->a ? -1 : x->a > y->a;
 }
 
-/* The heaviest sites without a partner, at most SIMILAR_MAX: their indices in *list*. */
-static size_t left_over(const struct vs_named_sites *sites, const size_t *partner, const bool *taken,
-                        size_t *list)
+/* A site without a partner. */
+struct left_site {
+    uint64_t bytes;
+    size_t index;
+    bool further; /* a heavier one has the same functions */
+};
+
+static int heavier_left(const void *a, const void *b)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < sites->count; i++) {
-        if (partner ? partner[i] != 0 : taken[i])
-            continue;
-        size_t at = count < SIMILAR_MAX ? count++ : SIMILAR_MAX;
-        for (; at > 0 && sites->items[list[at - 1]].bytes < sites->items[i].bytes; at--)
-            if (at < SIMILAR_MAX)
-                list[at] = list[at - 1];
-        if (at < SIMILAR_MAX)
-            list[at] = i;
+    const struct left_site *x = a, *y = b;
+    if (x->further != y->further)
+        return x->further ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Marks those of *sites* whose functions a heavier one has. They are sorted by bytes. */
+static enum vs_err mark_further(const struct vs_named_sites *named, struct left_site *sites, size_t count)
+{
+    struct vs_map seen = {0};
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
+        sites[i].further = key && vs_map_get(&seen, key);
+        if (key)
+            err = vs_map_put(&seen, key, 1);
     }
-    return count;
+    vs_map_free(&seen);
+    return err;
+}
+
+/* At most SIMILAR_MAX sites without a partner, in *list*: the heaviest of each function first, so that
+ * as many functions as possible are known by another name, then the next ones unless *first*. *count*:
+ * how many. */
+static enum vs_err left_over(const struct vs_named_sites *named, const size_t *partner, const bool *taken,
+                             bool first, size_t *list, size_t *count)
+{
+    struct left_site *sites = calloc(named->count + 1, sizeof *sites);
+    size_t n = 0;
+    *count = 0;
+    if (!sites)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < named->count; i++)
+        if (partner ? !partner[i] : !taken[i])
+            sites[n++] = (struct left_site){.bytes = named->items[i].bytes, .index = i};
+    qsort(sites, n, sizeof *sites, heavier_left);
+    enum vs_err err = mark_further(named, sites, n);
+    if (!err)
+        qsort(sites, n, sizeof *sites, heavier_left);
+    for (; !err && *count < n && *count < SIMILAR_MAX && !(first && sites[*count].further); ++*count)
+        list[*count] = sites[*count].index;
+    free(sites);
+    return err;
+}
+
+/* Whether the function that names the one site is in the stack of the other, or, of sites of the same
+ * size, in the same file or of a similar name. Sites of two functions may have nearly all frames in
+ * common. */
+static bool share_name(const struct vs_named_site *x, const struct vs_named_site *y, bool sizes)
+{
+    if (!x->site->frame_count || !y->site->frame_count)
+        return true;
+    const struct vs_report_frame *p = &x->site->frames[x->frame], *q = &y->site->frames[y->frame];
+    return (sizes && (vs_same_file(p, q) || vs_names_alike(p->function, q->function))) ||
+           vs_site_calls(x->site, q) || vs_site_calls(y->site, p);
 }
 
 /* The most similar stacks find each other first. */
-static enum vs_err match_similar(struct matching *m, bool sizes)
+static enum vs_err match_similar(struct matching *m, bool sizes, bool first)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], count = 0;
-    size_t n_a = left_over(a, NULL, m->taken, of_a), n_b = left_over(b, m->partner, NULL, of_b);
-    if (!n_a || !n_b)
-        return VS_OK;
+    size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], count = 0, n_a, n_b = 0;
+    enum vs_err err = left_over(a, NULL, m->taken, first, of_a, &n_a);
+    if (!err)
+        err = left_over(b, m->partner, NULL, first, of_b, &n_b);
+    if (err || !n_a || !n_b)
+        return err;
     struct similar_pair *pairs = malloc(n_a * n_b * sizeof *pairs);
     if (!pairs)
         return VS_ERR_NOMEM;
     for (size_t j = 0; j < n_b; j++) {
         for (size_t i = 0; i < n_a; i++) {
             const struct vs_named_site *x = &a->items[of_a[i]], *y = &b->items[of_b[j]];
-            if (sizes && !same_size(x, y))
+            if ((sizes && !same_size(x, y)) || !share_name(x, y, sizes))
                 continue;
-            unsigned score = vs_site_similarity(x->site, y->site);
+            unsigned score = vs_site_similarity(x->site, y->site, sizes);
             if (score >= (sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE))
                 pairs[count++] = (struct similar_pair){score, of_a[i], of_b[j]};
         }
@@ -166,52 +265,13 @@ static enum vs_err match_similar(struct matching *m, bool sizes)
     return VS_OK;
 }
 
-bool vs_site_moved_frame(const struct vs_site_pair *pair, size_t *a, size_t *b)
-{
-    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
-    const struct vs_report_site *one = pair->a->site, *two = pair->b->site;
-    size_t n = vs_site_frames(one, x), m = vs_site_frames(two, y);
-    for (size_t i = 0; i < n && i < m; i++) {
-        const struct vs_report_frame *p = &one->frames[x[i]], *q = &two->frames[y[i]];
-        bool names = vs_same_function(p, q) && vs_same_file(p, q);
-        if (names && (pair->move != VS_MOVE_LINE || p->line == q->line))
-            continue;
-        *a = x[i];
-        *b = y[i];
-        return true;
-    }
-    return false;
-}
-
-static enum vs_site_move move_of(const struct vs_named_site *na, const struct vs_named_site *nb)
-{
-    const struct vs_report_site *a = na->site, *b = nb->site;
-    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
-    size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);
-    enum vs_site_move move = n == m ? VS_MOVE_NONE : VS_MOVE_FUNCTION;
-    if (a->line && b->line && strcmp(na->name, nb->name) != 0)
-        return VS_MOVE_FUNCTION; /* another text of the line */
-    if (a->line && b->line)
-        return a->line_number == b->line_number ? VS_MOVE_NONE : VS_MOVE_LINE;
-    for (size_t i = 0; i < n && i < m && move != VS_MOVE_FUNCTION; i++) {
-        const struct vs_report_frame *p = &a->frames[x[i]], *q = &b->frames[y[i]];
-        if (!vs_same_function(p, q))
-            move = VS_MOVE_FUNCTION;
-        else if (!vs_same_file(p, q))
-            move = VS_MOVE_FILE;
-        else if (p->line != q->line && move == VS_MOVE_NONE)
-            move = VS_MOVE_LINE;
-    }
-    return move;
-}
-
 static struct vs_site_pair pair_of(const struct vs_named_site *a, const struct vs_named_site *b,
                                    enum vs_metric metric)
 {
     struct vs_site_pair pair = {.a = a, .b = b};
     uint64_t was = a ? vs_site_amount(a, metric) : 0, is = b ? vs_site_amount(b, metric) : 0;
     pair.delta = (int64_t)(is - was);
-    pair.move = a && b ? move_of(a, b) : VS_MOVE_NONE;
+    pair.move = a && b ? vs_site_move_of(a, b) : VS_MOVE_NONE;
     pair.verdict = !a                           ? VS_SITE_NEW
                    : !b                         ? VS_SITE_GONE
                    : is > was                   ? VS_SITE_GROWN
@@ -258,6 +318,39 @@ static void fill(struct matching *m)
     qsort(out->items, out->count, sizeof *out->items, larger_change);
 }
 
+/* Sites of one size with similar stacks, and then those of the functions that these show to be renamed:
+ * before another site of the same size takes one of them. */
+static enum vs_err match_renamed(struct matching *m, bool first)
+{
+    struct vs_map renamed = {0};
+    enum vs_err err = match_similar(m, true, first);
+    if (!err)
+        err = find_renamed(m, &renamed);
+    if (!err && renamed.count)
+        err = match_functions(m, true, &renamed);
+    if (!err && renamed.count)
+        err = match_functions(m, false, &renamed);
+    vs_map_free(&renamed);
+    return err;
+}
+
+static enum vs_err match_all(struct matching *m)
+{
+    match_names(m);
+    enum vs_err err = match_functions(m, true, NULL);
+    if (!err)
+        err = match_functions(m, false, NULL);
+    for (size_t round = 0, last = SIZE_MAX; !err && round < ROUNDS_MAX && m->pairs != last; round++) {
+        last = m->pairs;
+        err = match_renamed(m, true);
+    }
+    if (!err)
+        err = match_renamed(m, false);
+    if (!err && m->metric != VS_METRIC_RESERVED) /* another request may have made a segment */
+        err = match_similar(m, false, false);
+    return err;
+}
+
 enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
                                   const struct vs_report_sites *b, enum vs_metric metric,
                                   struct vs_site_changes *out)
@@ -274,16 +367,14 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
     out->items = vs_arena_alloc(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
     if (!m.partner || !m.taken || !out->items)
         err = VS_ERR_NOMEM;
-    if (!err) {
-        match_names(&m);
-        match_functions(&m, true);
-        match_functions(&m, false);
-        err = match_similar(&m, true);
-    }
     if (!err)
-        err = match_similar(&m, false);
+        err = match_all(&m);
     if (!err)
         fill(&m);
+    if (!err)
+        err = vs_change_labels(&out->a);
+    if (!err)
+        err = vs_change_labels(&out->b);
     free(m.partner);
     free(m.taken);
     return err;

@@ -31,7 +31,7 @@ struct vs_site_pair {
 
 struct vs_site_changes {
     struct vs_named_sites a, b;
-    struct vs_site_pair *items; /* largest difference first, the same ones last */
+    struct vs_site_pair *items; /* largest difference first, the same ones last; their sites have labels */
     size_t count;
     size_t of[VS_SITE_VERDICTS]; /* how many of each */
     size_t lines; /* of the moved ones: only their line numbers differ */
@@ -43,13 +43,7 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
                                   const struct vs_report_sites *b, enum vs_metric metric,
                                   struct vs_site_changes *out) VS_MUST_CHECK;
 
-/* vs_site_verdict_name: "same", "new", "gone", …; vs_site_move_name: "line", "file", "function", NULL
- * for none. */
+/* vs_site_verdict_name: "same", "new", "gone", …. */
 const char *vs_site_verdict_name(enum vs_site_verdict verdict);
-const char *vs_site_move_name(enum vs_site_move move);
-
-/* vs_site_moved_frame: of a pair that moved: the first frames in which both stacks differ, as
- * numbers of *a* and *b*'s frames; false if both are the same, or have no frames. */
-bool vs_site_moved_frame(const struct vs_site_pair *pair, size_t *a, size_t *b);
 
 #endif

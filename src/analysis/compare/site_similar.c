@@ -10,6 +10,8 @@
 #define WHOLE 1000
 #define OTHER_FILE 900
 #define OTHER_NAME 500 /* in the same file; similar names get up to 300 more */
+#define ALIKE 600      /* of 1000: names that may be of one function although the sizes differ */
+#define ALIKE_FIRST 3  /* characters that they begin with; "head_forward" is not "block_forward" */
 #define NAME_MAX_BYTES 128
 
 size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
@@ -66,12 +68,43 @@ static unsigned similar_names(const char *a, const char *b)
     return (unsigned)(2 * common * 1000 / (n + m - 2));
 }
 
-static unsigned frame_similarity(const struct vs_report_frame *a, const struct vs_report_frame *b)
+/* Whether two names differ only in numbers: "layer_1", "layer_12" are two functions. */
+static bool numbered(const char *a, const char *b)
+{
+    size_t n = name_length(a), m = name_length(b), i = 0, k = 0;
+    for (;; i++, k++) {
+        i += strspn(a + i, "0123456789");
+        k += strspn(b + k, "0123456789");
+        if (i >= n || k >= m || a[i] != b[k])
+            return i >= n && k >= m;
+    }
+}
+
+bool vs_names_alike(const char *a, const char *b)
+{
+    return (strncmp(a, b, ALIKE_FIRST) == 0 || strstr(a, b) || strstr(b, a)) && !numbered(a, b) &&
+           similar_names(a, b) >= ALIKE;
+}
+
+bool vs_site_calls(const struct vs_report_site *site, const struct vs_report_frame *like)
+{
+    size_t x[VS_SIMILAR_FRAMES];
+    bool found = false;
+    for (size_t i = 0, n = vs_site_frames(site, x); i < n && !found; i++) {
+        const struct vs_report_frame *frame = &site->frames[x[i]];
+        found = vs_same_function(frame, like) ||
+                (vs_same_file(frame, like) && vs_names_alike(frame->function, like->function));
+    }
+    return found;
+}
+
+static unsigned frame_similarity(const struct vs_report_frame *a, const struct vs_report_frame *b, bool same_size)
 {
     bool file = vs_same_file(a, b);
     if (vs_same_function(a, b))
         return file ? WHOLE : OTHER_FILE;
-    return file ? OTHER_NAME + 3 * similar_names(a->function, b->function) / 10 : 0;
+    return file && (same_size || vs_names_alike(a->function, b->function))
+               ? OTHER_NAME + 3 * similar_names(a->function, b->function) / 10 : 0;
 }
 
 bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_site *b)
@@ -82,6 +115,28 @@ bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_si
     for (size_t i = 0; same && i < n; i++)
         same = vs_same_function(&a->frames[x[i]], &b->frames[y[i]]);
     return same;
+}
+
+uint64_t vs_function_hash(const struct vs_report_frame *frame)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t k = 0, length = name_length(frame->function); k < length; k++)
+        hash = (hash ^ (unsigned char)frame->function[k]) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+uint64_t vs_functions_hash(const struct vs_report_site *site, const struct vs_map *renamed)
+{
+    size_t x[VS_SIMILAR_FRAMES];
+    uint64_t hash = site->family << 1 | site->level;
+    size_t n = site->line ? 0 : vs_site_frames(site, x);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t name = vs_function_hash(&site->frames[x[i]]);
+        const uint64_t *other = renamed ? vs_map_get(renamed, name) : NULL;
+        hash = (hash ^ (other ? *other : name)) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return n ? hash : 0;
 }
 
 bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *b)
@@ -104,7 +159,7 @@ static unsigned line_similarity(const struct vs_report_site *a, const struct vs_
     return OTHER_NAME + 3 * similar_names(a->line, b->line) / 10;
 }
 
-unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b)
+unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b, bool same_size)
 {
     if (a->line && b->line)
         return line_similarity(a, b);
@@ -116,7 +171,7 @@ unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_repo
     for (size_t i = 1; i <= n; i++) {
         for (size_t j = 1; j <= m; j++) {
             unsigned best = sums[i - 1][j - 1] +
-                            frame_similarity(&a->frames[x[i - 1]], &b->frames[y[j - 1]]);
+                            frame_similarity(&a->frames[x[i - 1]], &b->frames[y[j - 1]], same_size);
             best = sums[i - 1][j] > best ? sums[i - 1][j] : best;
             sums[i][j] = sums[i][j - 1] > best ? sums[i][j - 1] : best;
         }

@@ -5,6 +5,7 @@
 #define VS_SITE_SIMILAR_H
 
 #include "analysis/report/report.h"
+#include "base/vs_map.h"
 
 #define VS_SIMILAR_FRAMES 24 /* of the user's, innermost first, that are compared */
 
@@ -22,12 +23,28 @@ bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame 
 /* vs_same_functions: whether the sites have the same functions in the same order. */
 bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_site *b);
 
+/* vs_function_hash: of the function's name, without the compiler's suffixes; never 0. */
+uint64_t vs_function_hash(const struct vs_report_frame *frame);
+
+/* vs_functions_hash: the same for sites of which vs_same_functions is true; 0 for those that it is never
+ * true of. *renamed*: hashes of names, and of the names to take instead; NULL: none. */
+uint64_t vs_functions_hash(const struct vs_report_site *site, const struct vs_map *renamed);
+
 /* vs_same_lines: whether the sites, of one name, are on the same lines. */
 bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *b);
 
+/* vs_names_alike: whether a function's name may be the other one after a renaming: "forward",
+ * "forward_pass". */
+bool vs_names_alike(const char *a, const char *b);
+
+/* vs_site_calls: whether a function of the site's stack is that of *like*, or may be it after a
+ * renaming. */
+bool vs_site_calls(const struct vs_report_site *site, const struct vs_report_frame *like);
+
 /* vs_site_similarity: 0 to 1000: the frames that both have in the same order, as a share of the
  * longer stack. A function of the same name in another file counts 900, another name in the same
- * file up to 800, by how similar the names are; sites of different APIs or levels are not similar. */
-unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b);
+ * file up to 800, by how similar the names are: without *same_size* (bytes and blocks of both) nothing
+ * if they are not. Sites of different APIs or levels are not similar. */
+unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b, bool same_size);
 
 #endif

@@ -2,6 +2,8 @@
  *
  * The difference as JSON, schema "vramscope.diff/1" (docs/schema/diff.schema.json). */
 #include "analysis/budget/budget_verdict.h"
+#include "analysis/compare/change_labels.h"
+#include "analysis/compare/site_moves.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/diff/diff_words.h"
 
@@ -56,15 +58,14 @@ static void put_amounts(struct vs_json *json, const struct vs_comparison *compar
     vs_json_end_array(json);
 }
 
-static void put_site(struct vs_json *json, const char *key, const struct vs_named_sites *all,
-                     const struct vs_named_site *site)
+static void put_site(struct vs_json *json, const char *key, const struct vs_named_site *site)
 {
     char text[VS_CHAIN_TEXT_MAX];
     if (!site) {
         vs_json_string(json, key, NULL);
         return;
     }
-    struct vs_culprit culprit = vs_culprit_of(all, site);
+    struct vs_culprit culprit = vs_culprit_of(site);
     vs_json_begin_object(json, key);
     vs_json_uint(json, "bytes", site->bytes);
     vs_json_uint(json, "count", site->count);
@@ -72,7 +73,7 @@ static void put_site(struct vs_json *json, const char *key, const struct vs_name
     vs_json_string(json, "function", culprit.function);
     vs_json_string(json, "file", culprit.file);
     vs_json_uint(json, "line", culprit.line);
-    vs_json_string(json, "text", vs_text_site(text, site->site, 3));
+    vs_json_string(json, "text", vs_change_label_text(text, site));
     vs_json_end_object(json);
 }
 
@@ -96,8 +97,8 @@ static void put_sites(struct vs_json *json, const struct vs_comparison *comparis
             vs_json_string(json, "change", vs_site_verdict_name(pair->verdict));
             vs_json_string(json, "moved", vs_site_move_name(pair->move));
             vs_json_int(json, "delta", pair->delta);
-            put_site(json, "a", &changes->a, pair->a);
-            put_site(json, "b", &changes->b, pair->b);
+            put_site(json, "a", pair->a);
+            put_site(json, "b", pair->b);
             vs_json_end_object(json);
         }
         vs_json_end_array(json);
@@ -149,10 +150,19 @@ static void put_guilty(struct vs_json *json, const struct vs_regression *item)
         vs_json_string(json, "function", guilty->function);
         vs_json_string(json, "file", guilty->file);
         vs_json_uint(json, "line", guilty->line);
-        vs_json_string(json, "text", vs_text_site(text, guilty->site, 3));
+        vs_json_string(json, "text", vs_change_label_text(text, item->guilty_sites[i]));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
+}
+
+/* The command that shows more. */
+static void put_more(struct vs_json *json, const struct vs_report *report, const struct vs_quantity *quantity)
+{
+    char options[VS_DIFF_LINE_MAX], text[2 * VS_DIFF_LINE_MAX];
+    vs_diff_more(options, report, quantity);
+    snprintf(text, sizeof text, "vramscope report %.1800s %s", report->path, options);
+    vs_json_string(json, "more", text);
 }
 
 static void put_regressions(struct vs_json *json, const struct vs_diff_result *result)
@@ -165,6 +175,8 @@ static void put_regressions(struct vs_json *json, const struct vs_diff_result *r
         put_quantity(json, item->amount);
         vs_json_uint(json, "allowed", item->allowed);
         vs_json_string(json, "sentence", vs_diff_regression(text, item));
+        vs_json_uint(json, "event", item->amount->b->event);
+        put_more(json, result->comparison->b->report, item->amount->b);
         put_guilty(json, item);
         vs_json_end_object(json);
     }

@@ -7,17 +7,10 @@
 
 #include "analysis/naming/name_text.h"
 #include "base/vs_size.h"
+#include "viewer/diff/diff_rows.h"
 #include "viewer/diff/diff_words.h"
 
 #define LABEL_COLUMNS 34
-#define ROWS_MAX 12 /* of a list, without --all */
-
-static void heading(const struct vs_style *style, const char *text)
-{
-    fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
-    vs_text_wrapped(style, "", text);
-    fputs(vs_unpaint(style), style->out);
-}
 
 static void columns(const struct vs_style *style, const char *text)
 {
@@ -44,14 +37,6 @@ static void value_row(const struct vs_style *style, const char *label, uint64_t 
     char change[VS_SIZE_TEXT_MAX + 4], percent[24];
     struct vs_size_pair sizes = vs_diff_sizes(a, b, counts);
     row(style, label, sizes.a, sizes.b, vs_diff_change(change, a, b, counts), vs_diff_percent(percent, a, b));
-}
-
-static void fold(const struct vs_style *style, size_t small, size_t more)
-{
-    if (more)
-        fprintf(style->out, "  %zu more (--all lists them)\n", more);
-    if (small)
-        fprintf(style->out, "  %zu more below 1 %%\n", small);
 }
 
 static bool of_copies(const struct vs_quantity *quantity)
@@ -81,7 +66,7 @@ static void whole_amounts(const struct vs_diff_result *result, const struct vs_s
         }
         value_row(style, vs_diff_label(label, any, false), a, b, false);
     }
-    fold(style, small, 0);
+    vs_diff_fold(style, small, 0);
 }
 
 static bool phase_row_wanted(const struct vs_quantity *any, bool all)
@@ -115,7 +100,7 @@ static void phases(const struct vs_diff_result *result, const struct vs_style *s
             small++;
             continue;
         }
-        if (shown >= ROWS_MAX && !result->all) {
+        if (shown >= VS_DIFF_ROWS_MAX && !result->all) {
             more++;
             continue;
         }
@@ -127,88 +112,7 @@ static void phases(const struct vs_diff_result *result, const struct vs_style *s
             lone_phase(style, amount);
     }
     if (shown)
-        fold(style, small, more);
-}
-
-/* "grown   +120.0 MiB   +10 %  forward (net.py:12) < main". */
-static void site_line(const struct vs_style *style, const struct vs_site_changes *changes,
-                      const struct vs_site_pair *pair)
-{
-    char size[VS_SIZE_TEXT_MAX + 4], amount[VS_SIZE_TEXT_MAX + 4], percent[24] = "";
-    char chain[VS_CHAIN_TEXT_MAX], cut[4 * 400 + 4];
-    uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
-    if (pair->verdict == VS_SITE_MOVED) {
-        vs_size_format_gib(amount, b, 2);
-        vs_diff_moved(chain, pair);
-    } else {
-        vs_diff_change(amount, a, b, false);
-        vs_diff_percent(percent, a, b);
-        vs_diff_chain(chain, pair->b ? &changes->b : &changes->a, pair->b ? pair->b : pair->a);
-    }
-    if (pair->verdict == VS_SITE_GONE || pair->verdict == VS_SITE_NEW)
-        *percent = 0;
-    snprintf(size, sizeof size, "%s", amount);
-    unsigned room = style->width > 60 ? style->width - 33 : 47;
-    char *to = pair->verdict == VS_SITE_MOVED && vs_text_width(chain) > room ? strstr(chain, " -> ") : NULL;
-    if (to)
-        *to = 0;
-    fprintf(style->out, "  %-6s %12s %9s  %s\n", vs_site_verdict_name(pair->verdict), size, percent,
-            vs_text_clip(cut, chain, room < 400 ? room : 400));
-    if (to)
-        fprintf(style->out, "%30s-> %s\n", "", vs_text_clip(cut, to + 4, room < 400 ? room : 400));
-}
-
-static void site_heading(const struct vs_style *style, const struct vs_compared_sites *sites)
-{
-    static const enum vs_site_verdict order[] = {VS_SITE_NEW, VS_SITE_GONE, VS_SITE_GROWN, VS_SITE_SHRUNK,
-                                                 VS_SITE_MOVED, VS_SITE_SAME};
-    char text[256];
-    const char *what = sites->metric == VS_METRIC_ALLOCATED ? "Call sites at the peak"
-                       : sites->metric == VS_METRIC_GROWTH  ? "Growth per step by call site"
-                                                            : "Live at the end by call site";
-    int n = snprintf(text, sizeof text, "%s of device %" PRIu64 ":", what, sites->device);
-    bool any = false;
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        size_t count = sites->changes.of[order[i]];
-        if (!count)
-            continue;
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s %zu %s%s", any ? "," : "", count,
-                      order[i] == VS_SITE_SAME ? "the " : "", vs_site_verdict_name(order[i]));
-        any = true;
-    }
-    heading(style, text);
-}
-
-static void site_list(const struct vs_diff_result *result, const struct vs_style *style,
-                      const struct vs_compared_sites *sites)
-{
-    size_t small = 0, more = 0, shown = 0, lines = 0;
-    const struct vs_site_changes *changes = &sites->changes;
-    if (changes->of[VS_SITE_SAME] + changes->lines == changes->count && !result->all)
-        return; /* line numbers alone are not worth a table */
-    site_heading(style, sites);
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct vs_site_pair *pair = &changes->items[i];
-        uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
-        if (pair->verdict == VS_SITE_SAME)
-            continue;
-        if (result->all || (pair->verdict == VS_SITE_MOVED && pair->move != VS_MOVE_LINE && shown < ROWS_MAX)) {
-            site_line(style, changes, pair);
-            shown++;
-        } else if (pair->verdict == VS_SITE_MOVED && pair->move == VS_MOVE_LINE) {
-            lines++;
-        } else if (vs_diff_small(a, b, sites->most)) {
-            small++;
-        } else if (shown < ROWS_MAX) {
-            site_line(style, changes, pair);
-            shown++;
-        } else {
-            more++;
-        }
-    }
-    fold(style, small, more);
-    if (lines)
-        fprintf(style->out, "  %zu moved to other lines of the same function\n", lines);
+        vs_diff_fold(style, small, more);
 }
 
 /* Twice the steps make twice the kernels: that is not worth a row for each. */
@@ -216,6 +120,20 @@ static bool by_steps(const struct vs_comparison *comparison, uint64_t a, uint64_
 {
     uint64_t x = comparison->a->steps, y = comparison->b->steps;
     return x && y && x != y && a && (unsigned __int128)a * y == (unsigned __int128)b * x;
+}
+
+/* With several devices: "device 1: kernels". */
+static void add_device(char *label, const struct vs_comparison *comparison, uint64_t device)
+{
+    char text[40];
+    size_t n = strlen(label);
+    if (comparison->common_devices < 2 || device == VS_NO_DEVICE)
+        return;
+    size_t bytes = (size_t)snprintf(text, sizeof text, "device %" PRIu64 ": ", device);
+    if (n + bytes >= VS_DIFF_LINE_MAX)
+        return;
+    memmove(label + bytes, label, n + 1);
+    memcpy(label, text, bytes);
 }
 
 static void counts(const struct vs_diff_result *result, const struct vs_style *style)
@@ -237,59 +155,53 @@ static void counts(const struct vs_diff_result *result, const struct vs_style *s
             small++;
         } else if (!result->all && by_steps(comparison, a, b) && (amount || count->kind != VS_COUNT_STEPS)) {
             in_step++;
-        } else if (!result->all && shown >= 2 * ROWS_MAX) {
+        } else if (!result->all && shown >= 2 * VS_DIFF_ROWS_MAX) {
             more++;
         } else {
             if (!shown++)
                 columns(style, "Counts, copies and kernels");
             if (amount)
-                value_row(style, vs_diff_label(label, copied->b, false), a, b,
-                          copied->b->metric == VS_METRIC_COPIES);
+                vs_diff_label(label, copied->b, false);
             else
-                value_row(style, vs_diff_count_label(label, count), a, b, true);
+                vs_diff_count_label(label, count);
+            add_device(label, comparison, amount ? copied->b->device : count->device);
+            value_row(style, label, a, b, !amount || copied->b->metric == VS_METRIC_COPIES);
         }
     }
     if (!shown && small + in_step)
-        heading(style, "Counts, copies and kernels");
-    fold(style, small, more);
+        vs_diff_heading(style, "Counts, copies and kernels");
+    vs_diff_fold(style, small, more);
     if (in_step)
         fprintf(style->out, "  %zu more changed as the number of steps did\n", in_step);
 }
 
-/* The guilty line as an editor reads it: "net.py:12". */
-static void guilty_line(const struct vs_style *style, const struct vs_regression *item,
-                        const struct vs_culprit *guilty)
+/* The command that shows more about a regression. */
+static void more_command(const struct vs_diff_result *result, const struct vs_style *style,
+                         const struct vs_regression *item)
 {
-    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX];
-    char line[VS_CHAIN_TEXT_MAX + 700], cut[4 * 400 + 4], place[600] = "";
-    if (guilty->file && guilty->line)
-        snprintf(place, sizeof place, "%.500s:%u", guilty->file, guilty->line);
-    const char *slash = strrchr(place, '/');
-    const char *base = slash ? slash + 1 : place;
-    snprintf(amount, sizeof amount, "+%s", vs_size_format_gib(size, (uint64_t)guilty->delta, 2));
-    struct vs_named_site named = {.site = guilty->site};
-    vs_diff_chain(chain, &item->changes.b, &named);
-    bool repeats = *base && strstr(chain, base);
-    snprintf(line, sizeof line, "%-5s  %s%s%s", vs_change_name(guilty->change), repeats ? "" : base,
-             repeats || !*base ? "" : "  ", chain);
-    unsigned room = style->width > 60 ? style->width - 18 : 62;
-    fprintf(style->out, "  %14s  %s\n", amount, vs_text_clip(cut, line, room < 400 ? room : 400));
+    char options[VS_DIFF_LINE_MAX];
+    const struct vs_comparison *comparison = result->comparison;
+    const struct vs_report *b = comparison->b->report;
+    if (!comparison->sites_comparable || !comparison->names_comparable)
+        vs_text_wrapped(style, "      ", "the call sites are not compared: see above for the cause");
+    vs_diff_more(options, b, item->amount->b);
+    vs_text_command(style, "      more: ", "vramscope report", b->path, options);
 }
 
 static void regressions(const struct vs_diff_result *result, const struct vs_style *style)
 {
     char text[VS_DIFF_LINE_MAX];
     size_t count = result->regressions->count;
-    for (size_t i = 0; i < count && (i < ROWS_MAX || result->all); i++) {
+    for (size_t i = 0; i < count && (i < VS_DIFF_ROWS_MAX || result->all); i++) {
         const struct vs_regression *item = &result->regressions->items[i];
         fprintf(style->out, "%s%s", i ? "" : "\n", vs_paint(style, VS_BAD));
         vs_text_wrapped(style, "FAIL  ", vs_diff_regression(text, item));
         fputs(vs_unpaint(style), style->out);
-        for (size_t k = 0; k < item->guilty_count; k++)
-            guilty_line(style, item, &item->guilty[k]);
+        vs_diff_guilty_rows(style, item);
+        more_command(result, style, item);
     }
-    if (count > ROWS_MAX && !result->all)
-        fold(style, 0, count - ROWS_MAX);
+    if (count > VS_DIFF_ROWS_MAX && !result->all)
+        vs_diff_fold(style, 0, count - VS_DIFF_ROWS_MAX);
     if (result->regressions->ended) {
         fprintf(style->out, "%s%s", count ? "" : "\n", vs_paint(style, VS_BAD));
         vs_text_wrapped(style, "FAIL  ", vs_diff_note(text, result->comparison, result->regressions->ended));
@@ -351,7 +263,7 @@ void vs_diff_text(const struct vs_diff_result *result, const struct vs_style *st
         phases(result, style, a->devices[i].device);
     }
     for (size_t i = 0; i < comparison->site_count; i++)
-        site_list(result, style, &comparison->sites[i]);
+        vs_diff_site_list(result, style, &comparison->sites[i]);
     counts(result, style);
     if (result->regressions)
         regressions(result, style);

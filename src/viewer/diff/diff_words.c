@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/compare/change_labels.h"
+#include "analysis/compare/site_moves.h"
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "viewer/report/recording_text.h"
@@ -131,8 +133,10 @@ static char *equal_headline(char *out, const struct vs_comparison *comparison)
     char size[VS_SIZE_TEXT_MAX], label[VS_DIFF_LINE_MAX];
     const struct vs_compared_amount *peak = highest_peak(comparison);
     size_t moved = moved_sites(comparison);
+    bool sites = comparison->sites_comparable && comparison->names_comparable;
     int n = snprintf(out, VS_DIFF_LINE_MAX, "%s", comparison->different ? "same peaks, other differences"
-                                                                        : "no difference");
+                                                  : sites ? "no difference"
+                                                          : "no difference, call sites not compared");
     if (moved && !comparison->different)
         n += snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, " in memory, %zu call site%s moved", moved,
                       moved == 1 ? "" : "s");
@@ -163,15 +167,28 @@ char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
 
 char *vs_diff_regression(char *out, const struct vs_regression *regression)
 {
-    char label[VS_DIFF_LINE_MAX], more[VS_SIZE_TEXT_MAX];
-    const struct vs_compared_amount *amount = regression->amount;
-    struct vs_size_pair sizes = vs_diff_sizes(amount->a->value, amount->b->value, false);
-    vs_size_format_gib(more, amount->b->value - amount->a->value, 2);
-    snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 ": %.1500s %s is %s more than %s%s%.400s",
-             amount->b->device, vs_diff_label(label, amount->b, false), sizes.b, more, sizes.a,
-             *amount->b->place && amount->b->metric <= VS_METRIC_RESERVED ? ", at " : "",
-             amount->b->metric <= VS_METRIC_RESERVED ? amount->b->place : "");
+    char label[VS_DIFF_LINE_MAX], more[VS_SIZE_TEXT_MAX], percent[24], allowed[VS_SIZE_TEXT_MAX + 16] = "";
+    const struct vs_quantity *a = regression->amount->a, *b = regression->amount->b;
+    struct vs_size_pair sizes = vs_diff_sizes(a->value, b->value, false);
+    bool peak = b->metric <= VS_METRIC_RESERVED && *b->place;
+    vs_size_format_gib(more, b->value - a->value, 2);
+    vs_diff_percent(percent, a->value, b->value);
+    if (regression->allowed > a->value)
+        snprintf(allowed, sizeof allowed, "%s%s allowed", *percent ? "; " : "",
+                 vs_diff_sizes(b->value, regression->allowed, false).b);
+    bool figures = *percent || *allowed;
+    snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 ": %.1200s %s is %s more than %s%s%s%s%s%s%.400s", b->device,
+             vs_diff_label(label, b, false), sizes.b, more, sizes.a, figures ? " (" : "", percent, allowed,
+             figures ? ")" : "", peak ? ", at " : "", peak ? b->place : "");
     return out;
+}
+
+char *vs_diff_more(char *out, const struct vs_report *report, const struct vs_quantity *quantity)
+{
+    char device[40] = "";
+    if (report->device_count > 1)
+        snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
+    return vs_quantity_options(out, VS_DIFF_LINE_MAX, quantity, device);
 }
 
 char *vs_diff_count_label(char *out, const struct vs_compared_count *count)
@@ -188,46 +205,50 @@ char *vs_diff_count_label(char *out, const struct vs_compared_count *count)
     return vs_text_clean(out);
 }
 
-char *vs_diff_chain(char *out, const struct vs_named_sites *all, const struct vs_named_site *named)
+/* Only the frames of *range*. */
+static void part_text(char *out, const struct vs_named_site *named, struct vs_frame_range range)
 {
-    struct vs_culprit line = vs_culprit_of(all, named);
     struct vs_report_site site = *named->site;
-    for (size_t i = site.wrappers; !site.line && i < site.frame_count; i++) {
-        if (site.frames[i].function != line.function || site.frames[i].line != line.line)
-            continue;
-        site.wrappers = i;
-        break;
-    }
-    return vs_text_site(out, &site, 3);
+    site.wrappers = range.from;
+    site.frame_count = range.to + 1;
+    site.through = NULL;
+    vs_text_site(out, &site, 3);
 }
 
-static void frame_text(char *out, const struct vs_report_frame *frame)
+/* The innermost frame of *range* with its whole name. */
+static void whole_name(char *out, const struct vs_named_site *named, struct vs_frame_range range)
 {
-    const char *path = frame->file ? frame->file : frame->module ? frame->module : "";
-    const char *slash = strrchr(path, '/');
-    path = slash ? slash + 1 : path;
-    if (frame->line)
-        snprintf(out, 512, "%.200s (%.200s:%u)", frame->function, path, frame->line);
-    else
-        snprintf(out, 512, "%.200s%s%.200s%s", frame->function, *path ? " (" : "", path, *path ? ")" : "");
+    const struct vs_report_frame *frame = &named->site->frames[range.from];
+    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+    char place[300] = "";
+    if (frame->file && frame->line)
+        snprintf(place, sizeof place, " (%.250s:%u)", slash ? slash + 1 : frame->file, frame->line);
+    snprintf(out, VS_CHAIN_TEXT_MAX, "%.3500s%s", frame->function, place);
+    vs_text_clean(out);
 }
 
-char *vs_diff_moved(char *out, const struct vs_site_pair *pair)
+/* Whether two texts begin with the same name: the rest of a long one is left out, such as the
+ * arguments of a template. */
+static bool same_first_name(const char *a, const char *b)
 {
-    char a[512], b[512];
-    size_t i, j;
-    if (pair->a->site->line && pair->b->site->line) {
-        snprintf(out, VS_DIFF_LINE_MAX, "%.900s -> %.900s", pair->a->site->line, pair->b->site->line);
-        return vs_text_clean(out);
+    size_t n = strcspn(a, " ");
+    return strncmp(a, "…", strlen("…")) == 0 && strncmp(a, b, n + 1) == 0;
+}
+
+void vs_diff_moved(char *was, char *is, const struct vs_site_pair *pair, bool full)
+{
+    struct vs_frame_range a, b;
+    if (!full && !pair->a->site->line && !pair->b->site->line && vs_site_moved_frames(pair, &a, &b)) {
+        part_text(was, pair->a, a);
+        part_text(is, pair->b, b);
+        if (pair->move == VS_MOVE_FUNCTION && same_first_name(was, is)) {
+            whole_name(was, pair->a, a);
+            whole_name(is, pair->b, b);
+        }
+    } else {
+        vs_change_label_text(was, pair->a);
+        vs_change_label_text(is, pair->b);
     }
-    if (!vs_site_moved_frame(pair, &i, &j)) {
-        snprintf(out, VS_DIFF_LINE_MAX, "%.900s -> %.900s", pair->a->name, pair->b->name);
-        return vs_text_clean(out);
-    }
-    frame_text(a, &pair->a->site->frames[i]);
-    frame_text(b, &pair->b->site->frames[j]);
-    snprintf(out, VS_DIFF_LINE_MAX, "%s -> %s", a, b);
-    return vs_text_clean(out);
 }
 
 static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
@@ -242,7 +263,7 @@ static void capacity_note(char *out, const struct vs_report_device *a, const str
 {
     struct vs_size_pair sizes = vs_diff_sizes(a->total_bytes, b->total_bytes, false);
     snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 " differs: %.100s with %s in A, %.100s with %s in B; "
-             "libraries may choose other algorithms and workspaces", a->device, a->name ? a->name : "a GPU",
+             "libraries may choose other algorithms and workspaces; compare runs on one kind of device", a->device, a->name ? a->name : "a GPU",
              sizes.a, b->name ? b->name : "a GPU", sizes.b);
 }
 
@@ -253,10 +274,10 @@ static void partial_note(char *out, const struct vs_report *report, const char *
         snprintf(out, VS_DIFF_LINE_MAX, "%s: %s", whose, why);
     else if (report->has_end && report->end_reason == VS_END_COPY)
         snprintf(out, VS_DIFF_LINE_MAX, "%s is a copy made while the program ran: its figures are those up "
-                 "to then", whose);
+                 "to then; compare the finished trace", whose);
     else
-        snprintf(out, VS_DIFF_LINE_MAX, "%s is not complete (%.600s): its figures are those up to there",
-                 whose, report->condition_text);
+        snprintf(out, VS_DIFF_LINE_MAX, "%s is not complete (%.600s): its figures are those up to there; run "
+                 "the program to its end to compare the whole", whose, report->condition_text);
 }
 
 static void exit_note(char *out, const struct vs_compare_note *note, const char *whose)
@@ -269,6 +290,16 @@ static void exit_note(char *out, const struct vs_compare_note *note, const char 
     else
         snprintf(out, VS_DIFF_LINE_MAX, "%s exited with status %" PRIu64 ": it may not have done all its work",
                  whose, note->status);
+}
+
+static void stacks_note(char *out, const struct vs_compare_note *note, const char *whose)
+{
+    if (note->none)
+        snprintf(out, VS_DIFF_LINE_MAX, "%s was recorded without call stacks, so call sites are not compared; "
+                 "record it without --stacks=none", whose);
+    else
+        snprintf(out, VS_DIFF_LINE_MAX, "other frames of call stacks were recorded in A than in B: call sites may "
+                 "not match; record both with the same --stacks");
 }
 
 static void oom_note(char *out, const struct vs_report *report, const char *whose)
@@ -290,37 +321,47 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
     *out = 0;
     switch (note->doubt) {
     case VS_DOUBT_PROGRAM:
-        snprintf(out, VS_DIFF_LINE_MAX, "different %s: %.300s in A, %.300s in B",
+        snprintf(out, VS_DIFF_LINE_MAX, "different %s: %.300s in A, %.300s in B; if that is not intended, check "
+                 "the names of the traces",
                  strcmp(comparison->a->program, comparison->b->program) == 0 ? "ranks" : "programs",
                  comparison->a->process, comparison->b->process);
         break;
     case VS_DOUBT_DEVICES:
-        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared", whose,
-                 note->device);
+        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared; run both on the same "
+                 "devices to compare it", whose, note->device);
         break;
     case VS_DOUBT_CAPACITY:
         capacity_note(out, device_of(a, note->device), device_of(b, note->device));
         break;
     case VS_DOUBT_LEVEL:
         snprintf(out, VS_DIFF_LINE_MAX, "only %s has PyTorch's tensors on device %" PRIu64 ": allocated memory "
-                 "and call sites are not compared, reserved memory is", whose, note->device);
+                 "and call sites are not compared, reserved memory is; record both with the same options",
+                 whose, note->device);
         break;
     case VS_DOUBT_POLICY:
         snprintf(out, VS_DIFF_LINE_MAX, "different allocators: %.60s in A, %.60s in B; reserved memory and "
-                 "counts are not comparable", a->policy, b->policy);
+                 "counts are not comparable; record both with the same --allocator", a->policy, b->policy);
         break;
     case VS_DOUBT_SELECTED:
         snprintf(out, VS_DIFF_LINE_MAX, "%s: %s; peaks are exact, call sites are %s", whose,
                  vs_recording_partial(&report->recording)
                      ? vs_recording_partial_text(why, &report->recording)
                      : vs_recording_limit_text(why, &report->recording),
-                 comparison->sites_comparable ? "estimates or not complete" : "not compared");
+                 comparison->sites_comparable ? "estimates or not complete"
+                                              : "not compared; record both with the same options");
         break;
     case VS_DOUBT_PARTIAL: partial_note(out, report, whose); break;
     case VS_DOUBT_OOM: oom_note(out, report, whose); break;
     case VS_DOUBT_EXIT: exit_note(out, note, whose); break;
-    case VS_DOUBT_STACKS:
-        snprintf(out, VS_DIFF_LINE_MAX, "%s was recorded without call stacks: its call sites are unknown", whose);
+    case VS_DOUBT_STACKS: stacks_note(out, note, whose); break;
+    case VS_DOUBT_NAMES:
+        snprintf(out, VS_DIFF_LINE_MAX, "the call stacks of %s have no function names, so call sites are not "
+                 "compared; run vramscope symbolize %.400s on a machine with the program's files", whose,
+                 report->path);
+        break;
+    case VS_DOUBT_IMPORTED:
+        snprintf(out, VS_DIFF_LINE_MAX, "%s was imported: it has no kernels, copies and phases, and ends where the "
+                 "other tool wrote its file; record both with vramscope run to compare these", whose);
         break;
     default: break;
     }

@@ -18,7 +18,8 @@ char *vs_diff_headline(char *out, const struct vs_comparison *comparison);
 /* vs_diff_note: what keeps the runs from being compared, as a sentence. */
 char *vs_diff_note(char *out, const struct vs_comparison *comparison, const struct vs_compare_note *note);
 
-/* vs_diff_regression: "peak allocated of device 0: 1.53 GiB, 120.0 MiB more than A's 1.41 GiB". */
+/* vs_diff_regression: "device 0: peak allocated 1.53 GiB is 120.0 MiB more than 1.41 GiB (+8.3 %), at
+ * step 4 / backward". */
 char *vs_diff_regression(char *out, const struct vs_regression *regression);
 
 /* vs_diff_label: "peak allocated", "reserved" (*brief*), with the phase before it. */
@@ -39,11 +40,12 @@ bool vs_diff_small(uint64_t a, uint64_t b, uint64_t whole);
 /* vs_diff_count_label: "allocations of device memory", "kernel matmul". */
 char *vs_diff_count_label(char *out, const struct vs_compared_count *count);
 
-/* vs_diff_chain: the call chain of *named*, one of *all*, from the line on that tells it from the
- * others. *out* has VS_CHAIN_TEXT_MAX bytes. */
-char *vs_diff_chain(char *out, const struct vs_named_sites *all, const struct vs_named_site *named);
+/* vs_diff_moved: how the source of a pair differs: "forward (net.py:12)" and "forward (model.py:40)",
+ * only the frames that differ; both whole labels with *full*. Both have VS_CHAIN_TEXT_MAX bytes. */
+void vs_diff_moved(char *was, char *is, const struct vs_site_pair *pair, bool full);
 
-/* vs_diff_moved: "forward (net.py:12) -> forward (model.py:40)". */
-char *vs_diff_moved(char *out, const struct vs_site_pair *pair);
+/* vs_diff_more: the options of vramscope report that show more of a quantity of *report*. *out* has
+ * VS_DIFF_LINE_MAX bytes. */
+char *vs_diff_more(char *out, const struct vs_report *report, const struct vs_quantity *quantity);
 
 #endif

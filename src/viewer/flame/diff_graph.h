@@ -6,12 +6,13 @@
 
 #include <stdio.h>
 
+#include "analysis/compare/comparison.h"
 #include "base/vs_err.h"
-#include "trace/read/reader.h"
 
-/* vs_diff_graph_write: memory live at the peak of each device in both traces, by stack, as one SVG
- * file. Frames are the same by function and file, without lines. VS_ERR_IO if a write fails (errno has
- * the reason), VS_ERR_NOMEM. Cost: reads each trace twice. */
-enum vs_err vs_diff_graph_write(struct vs_reader *a, struct vs_reader *b, FILE *out) VS_MUST_CHECK;
+/* vs_diff_graph_write: memory live at the peak of each device in both runs, by stack, as one SVG file.
+ * Frames are the same by function and file, without lines; functions that were renamed by the
+ * comparison. VS_ERR_IO if a write fails (errno has the reason), VS_ERR_NOMEM. Cost: reads each trace
+ * twice. */
+enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out) VS_MUST_CHECK;
 
 #endif

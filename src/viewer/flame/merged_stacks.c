@@ -19,6 +19,13 @@ static uint64_t hash_frame(const char *name, const char *library)
     return vs_text_hash(vs_text_hash(VS_TEXT_HASH_START, name), library);
 }
 
+/* Of a frame of the user's; not 0. */
+static uint64_t key_of(const char *name)
+{
+    uint64_t key = hash_frame(name, "");
+    return key ? key : 1;
+}
+
 /* "forward (net.py)". */
 static void frame_name(char *out, const struct vs_named_frame *frame)
 {
@@ -30,11 +37,17 @@ static void frame_name(char *out, const struct vs_named_frame *frame)
         snprintf(out, TEXT_MAX, "%.1500s (%.500s)", frame->function, base);
 }
 
-/* The number of the frame, added when new. */
-static enum vs_err frame_of(struct vs_merged_stacks *out, const struct vs_named_frame *frame, uint32_t *number)
+/* The number of the frame of run *side*, added when new. */
+static enum vs_err frame_of(struct vs_merged_stacks *out, int side, const struct vs_named_frame *frame,
+                            uint32_t *number)
 {
     char name[TEXT_MAX];
     frame_name(name, frame);
+    const uint64_t *renamed = side ? vs_map_get(&out->renamed, key_of(name)) : NULL;
+    if (renamed) {
+        *number = (uint32_t)*renamed;
+        return VS_OK;
+    }
     uint64_t key = hash_frame(name, frame->library);
     const uint64_t *found;
     for (;; key++) {
@@ -77,11 +90,11 @@ static enum vs_err add_stack(struct vs_merged_stacks *out, int side, uint32_t ro
     return err;
 }
 
-static enum vs_err label_of(struct vs_merged_stacks *out, const char *text, uint32_t *frame)
+static enum vs_err label_of(struct vs_merged_stacks *out, int side, const char *text, uint32_t *frame)
 {
     const struct vs_named_frame label = {.name = text, .function = "", .library = "",
                                          .owner = VS_OWNER_NONE};
-    return frame_of(out, &label, frame);
+    return frame_of(out, side, &label, frame);
 }
 
 static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
@@ -92,21 +105,63 @@ static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_
     struct vs_named_stack stack;
     enum vs_err err = VS_OK;
     if (several) {
-        err = label_of(out, vs_stack_source_device(device, label), &frame);
+        err = label_of(out, side, vs_stack_source_device(device, label), &frame);
         if (!err)
             err = vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0, &root);
     }
     for (size_t i = 0; !err && i < device->count; i++) {
         err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
         for (size_t k = 0; !err && k < stack.count; k++)
-            err = frame_of(out, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
+            err = frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
         if (!err)
             err = add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
     }
     if (err || !device->unrecorded_bytes)
         return err;
-    err = label_of(out, "allocations not recorded one by one", &frame);
+    err = label_of(out, side, "allocations not recorded one by one", &frame);
     return err ? err : add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
+}
+
+/* The names of all frames of *source*, in *names*. */
+static enum vs_err gather_names(struct vs_stack_source *source, struct vs_map *names)
+{
+    enum vs_err err = VS_OK;
+    for (size_t d = 0; d < source->sums.count; d++) {
+        const struct vs_stack_device *device = &source->sums.devices[d];
+        struct vs_named_stack stack;
+        for (size_t i = 0; !err && i < device->count; i++)
+            err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
+    }
+    for (size_t i = 0; !err && i < vs_stack_names_count(source->names); i++) {
+        char name[TEXT_MAX];
+        frame_name(name, vs_stack_names_frame(source->names, (uint32_t)i));
+        err = vs_map_put(names, key_of(name), 1);
+    }
+    return err;
+}
+
+/* Frames of a, which are all known, that b has under another name only. */
+static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_source *b,
+                                 const struct vs_renamed_frame *renamed, size_t count)
+{
+    struct vs_map names = {0};
+    enum vs_err err = count ? gather_names(b, &names) : VS_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        char text[2 * TEXT_MAX + 8];
+        uint64_t was = key_of(renamed[i].was), is = key_of(renamed[i].is);
+        const uint64_t *frame = vs_map_get(&out->by_text, was);
+        if (!frame || vs_map_get(&names, was) || vs_map_get(&out->by_text, is) || vs_map_get(&out->renamed, is))
+            continue;
+        struct vs_merged_frame *known = &out->frames[*frame];
+        err = vs_map_put(&out->renamed, is, *frame);
+        if (err || strstr(known->name, " -> "))
+            continue;
+        snprintf(text, sizeof text, "%s -> %s", renamed[i].was, renamed[i].is);
+        known->name = vs_text_copy(&out->memory, text);
+        err = known->name ? VS_OK : VS_ERR_NOMEM;
+    }
+    vs_map_free(&names);
+    return err;
 }
 
 /* A node's number is above its parent's. */
@@ -123,7 +178,8 @@ static void sum_up(struct vs_merged_stacks *out)
 }
 
 enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
-                                  struct vs_stack_source *b)
+                                  struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
+                                  size_t count)
 {
     struct vs_stack_source *sources[] = {a, b};
     *out = (struct vs_merged_stacks){0};
@@ -131,9 +187,12 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
                    (a->sums.count && b->sums.count &&
                     a->sums.devices[0].device != b->sums.devices[0].device);
     enum vs_err err = vs_call_tree_open(&out->tree);
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; !err && side < 2; side++) {
+        if (side)
+            err = match_renamed(out, b, renamed, count);
         for (size_t i = 0; !err && i < sources[side]->sums.count; i++)
             err = add_device(out, side, sources[side], &sources[side]->sums.devices[i], several);
+    }
     for (int side = 0; !err && side < 2; side++) /* also of a tree without stacks */
         err = vs_vec_grow(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
     if (err)
@@ -149,6 +208,7 @@ void vs_merged_stacks_close(struct vs_merged_stacks *stacks)
     free(stacks->bytes[1]);
     free(stacks->frames);
     vs_map_free(&stacks->by_text);
+    vs_map_free(&stacks->renamed);
     vs_arena_free_all(&stacks->memory);
     *stacks = (struct vs_merged_stacks){0};
 }

@@ -5,6 +5,7 @@
 #ifndef VS_MERGED_STACKS_H
 #define VS_MERGED_STACKS_H
 
+#include "analysis/compare/renamed_frames.h"
 #include "base/vs_arena.h"
 #include "viewer/flame/stack_source.h"
 
@@ -21,13 +22,16 @@ struct vs_merged_stacks {
     size_t frame_count, frame_capacity;
     size_t capacity[2];
     struct vs_map by_text; /* hash of the name -> frame */
+    struct vs_map renamed; /* hash of a name in b -> frame that has another name in a */
     struct vs_arena memory;
 };
 
 /* vs_merged_stacks_open: heaviest siblings first. With several devices each is a child of the root.
- * VS_ERR_NOMEM. Ownership: vs_merged_stacks_close, also after an error. */
+ * *renamed*: *count* frames of a that are one with a frame of b, "forward (net.c) -> forward_pass
+ * (net.c)", unless b also has the former. VS_ERR_NOMEM. Ownership: vs_merged_stacks_close, also after an error. */
 enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
-                                  struct vs_stack_source *b) VS_MUST_CHECK;
+                                  struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
+                                  size_t count) VS_MUST_CHECK;
 
 void vs_merged_stacks_close(struct vs_merged_stacks *stacks);
 

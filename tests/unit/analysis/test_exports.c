@@ -146,7 +146,10 @@ static void names_in_the_flame_graph_of_two_runs_are_inert(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(vs_reader_open(b.path, &readers[i], why), VS_OK);
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(vs_diff_graph_write(readers[0], readers[1], out), VS_OK);
+    struct vs_measured runs[] = {{.reader = readers[0], .process = "train"}, {.reader = readers[1], .process = "train"}};
+    struct vs_comparison comparison = {.a = &runs[0], .b = &runs[1]};
+    assert_int_equal(vs_diff_graph_write(&comparison, out), VS_OK);
+    vs_comparison_free(&comparison);
     fclose(out);
     assert_plain(text);
     assert_int_equal(occurrences(text, "<script"), 2);

@@ -10,10 +10,11 @@
 
 #include <cmocka.h>
 
-#include "analysis/compare/site_changes.h"
+#include "analysis/compare/change_labels.h"
+#include "analysis/compare/site_moves.h"
 
 #define SITES_MAX 8
-#define FRAMES_MAX 4
+#define FRAMES_MAX 8
 
 /* A list of sites: each is a chain of frames "function file line", the innermost first. */
 struct list {
@@ -129,7 +130,7 @@ static void a_renamed_or_moved_function_is_moved(void **state)
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
-    size_t i, j;
+    struct vs_frame_range x, y;
     two_frames(&a, 1000, "forward", "/src/net.c", 10);
     two_frames(&a, 2000, "load_weights", "/src/net.c", 20);
     two_frames(&b, 1000, "forward", "/src/layers.c", 44);      /* another file */
@@ -138,9 +139,9 @@ static void a_renamed_or_moved_function_is_moved(void **state)
     assert_int_equal(changes.of[VS_SITE_MOVED], 2);
     assert_int_equal(changes.count, 2);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
-    assert_true(vs_site_moved_frame(&changes.items[0], &i, &j));
-    assert_string_equal(changes.items[0].a->site->frames[i].function, "load_weights");
-    assert_string_equal(changes.items[0].b->site->frames[j].function, "read_checkpoint");
+    assert_true(vs_site_moved_frames(&changes.items[0], &x, &y));
+    assert_string_equal(changes.items[0].a->site->frames[x.from].function, "load_weights");
+    assert_string_equal(changes.items[0].b->site->frames[y.from].function, "read_checkpoint");
     assert_int_equal(changes.items[1].move, VS_MOVE_FILE);
     vs_arena_free_all(&memory);
 }
@@ -175,6 +176,44 @@ static void a_renamed_function_that_grew_is_grown(void **state)
     assert_int_equal(changes.of[VS_SITE_GROWN], 1);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
     assert_int_equal(changes.items[0].delta, 700);
+    vs_arena_free_all(&memory);
+}
+
+/* A site of one size shows that a function has another name, so that the others of it are not new. */
+static void a_rename_of_one_site_holds_for_the_others(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    two_frames(&a, 1000, "train", "/src/net.c", 10);
+    two_frames(&a, 2000, "train", "/src/net.c", 20);
+    two_frames(&b, 1000, "main_loop", "/src/net.c", 10);
+    two_frames(&b, 6000, "main_loop", "/src/net.c", 20);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 1);
+    assert_int_equal(changes.of[VS_SITE_GROWN], 1);
+    assert_int_equal(changes.items[0].delta, 4000);
+    vs_arena_free_all(&memory);
+}
+
+/* Sites of different functions with nearly the same callers are not one that grew. */
+static void equal_callers_alone_are_not_a_match(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    for (int i = 0; i < 2; i++) {
+        struct vs_report_site *site = add(i ? &b : &a, i ? 900 : 100, 1);
+        frame(site, i ? "attention_forward" : "head_forward", "/src/net.c", 30);
+        static const char *const callers[] = {"run_part", "run_step", "run_epoch", "run", "main"};
+        for (unsigned k = 0; k < 5; k++)
+            frame(site, callers[k], "/src/main.c", 40 + k);
+    }
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_NEW], 1);
+    assert_int_equal(changes.of[VS_SITE_GONE], 1);
     vs_arena_free_all(&memory);
 }
 
@@ -256,6 +295,123 @@ static void an_edited_line_is_the_same_site(void **state)
     vs_arena_free_all(&memory);
 }
 
+static void wrapped(struct list *l, uint64_t bytes, const char *file, const char *caller, unsigned line)
+{
+    struct vs_report_site *site = add(l, bytes, 1);
+    frame(site, "make_buffer", file, 9);
+    if (strcmp(caller, "main") != 0)
+        frame(site, caller, file, line);
+    frame(site, "main", file, strcmp(caller, "main") == 0 ? line : 90);
+}
+
+static void no_two_labels_are_the_same(const struct vs_named_sites *sites)
+{
+    char x[VS_CHAIN_TEXT_MAX], y[VS_CHAIN_TEXT_MAX];
+    for (size_t i = 0; i < sites->count; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(vs_change_label_text(x, &sites->items[i]),
+                                    vs_change_label_text(y, &sites->items[k]));
+}
+
+/* All call sites have the same innermost frame. */
+static void a_rename_behind_an_allocation_function_is_shown(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct vs_frame_range x, y;
+    struct list a = {0}, b = {0};
+    wrapped(&a, 48, "/src/gate.c", "main", 34);
+    wrapped(&a, 16, "/src/gate.c", "forward", 18);
+    wrapped(&a, 16, "/src/gate.c", "forward", 25);
+    wrapped(&b, 48, "/src/gate2.c", "main", 36);
+    wrapped(&b, 16, "/src/gate2.c", "forward_pass", 20);
+    wrapped(&b, 16, "/src/gate2.c", "forward_pass", 27);
+    match(&memory, &a, &b, &changes);
+    no_two_labels_are_the_same(&changes.a);
+    no_two_labels_are_the_same(&changes.b);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct vs_site_pair *pair = &changes.items[i];
+        const struct vs_report_frame *was = pair->a->site->frames, *is = pair->b->site->frames;
+        assert_true(vs_site_moved_frames(pair, &x, &y));
+        assert_int_equal(x.from, x.to);
+        assert_string_equal(was[x.from].function, i < 2 ? "forward" : "main");
+        assert_string_equal(is[y.from].function, i < 2 ? "forward_pass" : "main");
+        assert_int_equal(is[y.from].line, was[x.from].line + 2);
+    }
+    vs_arena_free_all(&memory);
+}
+
+/* A part of a function became one of its own: the line of the former is where it is called now. */
+static void an_extracted_function_is_shown_with_its_caller(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct vs_frame_range x, y;
+    struct list a = {0}, b = {0};
+    wrapped(&a, 16, "/src/net.c", "mlp", 27);
+    struct vs_report_site *site = add(&b, 16, 1);
+    frame(site, "make_buffer", "/src/net.c", 9);
+    frame(site, "mlp_up", "/src/net.c", 21);
+    frame(site, "mlp", "/src/net.c", 23);
+    frame(site, "main", "/src/net.c", 90);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 1);
+    assert_true(vs_site_moved_frames(&changes.items[0], &x, &y));
+    assert_int_equal(x.from, 1);
+    assert_int_equal(x.to, 1);
+    assert_int_equal(y.from, 1);
+    assert_int_equal(y.to, 2);
+    vs_arena_free_all(&memory);
+}
+
+/* The depths of a recursion differ in how often the function called itself, below the first frames. */
+static void the_depths_of_a_recursion_have_different_labels(void **state)
+{
+    (void)state;
+    char text[VS_CHAIN_TEXT_MAX];
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    for (unsigned depth = 0; depth < 6; depth++) {
+        struct vs_report_site *site = add(&a, 16, 1);
+        frame(site, "visit", "/src/tree.c", 33);
+        for (unsigned i = 0; i < depth; i++)
+            frame(site, "visit", "/src/tree.c", 35);
+        frame(site, "main", "/src/tree.c", 90);
+    }
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.a.count, 6);
+    no_two_labels_are_the_same(&changes.a);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(vs_culprit_of(&changes.a.items[i]).line, 33);
+    size_t deepest = 0;
+    while (changes.a.items[deepest].site->frame_count != 7)
+        deepest++;
+    assert_string_equal(vs_change_label_text(text, &changes.a.items[deepest]),
+                        "visit (tree.c:33) < visit:35 x 5 < main:90");
+    vs_arena_free_all(&memory);
+}
+
+/* Names that are cut off in reports: only a number is left to tell such sites apart. */
+static void sites_that_read_the_same_are_numbered(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    struct vs_report_site *site = add(&a, 16, 1);
+    frame(site, "forward", "/src/a/net.c", 9);
+    site = add(&a, 32, 1);
+    frame(site, "forward.part.0", "/src/b/net.c", 9);
+    site->api = "cudaMallocAsync";
+    match(&memory, &a, &b, &changes);
+    no_two_labels_are_the_same(&changes.a);
+    vs_arena_free_all(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,10 +421,16 @@ int main(void)
         cmocka_unit_test(a_renamed_or_moved_function_is_moved),
         cmocka_unit_test(a_call_through_another_function_is_moved),
         cmocka_unit_test(a_renamed_function_that_grew_is_grown),
+        cmocka_unit_test(a_rename_of_one_site_holds_for_the_others),
+        cmocka_unit_test(equal_callers_alone_are_not_a_match),
         cmocka_unit_test(equal_sizes_alone_are_not_a_match),
         cmocka_unit_test(an_inserted_allocation_is_the_new_one),
         cmocka_unit_test(equal_lines_are_the_same_sites),
         cmocka_unit_test(an_edited_line_is_the_same_site),
+        cmocka_unit_test(a_rename_behind_an_allocation_function_is_shown),
+        cmocka_unit_test(an_extracted_function_is_shown_with_its_caller),
+        cmocka_unit_test(the_depths_of_a_recursion_have_different_labels),
+        cmocka_unit_test(sites_that_read_the_same_are_numbered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

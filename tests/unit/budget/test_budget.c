@@ -405,6 +405,28 @@ static void an_inserted_line_is_new_and_its_neighbours_are_not(void **state)
     vs_arena_free_all(&memory);
 }
 
+/* The bytes of a site that is gone, and a function or file of its name: it was renamed. */
+static void a_renamed_site_is_not_new(void **state)
+{
+    (void)state;
+    static const struct vs_report_site site = {.api = "cudaMalloc"};
+    struct vs_named_site before[] = {
+        {.name = "decode (video.c) < main (main.c)", .bytes = 700, .count = 1, .site = &site},
+        {.name = "forward (net.c) < main", .bytes = 300, .count = 2, .site = &site},
+        {.name = "read_weights (net.c) < main", .bytes = 500, .count = 1, .site = &site},
+    };
+    struct vs_named_site now[] = {
+        {.name = "forward (layers.c) < main (main.c)", .bytes = 300, .count = 2, .site = &site},
+        {.name = "keep_history (debug.c) < main (main.c)", .bytes = 700, .count = 1, .site = &site},
+        {.name = "load_checkpoint (net.c) < main", .bytes = 500, .count = 1, .site = &site},
+    };
+    struct vs_named_sites b = {before, 3}, n = {now, 3};
+    struct vs_culprit out[5];
+    assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
+    assert_int_equal(out[0].change, VS_CHANGE_NEW);
+    assert_int_equal(out[0].delta, 700);
+}
+
 /* Only the number of a line is left out of a name. */
 static void names_of_call_sites_keep_all_but_the_line(void **state)
 {
@@ -457,6 +479,7 @@ int main(void)
         cmocka_unit_test(baselines_are_read_as_they_were_written),
         cmocka_unit_test(unusable_baselines_are_named),
         cmocka_unit_test(an_inserted_line_is_new_and_its_neighbours_are_not),
+        cmocka_unit_test(a_renamed_site_is_not_new),
         cmocka_unit_test(names_of_call_sites_keep_all_but_the_line),
         cmocka_unit_test(keys_reject_other_values),
     };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. In round k all sites that are still open are counted by a hash of their innermost k
+ * frames, so that the cost does not depend on the number of pairs of sites: a site that shares its
+ * frames with no other is closed, the others go on with the next frame outwards. */
+#include "analysis/budget/telling_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_map.h"
+
+#define CALLS_ITSELF (UINT64_C(1) << 63) /* beside the number of sites: the function does in one of them */
+
+struct open_site {
+    struct vs_named_site *named;
+    uint64_t hash; /* of the frames up to named->frame; never 0 */
+};
+
+size_t vs_user_frame(const struct vs_report_site *site, size_t i)
+{
+    while (i < site->frame_count && site->folds && site->frames[i].library)
+        i++;
+    return i;
+}
+
+/* By its line; without one by its function. Instances of one template are one function of the source. */
+static uint64_t add_frame(uint64_t hash, const struct vs_report_frame *frame)
+{
+    const char *name = frame->file && frame->line ? frame->file : frame->function;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3); /* FNV-1a */
+    hash = (hash ^ frame->line) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+    return hash ? hash : 1;
+}
+
+/* Whether the function of frame *i* is further outwards in the stack again. */
+static bool calls_itself(const struct vs_report_site *site, size_t i)
+{
+    for (size_t k = i + 1; k < site->frame_count; k++)
+        if (strcmp(site->frames[k].function, site->frames[i].function) == 0)
+            return true;
+    return false;
+}
+
+/* Opens the sites that have frames. Returns how many. */
+static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        struct vs_named_site *named = &sites->items[i];
+        const struct vs_report_site *site = named->site;
+        size_t frame = site->line ? site->frame_count : vs_user_frame(site, site->wrappers);
+        named->frame = 0;
+        if (frame >= site->frame_count)
+            continue;
+        named->frame = frame;
+        open[count++] = (struct open_site){named, add_frame(1, &site->frames[frame])};
+    }
+    return count;
+}
+
+/* Counts the open sites by the hash of their frames. */
+static enum vs_err count_sites(const struct open_site *open, size_t count, struct vs_map *sharing)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        const uint64_t *before = vs_map_get(sharing, open[i].hash);
+        uint64_t sites = before ? *before : 0;
+        if (calls_itself(open[i].named->site, open[i].named->frame))
+            sites |= CALLS_ITSELF;
+        err = vs_map_put(sharing, open[i].hash, sites + 1);
+    }
+    return err;
+}
+
+/* Closes the sites whose frame tells them apart. Returns how many are left, at the front. */
+static size_t close_sites(struct open_site *open, size_t count, const struct vs_map *sharing)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_named_site *named = open[i].named;
+        const struct vs_report_site *site = named->site;
+        size_t next = vs_user_frame(site, named->frame + 1);
+        uint64_t sites = *vs_map_get(sharing, open[i].hash);
+        if (sites == 1 || sites & CALLS_ITSELF || next >= site->frame_count || !site->frames[next].line)
+            continue;
+        named->frame = next;
+        open[left++] = (struct open_site){named, add_frame(open[i].hash, &site->frames[next])};
+    }
+    return left;
+}
+
+enum vs_err vs_telling_frames(struct vs_named_sites *sites)
+{
+    struct open_site *open = calloc(sites->count + 1, sizeof *open);
+    enum vs_err err = open ? VS_OK : VS_ERR_NOMEM;
+    size_t count = err ? 0 : open_sites(sites, open);
+    while (!err && count) {
+        struct vs_map sharing = {0};
+        err = count_sites(open, count, &sharing);
+        if (!err)
+            count = close_sites(open, count, &sharing);
+        vs_map_free(&sharing);
+    }
+    free(open);
+    return err;
+}

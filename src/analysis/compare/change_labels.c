@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. All labels begin short; those whose text is another site's as well get more frames,
+ * at last the inner ones that reports leave out. Sites that even read the same then are numbered. */
+#include "analysis/compare/change_labels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_map.h"
+
+#define ALL_FRAMES 128
+
+/* How many frames a label has, and how many of them are inside of the one that tells sites apart. */
+static const struct label_level {
+    unsigned inner, frames;
+} levels[] = {{0, 3}, {1, 3}, {2, 4}, {3, 6}, {4, 12}, {ALL_FRAMES, ALL_FRAMES}};
+#define LEVELS (sizeof levels / sizeof *levels)
+
+/* At the last level also with the frames that reports leave out. */
+static void set_level(struct vs_named_site *named, size_t level)
+{
+    const struct vs_report_site *site = named->site;
+    size_t from = named->frame, least = level + 1 < LEVELS ? site->wrappers : 0;
+    unsigned inner = 0;
+    for (size_t i = named->frame; i-- > least && inner < levels[level].inner;) {
+        if (site->folds && site->frames[i].library)
+            continue;
+        from = i;
+        inner++;
+    }
+    named->label = (struct vs_site_label){.from = from, .frames = levels[level].frames};
+}
+
+char *vs_change_label_text(char *out, const struct vs_named_site *named)
+{
+    struct vs_report_site site = *named->site;
+    site.wrappers = named->label.from;
+    vs_text_site(out, &site, named->label.frames);
+    size_t n = strlen(out);
+    if (named->label.number)
+        snprintf(out + n, VS_CHAIN_TEXT_MAX - n, " (no. %u of this name)", named->label.number);
+    return out;
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+/* Counts the texts of the *count* sites of *list*; *hashes* receives theirs. */
+static enum vs_err count_texts(struct vs_named_site *const *list, size_t count, uint64_t *hashes,
+                               struct vs_map *texts)
+{
+    char text[VS_CHAIN_TEXT_MAX];
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        hashes[i] = hash_of(vs_change_label_text(text, list[i]));
+        const uint64_t *before = vs_map_get(texts, hashes[i]);
+        err = vs_map_put(texts, hashes[i], before ? *before + 1 : 1);
+    }
+    return err;
+}
+
+/* Gives the sites whose text is not theirs alone the label of *level*, and moves them to the front.
+ * Returns how many. */
+static size_t lengthen(struct vs_named_site **list, size_t count, const uint64_t *hashes,
+                       const struct vs_map *texts, size_t level)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (*vs_map_get(texts, hashes[i]) == 1)
+            continue;
+        set_level(list[i], level);
+        list[left++] = list[i];
+    }
+    return left;
+}
+
+/* The last resort: *texts* counts down. */
+static void number_equals(struct vs_named_site *const *list, size_t count, const uint64_t *hashes,
+                          struct vs_map *texts)
+{
+    for (size_t i = count; i-- > 0;) {
+        uint64_t *left = vs_map_get(texts, hashes[i]);
+        list[i]->label.number = *left > 1 ? (unsigned)*left : 0;
+        --*left;
+    }
+}
+
+enum vs_err vs_change_labels(struct vs_named_sites *sites)
+{
+    struct vs_named_site **list = calloc(sites->count + 1, sizeof *list);
+    uint64_t *hashes = calloc(sites->count + 1, sizeof *hashes);
+    size_t count = sites->count;
+    enum vs_err err = list && hashes ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < count; i++) {
+        list[i] = &sites->items[i];
+        set_level(list[i], 0);
+    }
+    for (size_t level = 1; !err && count && level <= LEVELS; level++) {
+        struct vs_map texts = {0};
+        err = count_texts(list, count, hashes, &texts);
+        if (!err && level < LEVELS)
+            count = lengthen(list, count, hashes, &texts, level);
+        else if (!err)
+            number_equals(list, count, hashes, &texts);
+        vs_map_free(&texts);
+    }
+    free(list);
+    free(hashes);
+    return err;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Both stacks are compared from the inside and from the outside; what is left between is
+ * the change. */
+#include "analysis/compare/site_moves.h"
+
+#include <string.h>
+
+#include "analysis/compare/site_similar.h"
+
+const char *vs_site_move_name(enum vs_site_move move)
+{
+    static const char *const names[] = {NULL, "line", "file", "function"};
+    return names[move];
+}
+
+/* The user's frames of both stacks of a pair, innermost first. */
+struct both_stacks {
+    const struct vs_report_site *a, *b;
+    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES], n, m;
+};
+
+static bool differs(const struct both_stacks *s, size_t i, enum vs_site_move move)
+{
+    const struct vs_report_frame *p = &s->a->frames[s->x[i]], *q = &s->b->frames[s->y[i]];
+    return !vs_same_function(p, q) || !vs_same_file(p, q) || (move == VS_MOVE_LINE && p->line != q->line);
+}
+
+/* Functions have other names, or are called through others. */
+static void renamed(const struct both_stacks *s, size_t inner, struct vs_frame_range *a, struct vs_frame_range *b)
+{
+    size_t outer = 0;
+    while (outer < s->n - inner && outer < s->m - inner &&
+           vs_same_function(&s->a->frames[s->x[s->n - 1 - outer]], &s->b->frames[s->y[s->m - 1 - outer]]))
+        outer++;
+    bool alone = outer == s->n - inner || outer == s->m - inner;
+    size_t more_out = alone && outer ? 1 : 0, more_in = alone && !outer && inner ? 1 : 0;
+    *a = (struct vs_frame_range){s->x[inner - more_in], s->x[s->n - 1 - outer + more_out]};
+    *b = (struct vs_frame_range){s->y[inner - more_in], s->y[s->m - 1 - outer + more_out]};
+}
+
+bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range *a, struct vs_frame_range *b)
+{
+    struct both_stacks s = {.a = pair->a->site, .b = pair->b->site};
+    size_t inner = 0, at = 0, telling = 0;
+    s.n = vs_site_frames(s.a, s.x);
+    s.m = vs_site_frames(s.b, s.y);
+    if (!s.n || !s.m)
+        return false;
+    while (inner < s.n && inner < s.m &&
+           vs_same_function(&s.a->frames[s.x[inner]], &s.b->frames[s.y[inner]]))
+        inner++;
+    if (inner < s.n || inner < s.m) {
+        renamed(&s, inner, a, b);
+        return true;
+    }
+    while (telling < s.n - 1 && s.y[telling] != pair->b->frame)
+        telling++;
+    while (at < s.n && !differs(&s, at, pair->move))
+        at++;
+    if (s.y[telling] == pair->b->frame && differs(&s, telling, pair->move))
+        at = telling;
+    if (at == s.n)
+        return false;
+    *a = (struct vs_frame_range){s.x[at], s.x[at]};
+    *b = (struct vs_frame_range){s.y[at], s.y[at]};
+    return true;
+}
+
+enum vs_site_move vs_site_move_of(const struct vs_named_site *na, const struct vs_named_site *nb)
+{
+    const struct vs_report_site *a = na->site, *b = nb->site;
+    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
+    size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);
+    enum vs_site_move move = n == m ? VS_MOVE_NONE : VS_MOVE_FUNCTION;
+    if (a->line && b->line && strcmp(na->name, nb->name) != 0)
+        return VS_MOVE_FUNCTION; /* another text of the line */
+    if (a->line && b->line)
+        return a->line_number == b->line_number ? VS_MOVE_NONE : VS_MOVE_LINE;
+    for (size_t i = 0; i < n && i < m && move != VS_MOVE_FUNCTION; i++) {
+        const struct vs_report_frame *p = &a->frames[x[i]], *q = &b->frames[y[i]];
+        if (!vs_same_function(p, q))
+            move = VS_MOVE_FUNCTION;
+        else if (!vs_same_file(p, q))
+            move = VS_MOVE_FILE;
+        else if (p->line != q->line && move == VS_MOVE_NONE)
+            move = VS_MOVE_LINE;
+    }
+    return move;
+}

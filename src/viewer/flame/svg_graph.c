@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The file refers to no other: frames that are wide enough are plain elements, which an
+ * image viewer shows, and all frames are data, from which the script draws them anew. */
+#include "viewer/flame/svg_graph.h"
+
+#include <stdlib.h>
+
+#include "viewer/flame/svg_text.h"
+
+extern const char vs_flame_script[], vs_flame_style[]; /* by cmake/embed_text.cmake */
+
+#define WIDTH 1200.0
+#define EDGE ((double)VS_SVG_EDGE)
+#define TOP 92
+#define ROW 21
+#define NARROWEST 0.7 /* pixels of a frame without the script */
+#define CHARACTER 6.1 /* of a letter, on average */
+
+void vs_svg_legend(FILE *out, double x, const char *color, const char *text)
+{
+    fprintf(out, "<rect x=\"%.0f\" y=\"66\" width=\"12\" height=\"12\"%s fill=\"%s\"/>", EDGE + x,
+            text ? " rx=\"2\"" : "", color);
+    if (text)
+        fprintf(out, "<text x=\"%.0f\" y=\"76\">%s</text>", EDGE + x + 18, text);
+}
+
+static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t node, size_t depth, double x,
+                      double width)
+{
+    const char *name = node ? content->name(content->of, node) : "all";
+    const char *color = content->color(content->of, node);
+    size_t room = width > 8 + 3 * CHARACTER ? (size_t)((width - 8) / CHARACTER) : 0;
+    fprintf(out, "<g class=\"frame%s\"><title>", color ? "" : " rest");
+    vs_svg_text(out, name, VS_SVG_NAME_MAX);
+    fputs(": ", out);
+    content->put_values(content->of, node, out);
+    fprintf(out, "</title><rect x=\"%.2f\" y=\"%zu\" width=\"%.2f\" height=\"%d\"", x, TOP + depth * ROW, width,
+            ROW - 1);
+    if (color)
+        fprintf(out, " fill=\"%s\"", color);
+    fputs("/>", out);
+    if (room) {
+        fprintf(out, "<text x=\"%.2f\" y=\"%.1f\">", x + 4, (double)(TOP + depth * ROW) + 14.5);
+        vs_svg_text(out, name, room);
+        fputs("</text>", out);
+    }
+    fputs("</g>\n", out);
+}
+
+/* Draws what is wide enough; *rows* receives the number of rows. With *drawn* false only counts. A
+ * frame's place follows from its caller's, and from its elder siblings'. */
+static enum vs_err put_frames(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out,
+                              bool drawn, size_t *rows)
+{
+    struct frame_place {
+        double width, next; /* next: where its next child begins */
+    } *at = calloc(tree->count, sizeof *at);
+    size_t depth = 0;
+    if (!at)
+        return VS_ERR_NOMEM;
+    uint64_t whole = content->value(content->of, 0);
+    *rows = 1;
+    at[0] = (struct frame_place){WIDTH - 2 * EDGE, EDGE};
+    if (drawn)
+        put_frame(content, out, 0, 0, EDGE, at[0].width);
+    for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;) {
+        struct frame_place *above = &at[tree->nodes[n].parent];
+        double x = above->next;
+        double width = whole ? at[0].width * (double)content->value(content->of, n) / (double)whole : 0;
+        at[n] = (struct frame_place){width, x};
+        above->next += width;
+        if (width < NARROWEST)
+            continue;
+        *rows = depth + 1 > *rows ? depth + 1 : *rows;
+        if (drawn)
+            put_frame(content, out, n, depth, x, width);
+    }
+    free(at);
+    return VS_OK;
+}
+
+static void put_head(const struct vs_svg_content *content, FILE *out, size_t rows)
+{
+    double height = TOP + (double)rows * ROW + 34;
+    fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+            "viewBox=\"0 0 %.0f %.0f\">\n<title>", WIDTH, height, WIDTH, height);
+    content->put_title(content->of, out);
+    fprintf(out, "</title>\n<style>\n%s</style>\n"
+            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
+            "<text class=\"title\" x=\"%.0f\" y=\"28\">", vs_flame_style, EDGE);
+    content->put_title(content->of, out);
+    fprintf(out, "</text>\n<text class=\"note\" x=\"%.0f\" y=\"47\">", EDGE);
+    content->put_note(content->of, out);
+    fputs("</text>\n<g id=\"legend\" class=\"legend\">", out);
+    content->put_legend(content->of, out);
+    fputs("</g>\n<g id=\"frames\">\n", out);
+}
+
+enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
+{
+    size_t rows = 1;
+    enum vs_err err = put_frames(content, tree, out, false, &rows);
+    if (err)
+        return err;
+    put_head(content, out, rows);
+    err = put_frames(content, tree, out, true, &rows);
+    fprintf(out, "</g>\n<text id=\"foot\" class=\"note\" x=\"%.0f\" y=\"%zu\"></text>\n"
+            "<script type=\"application/json\" id=\"data\">", EDGE, TOP + rows * ROW + 20);
+    if (!err)
+        err = content->put_data(content->of, out);
+    fprintf(out, "</script>\n<script><![CDATA[\n%s]]></script>\n</svg>\n", vs_flame_script);
+    return err;
+}
