@@ -199,6 +199,42 @@ static void match_by_name(struct culprit_match *match, enum vs_metric metric)
     }
 }
 
+/* The character after *text*, and after the template arguments that begin there. */
+static const char *after_arguments(const char *text)
+{
+    size_t depth = 0;
+    do {
+        depth += *text == '<';
+        depth -= *text == '>';
+    } while (*++text && depth);
+    return text;
+}
+
+/* Whether the names differ only in arguments of templates. " < " stands between two frames. */
+static bool same_template(const char *a, const char *b)
+{
+    bool differ = false;
+    while (*a && *a == *b) {
+        bool arguments = *a == '<' && a[1] != ' ';
+        const char *end_a = arguments ? after_arguments(a) : a + 1, *end_b = arguments ? after_arguments(b) : b + 1;
+        differ |= arguments && (end_a - a != end_b - b || memcmp(a, b, (size_t)(end_a - a)) != 0);
+        a = end_a;
+        b = end_b;
+    }
+    return differ && !*a && !*b;
+}
+
+/* A template with another argument is the site that it was. */
+static void match_by_template(struct culprit_match *match)
+{
+    for (size_t i = 0; i < match->now->count; i++)
+        for (size_t k = 0; !match->partner[i] && k < match->before->count; k++)
+            if (!match->taken[k] && same_template(match->now->items[i].name, match->before->items[k].name)) {
+                match->partner[i] = k + 1;
+                match->taken[k] = true;
+            }
+}
+
 /* The length of *name* without its outermost frame, which nearly all sites have; all of a single one. */
 static size_t inner_length(const char *name)
 {
@@ -322,6 +358,7 @@ size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites
     size_t count = 0;
     if (match.partner && match.taken) {
         match_by_name(&match, metric);
+        match_by_template(&match);
         if (match_by_size(&match) == VS_OK)
             count = grown(&match, metric, new_min, out, max);
     }

@@ -267,6 +267,81 @@ static void without_sites_of_a_phase_nothing_is_new(void **state)
     end(&after);
 }
 
+/* A list of sites of one function, by their lines. */
+struct lines {
+    struct vs_report_frame frames[4];
+    struct vs_report_site items[4];
+    struct vs_report_sites sites;
+};
+
+static void line(struct lines *l, const char *function, unsigned number, uint64_t bytes, uint64_t count)
+{
+    size_t n = l->sites.count++;
+    l->frames[n] = (struct vs_report_frame){.function = function, .file = "/src/a.cu", .module = "a", .line = number};
+    l->items[n] = (struct vs_report_site){.frames = &l->frames[n], .frame_count = 1, .api = "", .bytes = bytes,
+                                          .count = count, .stacks = 1};
+    l->sites.items = l->items;
+}
+
+static size_t changes_of(const struct lines *before, const struct lines *after, struct vs_culprit out[4])
+{
+    struct vs_arena memory = {0};
+    struct vs_named_sites a, b;
+    assert_int_equal(vs_named_sites_of(&memory, &before->sites, VS_METRIC_ALLOCATED, &a), VS_OK);
+    assert_int_equal(vs_named_sites_of(&memory, &after->sites, VS_METRIC_ALLOCATED, &b), VS_OK);
+    size_t count = vs_culprits(&b, &a, VS_METRIC_ALLOCATED, 0, out, 4);
+    vs_arena_free_all(&memory);
+    return count;
+}
+
+static void of_two_alike_lines_both_are_named(void **state)
+{
+    (void)state;
+    struct lines before = {0}, after = {0};
+    struct vs_culprit found[4];
+    line(&before, "upload", 15, 40, 10);
+    line(&after, "upload", 15, 40, 10);
+    line(&after, "upload", 17, 40, 10);
+    assert_int_equal(changes_of(&before, &after, found), 1);
+    assert_int_equal(found[0].change, VS_CHANGE_NEW);
+    assert_int_equal(found[0].line, 17);
+    assert_int_equal(found[0].or_line, 15);
+}
+
+/* Both ways to pair the old line differ by as many bytes. */
+static void the_line_that_resembles_the_old_one_is_the_old_one(void **state)
+{
+    (void)state;
+    struct lines before = {0}, after = {0};
+    struct vs_culprit found[4];
+    line(&before, "forward", 14, 90, 10);
+    line(&after, "forward", 14, 95, 11);
+    line(&after, "forward", 16, 320, 1);
+    assert_int_equal(changes_of(&before, &after, found), 2);
+    assert_int_equal(found[0].line, 16);
+    assert_int_equal(found[0].change, VS_CHANGE_NEW);
+    assert_int_equal(found[0].or_line, 0);
+    assert_int_equal(found[1].line, 14);
+    assert_int_equal(found[1].delta, 5);
+}
+
+static void a_template_with_another_argument_has_grown(void **state)
+{
+    (void)state;
+    struct lines before = {0}, after = {0};
+    struct vs_culprit found[4];
+    line(&before, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
+    line(&before, "gone<int>()", 20, 7, 1);
+    line(&after, "std::unique_ptr<char, D<char> > make<char, 2097152ul>()", 13, 8, 4);
+    line(&after, "other<int>()", 30, 7, 1);
+    assert_int_equal(changes_of(&before, &after, found), 2);
+    assert_int_equal(found[0].line, 30);
+    assert_int_equal(found[0].change, VS_CHANGE_NEW);
+    assert_int_equal(found[1].line, 13);
+    assert_int_equal(found[1].change, VS_CHANGE_GROWN);
+    assert_int_equal(found[1].delta, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +350,9 @@ int main(void)
         cmocka_unit_test(a_test_names_what_is_new_against_its_baseline),
         cmocka_unit_test(a_baseline_keeps_few_sites_of_a_phase_and_none_twice),
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
+        cmocka_unit_test(of_two_alike_lines_both_are_named),
+        cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
+        cmocka_unit_test(a_template_with_another_argument_has_grown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
