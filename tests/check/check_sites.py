@@ -87,6 +87,33 @@ def check_unrecorded(gate):
                 re.search(r"new +gate_sites.cpp:\d+ or \d+ ", done.stderr), done)
 
 
+def check_native(gate):
+    """C code that Python calls by ctypes is named by its own lines, with Python's as the caller."""
+    script = gate.path("train.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("import ctypes, sys\nlibrary = ctypes.CDLL(sys.argv[1])\n"
+                   "assert library.library_open() == 0\nfor i in range(4):\n"
+                   "    assert library.library_step(int(sys.argv[2])) == 0\n")
+    library = os.path.join(os.path.dirname(gate.program), "libgate_library.so")
+    for bug in "01":
+        done = gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "-o", gate.path("native%s.vst" % bug), "--",
+                         sys.executable, script, library, bug])
+        gate.expect("Python with a C library is recorded", done.returncode == 0, done)
+    gate.check(gate.path("native0.vst"), "--baseline", gate.path("native.json"), "--update-baseline")
+    gate.source = os.path.join(gate.root, "tests/check/gate_library.c")
+    line = gate.planted("gradients")
+    named, _ = places(gate, gate.path("native1.vst"), "--baseline", gate.path("native.json"))
+    gate.expect("the C line is the place: %s" % named, named == {("tests/check/gate_library.c", line)})
+    for command in (["report", "--by", "site", "--at", "end", gate.path("native1.vst")],
+                    ["check", "--no-leaks", gate.path("native1.vst")],
+                    ["diff", gate.path("native0.vst"), gate.path("native1.vst")]):
+        done = gate.run([gate.tool, *command])
+        gate.expect("%s names the C line and its caller" % command[0],
+                    "backward (gate_library.c:%d) < library_step" % line in done.stdout, done)
+    done = gate.run([gate.tool, "report", gate.path("native1.vst")])
+    gate.expect("the report names Python's line", "<module> (train.py:5)" in done.stdout, done)
+
+
 def main():
     gate = Gate(*sys.argv[1:4])
     gate.source = os.path.join(gate.root, FILE)
@@ -96,6 +123,7 @@ def main():
     check_templates(gate)
     check_copies(gate)
     check_unrecorded(gate)
+    check_native(gate)
     return gate.finish()
 
 

@@ -167,7 +167,7 @@ bool vs_library_installed(const char *path, char *name)
         snprintf(name, VS_PACKAGE_MAX, "python");
         return true;
     }
-    bool installed = is_passed_through(base) || vs_python_is_library(path);
+    bool installed = is_passed_through(base) || vs_python_is_library(path) || strstr(path, "/vramscope/simulator/");
     for (size_t i = 0; !installed && folders[i]; i++)
         installed = vs_text_begins(path, folders[i]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -191,5 +191,7 @@ const char *vs_library_of_header(const char *file)
     for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
         if (strstr(file, headers[i].folder))
             return headers[i].name;
+    if (file && (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/")))
+        return "library header";
     return file && vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
 }

@@ -47,7 +47,8 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
 
 /* vs_naming_fold: selects the frames that name a call site. If *frames* has Python functions of the
  * user's, those; without any, the Python functions of the package that the program is started from
- * ("python -m PACKAGE"). For native code the functions of the program and of objects that are not
+ * ("python -m PACKAGE"). Native functions of the user's that these called are selected as well, where
+ * their source is known. For native code without Python the functions of the program and of objects that are not
  * installed with the system. The frames that are not selected keep their *library*; that of the
  * selected ones is "". Returns false when none is selected: then all from vs_naming_lead on name the
  * call site. */
@@ -63,10 +64,10 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
  * *out* has VS_THROUGH_MAX bytes. Returns out. */
 char *vs_naming_torch(const struct vs_chain_frame *frames, size_t count, char *out);
 
-/* vs_naming_key: a number that is the same for stacks whose selected Python frames are the same, or
- * that have none and the same *mark* (string id, 0: none). For other stacks, the stack itself and 1
- * << 63. *owners*: zero-initialised, kept between calls, freed with vs_map_free; VS_ERR_NOMEM. Looks
- * up no symbols. */
+/* vs_naming_key: a number that is the same for stacks whose selected Python frames are the same, with
+ * the same frames of objects of the user's below them, or that have none and the same *mark* (string
+ * id, 0: none). For other stacks, the stack itself and 1 << 63. *owners*: zero-initialised, kept
+ * between calls, freed with vs_map_free; VS_ERR_NOMEM. Looks up no symbols. */
 enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
                           uint64_t mark, uint64_t *key) VS_MUST_CHECK;
 

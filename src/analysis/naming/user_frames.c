@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
 #include "base/vs_text.h"
@@ -41,16 +42,26 @@ static bool adopt_package(struct vs_chain_frame *frames, size_t count)
     return true;
 }
 
+/* Whether the frame is native code of the user's with its source: an extension that was compiled with
+ * debug information, a library called by ctypes. */
+static bool is_own_line(const struct vs_chain_frame *frame)
+{
+    return !frame->python && !*frame->library && frame->known && frame->file && frame->line;
+}
+
 bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
 {
-    size_t lead = vs_naming_lead(frames, count);
+    size_t lead = vs_naming_lead(frames, count), inner = 0;
     bool python = lead < count && frames[lead].python;
     if (!python)
         return any_of_user(frames, count, false);
-    for (size_t i = 0; i < count; i++) /* an extension, the interpreter: called from Python */
-        if (!frames[i].python && !*frames[i].library)
+    bool found = any_of_user(frames, count, true) || adopt_package(frames, count);
+    while (inner < count && !(frames[inner].python && !*frames[inner].library))
+        inner++;
+    for (size_t i = 0; i < count; i++) /* the interpreter, code without source, a program around Python */
+        if (!frames[i].python && !*frames[i].library && !(found && i < inner && is_own_line(&frames[i])))
             strcpy(frames[i].library, "native");
-    return any_of_user(frames, count, true) || adopt_package(frames, count);
+    return found;
 }
 
 /* Whether "Adam.step" is a function that a user would call, not a helper such as "_multi_tensor_adam"
@@ -149,7 +160,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_PACKAGE };
+/* OBJECT: native code of an object that was not installed. */
+enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_OBJECT, OWNER_PACKAGE };
 
 /* Whose code *index* is: an OWNER, or above those the hash of a package's name. */
 static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owners, uint32_t index,
@@ -163,13 +175,13 @@ static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owner
     const struct vs_module *module = vs_reader_module(reader, index);
     char library[VS_PACKAGE_MAX];
     if (!module || !*module->function)
-        *out = OWNER_NATIVE;
+        *out = module && !vs_library_installed(module->path, library) ? OWNER_OBJECT : OWNER_NATIVE;
     else if (!vs_python_library(reader, module->path, library))
         *out = OWNER_USER;
     else
         *out = starts_others(library)
                    ? OWNER_NOBODY
-                   : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 2 | 1;
+                   : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 3 | 1;
     return vs_map_put(owners, (uint64_t)index + 1, *out);
 }
 
@@ -191,9 +203,12 @@ enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners,
         return err;
     uint64_t selected = user ? user : mark ? 0 : package;
     uint64_t hash = mix(0, selected ? selected : mark);
-    for (size_t i = 0; i < count && selected; i++)
-        if (owner[i] == selected)
+    bool inner = true; /* than the innermost selected Python function: native code of the user's counts */
+    for (size_t i = 0; i < count && selected; i++) {
+        if (owner[i] == selected || (inner && owner[i] == OWNER_OBJECT))
             hash = mix(mix(hash, frames[i].module), frames[i].pc);
+        inner &= owner[i] != selected;
+    }
     *key = selected || mark ? hash & ~(UINT64_C(1) << 63) : stack | UINT64_C(1) << 63;
     return VS_OK;
 }

@@ -545,6 +545,7 @@ static void an_object_is_a_librarys_by_name_or_folder(void **state)
         {"/home/u/miniconda3/bin/python3.13t", true},
         {"/home/u/miniconda3/lib/libpython3.so", true},
         {"/home/u/build/pythonic", false},
+        {"/home/u/build/lib/vramscope/simulator/libnvrtc.so.13", true},
         {"/home/u/build/libpython_model.so", false},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
@@ -572,6 +573,57 @@ static void templates_of_system_headers_are_not_the_users_code(void **state)
     assert_true(vs_naming_fold(frames, 2));
     assert_string_equal(frames[0].library, "C++ library");
     assert_string_equal(frames[1].library, "");
+}
+
+/* Called by ctypes, or an extension compiled with debug information. */
+static void native_code_of_the_user_below_python_names_the_call_site(void **state)
+{
+    (void)state;
+    struct vs_chain_frame frames[] = {
+        {.function = "at::empty", .module = "libtorch.so", .library = "PyTorch"},
+        {.function = "inlined", .file = "/env/site-packages/torch/include/ATen/empty.h", .line = 3, .module = "libown.so",
+         .known = true, .library = "library header"},
+        {.function = "backward", .file = "/home/u/own.c", .line = 60, .module = "libown.so", .known = true},
+        {.function = "libstripped.so+0x10", .module = "libstripped.so"},
+        {.function = "PyCFuncPtr_call", .file = "_ctypes.c", .line = 4, .module = "_ctypes.so", .known = true,
+         .library = "python"},
+        {.function = "run", .file = "/env/site-packages/tool/run.py", .line = 5, .python = true, .known = true,
+         .library = "tool"},
+        {.function = "main", .file = "/home/u/train.py", .line = 6, .python = true, .known = true},
+        {.function = "embed", .file = "/home/u/app.c", .line = 7, .module = "app", .known = true},
+    };
+    const char *const libraries[] = {"PyTorch", "library header", "", "native", "python", "tool", "", "native"};
+    assert_true(vs_naming_fold(frames, 8));
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(frames[i].library, libraries[i]);
+    assert_string_equal(vs_library_of_header("/env/lib/python3.11/site-packages/torch/include/ATen/empty.h"),
+                        "library header");
+}
+
+static uint64_t key_of(struct vs_map *owners, uint64_t stack)
+{
+    uint64_t key;
+    assert_int_equal(vs_naming_key(reader, owners, stack, 0, &key), VS_OK);
+    return key;
+}
+
+static void native_code_of_the_user_tells_stacks_of_one_python_line_apart(void **state)
+{
+    (void)state;
+    struct vs_map owners = {0};
+    begin();
+    uint64_t own = STACK(7, "@/home/u/libown.so", "f /home/u/t.py");
+    uint64_t other = STACK(7, "@/home/u/libother.so", "f /home/u/t.py");
+    uint64_t torch = STACK(7, C10, "f /home/u/t.py");
+    uint64_t cublas = STACK(7, "@/usr/lib/libcublas.so.12", "f /home/u/t.py");
+    uint64_t embedded = STACK(7, C10, "f /home/u/t.py", "@/home/u/app");
+    end();
+    assert_true(key_of(&owners, own) != key_of(&owners, other));
+    assert_true(key_of(&owners, own) != key_of(&owners, torch));
+    assert_true(key_of(&owners, torch) == key_of(&owners, cublas));
+    assert_true(key_of(&owners, torch) == key_of(&owners, embedded));
+    vs_map_free(&owners);
+    finish();
 }
 
 static void a_long_first_function_leaves_room_for_its_line(void **state)
@@ -628,6 +680,8 @@ int main(void)
         cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
         cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
         cmocka_unit_test(templates_of_system_headers_are_not_the_users_code),
+        cmocka_unit_test(native_code_of_the_user_below_python_names_the_call_site),
+        cmocka_unit_test(native_code_of_the_user_tells_stacks_of_one_python_line_apart),
         cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
         cmocka_unit_test(requests_of_one_call_have_the_same_caller),
     };
