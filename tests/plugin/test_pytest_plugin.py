@@ -351,6 +351,10 @@ def test_large():
     report = json.loads(pytester.run("vramscope", "report", "--json", str(trace)).stdout.str())
     assert {"test:test_case.py::test_small", "test:test_case.py::test_large"} <= {
         phase["name"] for phase in report["phases"]}
+    # a test without the peak of the trace: what it held at its own peak
+    small = pytester.run("vramscope", "report", "--phase", "test:test_case.py::test_small", str(trace))
+    small.stdout.fnmatch_lines(["  peak of the phase      2.0 MiB *", "  live at the phase's peak: 2.0 MiB in 1 block",
+                                "* allocate < test_small (test_case.py:*"])
 
 
 FAILING = """

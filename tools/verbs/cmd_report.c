@@ -32,7 +32,7 @@ static const char usage[] =
     "  --map           only a map of the segments at the peak, with their holes\n"
     "  --at T          at that time instead of the peak; also --at peak, oom (the failure) or\n"
     "                  end. Without --by and --map: the whole state then, peaks so far\n"
-    "  --phase NAME    count only blocks allocated in this phase,\n"
+    "  --phase NAME    count only blocks allocated in this phase; at its own peak without --at,\n"
     "  --step N[-M]    in these steps,\n"
     "  --site REGEX    at a call site with a frame like this: function (file:line),\n"
     "  --min-bytes SIZE  of at least this size\n"

@@ -38,6 +38,14 @@ bool vs_held_phase_matches(const char *path, const char *wanted)
     return found;
 }
 
+bool vs_held_phase_is(const struct vs_replay *replay, uint32_t phase, const char *wanted)
+{
+    char *path = vs_phases_path(&replay->phases, phase);
+    bool is = path && vs_held_phase_matches(path, wanted);
+    free(path);
+    return is;
+}
+
 /* Answers that are the same for all blocks of a site, or of a phase: 0 not asked yet, 1 no, 2 yes. */
 struct held_answers {
     unsigned char *site, *phase;
@@ -78,11 +86,8 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
         return false;
     if (filter->phase) {
         unsigned char *answer = &answers->phase[block->place.phase];
-        if (!*answer) {
-            char *path = vs_phases_path(&summary->replay->phases, block->place.phase);
-            *answer = path && vs_held_phase_matches(path, filter->phase) ? 2 : 1;
-            free(path);
-        }
+        if (!*answer)
+            *answer = vs_held_phase_is(summary->replay, block->place.phase, filter->phase) ? 2 : 1;
         if (*answer == 1)
             return false;
     }
@@ -103,9 +108,11 @@ static enum vs_err add_block(struct vs_held_blocks *blocks, const struct vs_held
     return err;
 }
 
-/* The blocks of *account* at the user's level that pass *filter* (NULL: all). */
+/* The blocks of *account* at the user's level that pass *filter* (NULL: all); *others* receives those
+ * that do not, unless it is NULL. */
 static enum vs_err gather(const struct vs_summary *summary, unsigned account,
-                          const struct vs_held_filter *filter, struct vs_held_blocks *out)
+                          const struct vs_held_filter *filter, struct vs_held_blocks *out,
+                          struct vs_held_blocks *others)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_live *live;
@@ -126,6 +133,8 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
             out->largest = live->size;
         if (!filter || passes(summary, filter, &answers, &block))
             err = add_block(out, &block);
+        else if (others)
+            err = add_block(others, &block);
     }
     free(answers.site);
     free(answers.phase);
@@ -214,14 +223,15 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
                           const struct vs_held_request *request, struct vs_held *out)
 {
     const struct vs_replay *replay = summary->replay;
-    struct vs_held_blocks blocks = {0}, every = {0};
+    struct vs_held_blocks blocks = {0}, every = {0}, others = {0};
     char place[VS_PLACE_TEXT_MAX] = "";
     uint64_t start = vs_replay_start_ns(replay);
     *out = (struct vs_held){.known = true, .tensors = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK,
                             .event = replay->events,
                             .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
     out->place = vs_summary_copy(summary->memory, place);
-    enum vs_err err = out->place ? gather(summary, account, request->filter, &blocks)
+    enum vs_err err = out->place ? gather(summary, account, request->filter, &blocks,
+                                          request->others ? &others : NULL)
                                  : VS_ERR_NOMEM;
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;
@@ -230,12 +240,15 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
         err = fill_sums(summary, &blocks, request->kinds, out);
     if (!err)
         err = fill_unused(summary, account, request->uses, &blocks, out);
+    if (!err && request->others)
+        err = sum_sites(summary, &others, false, &out->others);
     if (!err && request->picture) {
-        err = gather(summary, account, NULL, &every);
+        err = gather(summary, account, NULL, &every, NULL);
         if (!err)
             err = vs_held_picture(summary, account, &every, out);
     }
     free(blocks.items);
     free(every.items);
+    free(others.items);
     return err;
 }

@@ -43,6 +43,10 @@ static inline bool vs_held_filter_given(const struct vs_held_filter *filter)
  * name, or ranges of these names one inside the other. */
 bool vs_held_phase_matches(const char *path, const char *wanted);
 
+/* vs_held_phase_is: likewise of the path of *phase*, a number of *replay*. */
+struct vs_replay;
+bool vs_held_phase_is(const struct vs_replay *replay, uint32_t phase, const char *wanted);
+
 struct vs_held_row {
     const char *label;
     uint64_t bytes, blocks;
@@ -78,6 +82,7 @@ struct vs_held {
     uint64_t largest;               /* of these */
     struct vs_held_table by[VS_BY_COUNT]; /* not by site */
     const struct vs_report_sites *sites;  /* of the blocks that pass */
+    const struct vs_report_sites *others; /* of those that do not; NULL: not asked for */
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */
     uint64_t rounding_bytes;
     bool activity_known; /* kernels or copies of the device were recorded */

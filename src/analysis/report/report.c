@@ -11,6 +11,7 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
+#include "analysis/report/chosen_peaks.h"
 #include "analysis/report/copy_sites.h"
 #include "analysis/report/device_use.h"
 #include "analysis/report/did_without.h"
@@ -69,6 +70,7 @@ struct pass {
     struct vs_latest_allocations latest;
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
+    struct vs_chosen_peaks chosen;
     vs_report_observe *observe; /* NULL: none */
     void *context;
 };
@@ -205,14 +207,19 @@ static enum vs_err first_pass(struct pass *pass)
         return err;
     struct vs_replay *replay = pass->moment->replay;
     bool all = pass->report->part.moment; /* all read by then */
+    bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
         err = vs_growth_open(replay, &pass->tracker);
+    if (!err && of_phase)
+        err = vs_chosen_peaks_begin(&pass->chosen, replay);
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
             vs_reader_unread(pass->reader, &event);
             break;
         }
         err = replay_event(pass, &event);
+        if (!err && of_phase)
+            err = vs_chosen_peaks_event(&pass->chosen, replay, &event);
         if (!err && pass->observe)
             pass->observe(pass->context, replay, &event);
         vs_latest_allocations_event(&pass->latest, replay, &event);
@@ -352,6 +359,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
     if (!err && report->part.window) /* the figures at a peak are counted from the window's start */
         err = vs_span_open(pass->reader, pass->window, &moment);
     struct vs_held_request request = {.filter = &report->wish.filter,
+                                      .others = report->wish.filter.phase != NULL,
                                       .uses = &pass->uses, .picture = report->wish.map ||
                                                                       report->wish.everything};
     uint64_t event = 0;
@@ -421,6 +429,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_report_fill_firsts(report, &summary, &pass->firsts);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
+    if (!err && vs_report_of_phase(report))
+        err = vs_report_fill_chosen(report, &summary, &pass->chosen);
     if (!err && report->part.moment)
         count_kept_failures(report);
     const struct vs_replay *replay = pass->moment->replay;
@@ -464,12 +474,14 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     pass.context = options->context;
     if (options->wish)
         pass.report->wish = *options->wish;
+    pass.chosen.filter = &pass.report->wish.filter;
     if (options->window && (options->window->from.given || options->window->to.given))
         pass.window = options->window;
     enum vs_err err = build(&pass, path, options);
     vs_growth_close(pass.tracker);
     vs_trace_state_close(pass.moment);
     vs_copy_calls_free(&pass.copies);
+    vs_chosen_peaks_free(&pass.chosen);
     free_lines(&pass.notes);
     free_lines(&pass.options);
     free_lines(&pass.dropped);

@@ -147,6 +147,8 @@ struct vs_report_device {
     struct vs_report_peak peak_user; /* of tensors and other memory that does not hold them; at the
                                       * device's level that of peak_allocated */
     uint64_t user_allocated; /* likewise, at the end */
+    struct vs_report_peak peak_chosen; /* likewise, while wish.filter.phase was open, in its steps; of
+                                        * the whole trace or a window */
     struct vs_report_peak peak_allocated, peak_requested;
     struct vs_report_peak peak_reserved; /* of the times with that peak, the one with most allocated */
     uint64_t peak_reserved_first_ns;     /* when that peak was first reached */
@@ -164,7 +166,8 @@ struct vs_report_device {
     /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
      * at the end; otherwise empty. */
     struct vs_report_sites device_at_peak, device_at_end;
-    struct vs_held held;            /* live at the peak of allocated, or at the chosen moment */
+    struct vs_held held;            /* live at the peak of allocated, at that of the chosen phase, or
+                                     * at the chosen moment */
     const struct vs_report_churn *churn; /* most bytes first */
     size_t churn_count, churn_omitted;
     bool growth_steady;             /* the allocated bytes of *level* grow */
@@ -354,6 +357,12 @@ struct vs_report_options {
 };
 
 struct vs_time_window; /* trace_span.h */
+
+/* vs_report_of_phase: whether memory is listed at the peak of wish.filter.phase. */
+static inline bool vs_report_of_phase(const struct vs_report *report)
+{
+    return report->wish.filter.phase && !report->part.moment;
+}
 
 /* vs_report_build: reads the whole trace (from its start), or the part selected by the options, and
  * computes the report. For a part that ends before the trace does the condition is complete.

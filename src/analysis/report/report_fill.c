@@ -446,6 +446,20 @@ enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *su
     return err;
 }
 
+enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_chosen_peaks *peaks)
+{
+    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < report->device_count; i++) {
+        unsigned account = vs_replay_account(summary->replay, devices[i].device);
+        if (account != VS_ACCOUNT_NONE)
+            err = fill_peak(report, summary->replay, &peaks->devices[account],
+                            &devices[i].peak_chosen);
+    }
+    return err;
+}
+
 static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
                               struct vs_report_peak *peak)
 {
@@ -491,7 +505,9 @@ static void fill_family_at_peak(struct vs_report_device *device, const struct vs
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device)
 {
-    return report->part.moment ? report->part.last_event : device->peak_user.event;
+    if (report->part.moment)
+        return report->part.last_event;
+    return vs_report_of_phase(report) ? device->peak_chosen.event : device->peak_user.event;
 }
 
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
@@ -524,8 +540,10 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             own.kinds = kinds && kinds[i].event ? &kinds[i] : NULL;
             err = vs_held_build(summary, account, &own, &device->held);
             if (!err && !report->part.moment) {
-                device->held.time_ns = device->peak_user.time_ns;
-                device->held.place = device->peak_user.place;
+                const struct vs_report_peak *peak =
+                    vs_report_of_phase(report) ? &device->peak_chosen : &device->peak_user;
+                device->held.time_ns = peak->time_ns;
+                device->held.place = peak->place;
             }
         }
         if (!err && event == device->peak_requested.event)

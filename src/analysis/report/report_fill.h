@@ -5,6 +5,7 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
+#include "analysis/report/chosen_peaks.h"
 #include "analysis/report/failure_firsts.h"
 #include "analysis/report/failure_groups.h"
 #include "analysis/report/held_internal.h"
@@ -26,9 +27,13 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
                                  const struct vs_kinds_table *kinds, uint64_t event) VS_MUST_CHECK;
 
 /* vs_report_held_event: the event at which the live memory of *device* is listed: the chosen moment,
- * or its peak. */
+ * or its peak, that of the chosen phase if there is one; 0: none. */
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device);
+
+/* vs_report_fill_chosen: the devices' peaks of the chosen phase; after vs_report_fill. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
+                                  const struct vs_chosen_peaks *peaks) VS_MUST_CHECK;
 
 /* vs_report_fill_firsts: names the first of the failures that are no longer kept, and counts those that
  * the program recovered from. VS_ERR_NOMEM. */

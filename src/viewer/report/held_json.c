@@ -59,6 +59,8 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     vs_json_uint(json, "bytes_before_filter", held->all_bytes);
     vs_json_uint(json, "blocks_before_filter", held->all_blocks);
     vs_report_json_sites(json, "by_site", held->sites);
+    if (held->others)
+        vs_report_json_sites(json, "others_by_site", held->others);
     vs_json_begin_object(json, "by");
     for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
         table(json, held, (enum vs_by)by);

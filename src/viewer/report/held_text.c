@@ -19,6 +19,8 @@ static const char *const headings[VS_BY_COUNT] = {
 
 char *vs_held_moment(char *out, const struct vs_report *report)
 {
+    if (vs_report_of_phase(report))
+        return strcpy(out, "at the phase's peak");
     if (!report->part.moment)
         return strcpy(out, report->part.window ? "at its peak" : "at the peak");
     memcpy(out, "at ", 3);
@@ -51,18 +53,18 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
                     const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_SIZE_TEXT_MAX + 8], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    char moment[VS_HELD_MOMENT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     bool filtered = vs_held_filter_given(&report->wish.filter);
     fprintf(style->out, "  %s%slive %s%s: ", vs_paint(style, VS_BOLD),
             vs_text_only_tensors(report->part.moment ? &device->at_end : &device->at_peak)
                 ? "tensors " : "", vs_held_moment(moment, report),
             vs_unpaint(style));
     if (filtered && !held->blocks) {
-        fprintf(style->out, "none of %s; ", vs_size_format(a, held->all_bytes));
+        fprintf(style->out, "none of %s", vs_size_format(a, held->all_bytes));
         if (held->largest < report->wish.filter.min_bytes)
-            fprintf(style->out, "the largest block has %s\n", vs_size_format(b, held->largest));
+            fprintf(style->out, "; the largest block has %s\n", vs_size_format(b, held->largest));
         else
-            fprintf(style->out, "try --at TIME\n");
+            fputs(vs_report_of_phase(report) ? "\n" : "; try --at TIME\n", style->out);
     } else if (filtered && held->bytes != held->all_bytes) {
         struct vs_size_pair sizes = vs_sizes_apart(held->bytes, held->all_bytes);
         fprintf(style->out, "%s of %s in %s of %s block%s\n", sizes.a, sizes.b,
@@ -72,6 +74,23 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
         fprintf(style->out, "%s in %s block%s\n", vs_size_format(a, held->bytes),
                 vs_count_format(b, held->blocks), held->blocks == 1 ? "" : "s");
     }
+}
+
+/* Live memory that the filter leaves out: the phase's peak is what all of it adds up to. */
+static void others(const struct vs_report *report, const struct vs_held *held,
+                   const struct vs_style *style)
+{
+    const struct vs_held_filter *filter = &report->wish.filter;
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (!held->others || !held->others->total_bytes)
+        return;
+    bool phase_only = !filter->steps && !filter->site && !filter->min_bytes;
+    fprintf(style->out, "  %s%s:%s %s in %s block%s\n", vs_paint(style, VS_BOLD),
+            phase_only ? "live then, allocated outside the phase" : "live then, not in this list",
+            vs_unpaint(style), vs_size_format(size, held->all_bytes - held->bytes),
+            vs_count_format(count, held->all_blocks - held->blocks),
+            held->all_blocks - held->blocks == 1 ? "" : "s");
+    vs_text_sites(style, held->others);
 }
 
 /* How many rows are shown before the rest is summed up; a single row left is shown as well. */
@@ -176,7 +195,8 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
     const struct vs_held *held = &device->held;
     unsigned by = report->wish.by;
     if (!held->known) {
-        fprintf(style->out, "  nothing was allocated\n");
+        fprintf(style->out, vs_report_of_phase(report) ? "  no memory was live in this phase\n"
+                                                       : "  nothing was allocated\n");
         return;
     }
     if (!by && !report->wish.map) /* a filter alone: the usual lists of what passes it */
@@ -186,6 +206,8 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
         put_filter(report, style);
     if (by)
         heading(report, device, style);
+    if (!held->bytes && by & 1u << VS_BY_SITE)
+        others(report, held, style);
     for (int i = 0; by && held->bytes && i < VS_BY_COUNT; i++) {
         if (!(by & 1u << i))
             continue;
@@ -193,6 +215,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
             fprintf(style->out, "  %s%s%s\n", vs_paint(style, VS_DIM), headings[i],
                     vs_unpaint(style));
             vs_text_sites(style, held->sites);
+            others(report, held, style);
         } else if (i == VS_BY_KIND && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
                 fprintf(style->out, "  by kind: %s\n",

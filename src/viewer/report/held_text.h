@@ -21,7 +21,9 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
 void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style);
 
-/* vs_held_moment: "at the peak" or "at 1.234 s". *out* has VS_SIZE_TEXT_MAX + 8 bytes. */
+/* vs_held_moment: "at the peak", "at the phase's peak" or "at 1.234 s". *out* has VS_HELD_MOMENT_MAX
+ * bytes. */
+#define VS_HELD_MOMENT_MAX (VS_SIZE_TEXT_MAX + 24)
 char *vs_held_moment(char *out, const struct vs_report *report);
 
 #endif

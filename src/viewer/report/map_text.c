@@ -154,7 +154,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
                      const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_SIZE_TEXT_MAX + 8], size[VS_SIZE_TEXT_MAX];
+    char moment[VS_HELD_MOMENT_MAX], size[VS_SIZE_TEXT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
     struct map_row *rows = malloc((count + 1) * sizeof *rows);
     if (!rows)

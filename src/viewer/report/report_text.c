@@ -594,7 +594,10 @@ static void wished(const struct vs_report *report, const struct vs_style *style)
         if (report->wish.one_device && device->device != report->wish.device)
             continue;
         device_heading(device, style);
-        if (device->peak_allocated.event && !report->part.moment)
+        if (vs_report_of_phase(report) && device->peak_chosen.event)
+            peak_line(style, "peak of the phase", device->peak_chosen.bytes, device->total_bytes,
+                      device->peak_chosen.time_ns, device->peak_chosen.place, true);
+        else if (device->peak_allocated.event && !report->part.moment && !vs_report_of_phase(report))
             peak_line(style, peak_label(device), device->peak_allocated.bytes, device->total_bytes,
                       device->peak_allocated.time_ns, device->peak_allocated.place, true);
         vs_held_text_wished(report, device, style);

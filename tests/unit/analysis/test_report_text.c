@@ -119,6 +119,24 @@ static void build_segments(void)
     round_up(BASE + 9 * GIB, MIB / 2);
 }
 
+/* A phase that does not have the peak of the whole trace, and one before any memory. */
+static void build_segments_of_phases(void)
+{
+    start("caching");
+    vs_builder_push(&b, "before");
+    vs_builder_pop(&b);
+    vs_builder_segment(&b, 0, BASE, 20 * MIB);
+    load_weights(BASE, 2 * MIB);
+    vs_builder_push(&b, "large");
+    run_layer(BASE + 2 * MIB, 16 * MIB);
+    vs_builder_free(&b, 0, BASE + 2 * MIB);
+    vs_builder_pop(&b);
+    vs_builder_push(&b, "small");
+    run_layer(BASE + 2 * MIB, 5 * MIB);
+    vs_builder_free(&b, 0, BASE + 2 * MIB);
+    vs_builder_pop(&b);
+}
+
 /* 41 segments, of which 30 and then 10 look the same. */
 static void build_equal_segments(void)
 {
@@ -251,6 +269,12 @@ static const struct {
      .wish = {.filter = {.steps = true, .step_from = 2, .step_to = 3, .min_bytes = MIB}}},
     {.name = "moment", .build = build_leak, .at = 7},
     {.name = "moment_by_phase", .build = build_leak, .at = 7, .wish = {.by = 1u << VS_BY_PHASE}},
+    {.name = "phase", .build = build_leak, .wish = {.filter = {.phase = "step / forward"}}},
+    {.name = "phase_in_steps", .build = build_leak,
+     .wish = {.by = 1u << VS_BY_SITE | 1u << VS_BY_SIZE,
+              .filter = {.phase = "forward", .steps = true, .step_from = 2, .step_to = 3}}},
+    {.name = "phase_map", .build = build_segments_of_phases, .wish = {.map = true, .filter = {.phase = "small"}}},
+    {.name = "phase_without_memory", .build = build_segments_of_phases, .wish = {.filter = {.phase = "before"}}},
     {.name = "segments", .build = build_segments},
     {.name = "segments_map", .build = build_segments, .wish = {.map = true}},
     {.name = "segments_map_ascii", .build = build_segments, .wish = {.map = true}, .ascii = true},

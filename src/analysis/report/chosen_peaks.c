@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Whether a phase is the chosen one is decided once for each phase: they are never
+ * removed from the replay. */
+#include "analysis/report/chosen_peaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+/* Whether *place* is in the chosen phase, and in the chosen steps. */
+static enum vs_err is_chosen(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+                             struct vs_place place, bool *chosen)
+{
+    size_t count = replay->phases.count;
+    const struct vs_held_filter *filter = peaks->filter;
+    *chosen = !filter->steps || (place.step_known && place.step >= filter->step_from &&
+                                 place.step <= filter->step_to);
+    if (!*chosen || place.phase >= count)
+        return VS_OK;
+    if (peaks->answer_count < count) {
+        enum vs_err err = vs_vec_grow(&peaks->answers, &peaks->answer_capacity, count, 1);
+        if (err)
+            return err;
+        memset(peaks->answers + peaks->answer_count, 0, count - peaks->answer_count);
+        peaks->answer_count = count;
+    }
+    unsigned char *answer = &peaks->answers[place.phase];
+    if (!*answer)
+        *answer = vs_held_phase_is(replay, place.phase, filter->phase) ? 2 : 1;
+    *chosen = *answer == 2;
+    return VS_OK;
+}
+
+static void raise_peaks(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+                        struct vs_place place)
+{
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        const struct vs_ledger *sums = &replay->accounts[a]->sums;
+        uint64_t bytes = vs_user_sums(replay, a).allocated;
+        if (bytes > peaks->devices[a].bytes)
+            peaks->devices[a] = (struct vs_peak){
+                .bytes = bytes, .event = replay->events, .place = place,
+                .time_ns = replay->now_ns, .allocated = sums->now.allocated,
+                .requested = sums->now.requested, .reserved = sums->now.reserved};
+    }
+}
+
+enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, const struct vs_replay *replay)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->phases.thread_count; i++) {
+        struct vs_place place = vs_phases_place(&replay->phases, replay->phases.threads[i].tid);
+        bool chosen;
+        err = is_chosen(peaks, replay, place, &chosen);
+        if (!err && chosen)
+            raise_peaks(peaks, replay, place);
+    }
+    return err;
+}
+
+enum vs_err vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+                                  const struct vs_event *event)
+{
+    bool chosen;
+    if (event->kind != VS_EVENT_range_push && event->kind != VS_EVENT_unrecorded &&
+        !vs_event_has(event, VS_PROPERTY_ALLOCATES))
+        return VS_OK;
+    struct vs_place place = vs_phases_place(&replay->phases, event->tid);
+    enum vs_err err = is_chosen(peaks, replay, place, &chosen);
+    if (!err && chosen)
+        raise_peaks(peaks, replay, place);
+    return err;
+}
+
+void vs_chosen_peaks_free(struct vs_chosen_peaks *peaks)
+{
+    free(peaks->answers);
+}
