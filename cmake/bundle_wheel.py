@@ -12,8 +12,7 @@ WHEEL is what scikit-build-core made of the tree, with VRAMSCOPE_BUNDLE. The res
 - manual pages where `man` finds them, in share/man of the environment;
 - a manylinux tag for the newest symbol of the C library that any of its files uses.
 Zip files have no links: the simulator's names for linking (libcuda.so) become small libraries that
-load the versioned ones; copies of these would be second drivers in one process. Linkers do not follow
-those, so the folder simulator/link has scripts of the same names, for -L.
+stand for the versioned ones (link_library.py); copies of these would be second drivers in one process.
 """
 import argparse
 import base64
@@ -27,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+
+import link_library
 
 # of every Linux with the C library of the tag
 SYSTEM = re.compile(r"^(ld-linux[^/]*|libc|libm|libdl|libpthread|librt|libgcc_s)\.so")
@@ -139,18 +140,14 @@ def notices(tree, sources, static):
 
 
 def unlink_copies(folder):
-    """Names without versions in *folder*: libraries that only load the versioned ones, and for linkers the
-    scripts in its folder link."""
-    (folder / "link").mkdir(exist_ok=True)
+    """Names for linking in *folder*, which were links."""
     versioned = [p for p in folder.iterdir() if re.search(r"\.so\.\d", p.name)]
     for path in folder.glob("*.so"):
         same = [p for p in versioned if p.name in dynamic(path, "SONAME") or filecmp.cmp(p, path, False)]
         if not same:
             continue
         path.unlink()
-        (folder / "link" / path.name).write_text(f"INPUT(../{same[0].name})\n", encoding="utf-8")
-        run("cc", "-shared", "-nostdlib", "-x", "c", "/dev/null", "-x", "none", "-o", str(path),
-            f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed", str(same[0]), "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags")
+        link_library.make(same[0], path, run)
 
 
 def tidy(data, share):

@@ -81,7 +81,7 @@ def contents(wheel, tools):
         assert not re.search(rb"\0/[\w./-]+/examples/train_lm", program), "a path of the build machine"
         # a second copy of a stand-in would be a second driver in one process
         for name in ("libcuda.so", "libcudart.so", "libcupti.so", "libnvidia-ml.so"):
-            assert z.getinfo(f"{data}lib/vramscope/simulator/{name}").file_size < 32 << 10, name
+            assert z.getinfo(f"{data}lib/vramscope/simulator/{name}").file_size < 64 << 10, name
 
 
 def source_distribution(wheel, tools):
@@ -151,6 +151,7 @@ def one_environment(wheel, tools, python, scratch):
     allocated, place, count = out.split()
     assert int(allocated) > 300 << 20 and place == "keep_for_debugging" and int(count) > 100, out
     plugin(own, scratch, env)
+    linked(tools, own, scratch, env)
     consumers(tools, own, scratch, env)
 
 
@@ -187,15 +188,57 @@ def plugin(python, scratch, env):
     assert "test_limited.py::test_fits" in out, out
 
 
+# declarations of its own: the wheel's user may have no headers of CUDA
+LINKED = """
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+int cuInit(unsigned);
+int cuDriverGetVersion(int *);
+int cudaMalloc(void **, size_t);
+int main(void)
+{
+    int version = 0;
+    void *pointer, *names[4] = {dlopen("libcuda.so", RTLD_NOW), dlopen("libcuda.so.1", RTLD_NOW),
+                                dlopen("libcudart.so", RTLD_NOW), NULL};
+    if (cuInit(0) || cuDriverGetVersion(&version) || !version || cudaMalloc(&pointer, 3 << 20))
+        return 2;
+    for (int i = 0; i < 2; i++)
+        if (!names[i] || dlsym(names[i], "cuInit") != (void *)cuInit) /* one driver */
+            return 3 + i;
+    if (!names[2] || dlsym(names[2], "cudaMalloc") != (void *)cudaMalloc)
+        return 5;
+    puts("linked");
+    return 0;
+}
+"""
+
+
+def linked(tools, python, scratch, env):
+    """The simulated libraries can be linked, and loaded by the names for linking."""
+    command = run([python, "-c", "import vramscope; print(vramscope.command())"], env).strip()
+    folder = pathlib.Path(command).parents[1] / "lib/vramscope/simulator"
+    (scratch / "linked.c").write_text(LINKED, encoding="utf-8")
+    on_path = dict(env, LD_LIBRARY_PATH=str(folder))
+    for linker in ("bfd", "gold", "lld"):
+        if not shutil.which(f"ld.{linker}"):
+            continue
+        program = scratch / f"linked.{linker}"
+        done = run([tools["cc"], f"-fuse-ld={linker}", scratch / "linked.c", "-L", folder, "-lcuda", "-lcudart",
+                    "-lcupti", "-lnvidia-ml", "-ldl", "-o", program])
+        assert not done, done  # no warning either
+        needed = re.findall(r"\[(lib\S+)\]", run(["readelf", "-d", program]))
+        assert "libcuda.so.1" in needed and any(re.match(r"libcudart\.so\.\d+$", n) for n in needed), needed
+        assert run([program], on_path) == "linked\n"
+        run([command, "run", "-q", "--simulate", "h100-80g", "-o", scratch / "linked.vst", program], env)
+        report = run([command, "report", scratch / "linked.vst"], env)
+        assert "3.0 MiB" in report and "changed since the recording" not in report, report
+
+
 def consumers(tools, python, scratch, env):
-    """The headers, the CMake package and pkg-config of the wheel serve other programs; its simulated driver
-    can be linked."""
+    """The headers, the CMake package and pkg-config of the wheel serve other programs."""
     command = run([python, "-c", "import vramscope; print(vramscope.command())"], env).strip()
     prefix = pathlib.Path(command).parents[1]
-    (scratch / "linked.c").write_text("int cuInit(unsigned); int main(void) { return cuInit(0); }\n", encoding="utf-8")
-    run([tools["cc"], scratch / "linked.c", "-o", scratch / "linked", "-L", prefix / "lib/vramscope/simulator/link",
-         "-lcuda"])
-    run([command, "run", "-q", "--simulate", "h100-80g", "-o", scratch / "l.vst", "--", scratch / "linked"], env)
     client = HERE.parent / "build/consumer/without.c"
     run([tools["cc"], "-std=c99", "-pedantic-errors", "-Wall", "-Werror", "-I", prefix / "include", client,
          "-o", scratch / "without", "-ldl"])

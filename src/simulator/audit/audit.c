@@ -122,6 +122,15 @@ static bool is_related(const char *name, size_t stem)
     return false;
 }
 
+/* Names for linking in the simulator's own folder are links, or filters of the library that they mean
+ * (cmake/link_library.py): both may be opened as they are. */
+static bool is_own(const char *name, size_t folder)
+{
+    const char *own = stand_ins[0].path;
+    size_t length = (size_t)(stand_ins[0].name - own);
+    return folder == length && memcmp(name, own, length) == 0;
+}
+
 /* The loader searches for a library under several names: the one asked for, then each path that it
  * tries. A file may be called libcublas.so or libcublas.so.13.1.0.3: then its soname decides. */
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
@@ -131,7 +140,7 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
     const char *last = last_part(name);
     char *path = stand_in_of(last);
     char soname[NAME_MAX + 1];
-    if (!path && last != name && is_related(last, stem_length(last)) &&
+    if (!path && last != name && !is_own(name, (size_t)(last - name)) && is_related(last, stem_length(last)) &&
         vs_audit_soname(name, soname, sizeof soname))
         path = stand_in_of(soname);
     return path ? path : (char *)(uintptr_t)name;
