@@ -201,9 +201,10 @@ static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
             vs_loop_free(&tracker->requests);
             tracker->loop = (struct vs_loop){.found = false};
         }
-        tracker->marked_account = account_of_marks(replay);
+        unsigned account = tracker->marked_account = account_of_marks(replay);
+        tracker->marked_reports = replay->accounts[account] && replay->accounts[account]->user.reports;
         err = vs_steps_begin(&tracker->marked, replay->events, replay->now_ns,
-                             level_of(replay, tracker->marked_account));
+                             level_of(replay, account));
     }
     tracker->marks_begun = steps->begun;
     return err;
@@ -227,6 +228,21 @@ enum vs_err vs_growth_follow_all(struct vs_growth_tracker *tracker)
     return err;
 }
 
+/* The step in progress may begin before the program uses a device, or PyTorch. */
+static void follow_marked_account(struct vs_growth_tracker *tracker, unsigned account)
+{
+    const struct vs_user_account *user = &tracker->replay->accounts[account]->user;
+    if (tracker->marked_account == VS_HOST_INDEX && account != VS_HOST_INDEX) {
+        tracker->marked_account = account;
+        tracker->marked_reports = false;
+        vs_steps_restart(&tracker->marked);
+    }
+    if (account != tracker->marked_account || tracker->marked_reports || !user->reports)
+        return;
+    tracker->marked_reports = true;
+    vs_steps_lower(&tracker->marked, user->backing);
+}
+
 static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct vs_event *event)
 {
     const struct vs_replay *replay = tracker->replay;
@@ -241,6 +257,7 @@ static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct 
     enum vs_err err = VS_OK;
     if (request && counts)
         count_request(tracker);
+    follow_marked_account(tracker, account);
     if (replay->changed_site < tracker->floors.count)
         row = &tracker->floors.rows[replay->changed_site];
     else

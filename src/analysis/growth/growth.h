@@ -49,6 +49,8 @@ struct vs_growth_steps {
     uint64_t peak_bytes;      /* median over completed steps, likewise the following */
     int64_t net_bytes;        /* end - begin */
     uint64_t churn_bytes;     /* allocated and freed again */
+    int64_t lowest_net, highest_net;        /* over completed steps */
+    uint64_t lowest_churn, highest_churn;
 };
 
 enum vs_growth_class {

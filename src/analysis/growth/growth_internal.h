@@ -19,6 +19,7 @@ struct vs_growth_tracker {
     uint64_t kernels;            /* recorded so far */
     struct vs_step_rows marked, found;
     unsigned marked_account;
+    bool marked_reports;         /* a framework reports the memory of marked_account */
     uint64_t marks_begun;        /* steps that the replay had begun */
     struct vs_loop_requests requests; /* until the first mark */
     struct vs_loop loop;

@@ -71,6 +71,30 @@ void vs_steps_withdraw(struct vs_step_rows *rows)
         vs_steps_clear(rows);
 }
 
+void vs_steps_restart(struct vs_step_rows *rows)
+{
+    if (!rows->open)
+        return;
+    struct vs_growth_step *row = &rows->items[rows->count - 1];
+    row->begin_bytes = row->end_bytes = row->peak_bytes = row->requested_bytes = 0;
+}
+
+static uint64_t less(uint64_t bytes, uint64_t part)
+{
+    return bytes > part ? bytes - part : 0;
+}
+
+void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing)
+{
+    if (!rows->open)
+        return;
+    struct vs_growth_step *row = &rows->items[rows->count - 1];
+    uint64_t earlier = row->begin_bytes < backing ? row->begin_bytes : backing;
+    row->begin_bytes -= earlier;
+    row->peak_bytes = less(row->peak_bytes, backing);
+    row->requested_bytes = less(row->requested_bytes, backing - earlier);
+}
+
 void vs_steps_clear(struct vs_step_rows *rows)
 {
     rows->count = 0;
@@ -125,11 +149,16 @@ enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_s
     out->peak_bytes = values[done / 2];
     out->lowest_peak = values[0];
     out->highest_peak = values[done - 1];
-    out->net_bytes = nets[done / 2] / stride;
+    size_t middle = (done - 1) / 2; /* of two steps not the one that keeps more */
+    out->net_bytes = nets[middle] / stride;
+    out->lowest_net = nets[0] / stride;
+    out->highest_net = nets[done - 1] / stride;
     for (size_t i = 0; i < done; i++)
         values[i] = churn_of(&rows->items[i]);
     qsort(values, done, sizeof *values, by_size);
-    out->churn_bytes = values[done / 2] / (uint64_t)stride;
+    out->churn_bytes = values[middle] / (uint64_t)stride;
+    out->lowest_churn = values[0] / (uint64_t)stride;
+    out->highest_churn = values[done - 1] / (uint64_t)stride;
     free(values);
     free(nets);
     return VS_OK;

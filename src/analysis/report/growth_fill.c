@@ -171,5 +171,9 @@ enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_are
     out->highest_peak = steps->highest_peak;
     out->net_bytes = steps->net_bytes;
     out->churn_bytes = steps->churn_bytes;
+    out->lowest_net = steps->lowest_net;
+    out->highest_net = steps->highest_net;
+    out->lowest_churn = steps->lowest_churn;
+    out->highest_churn = steps->highest_churn;
     return err;
 }

@@ -262,6 +262,8 @@ struct vs_report_steps {
     uint64_t lowest_peak, highest_peak; /* of the steps */
     uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
     int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
+    uint64_t lowest_churn, highest_churn;
+    int64_t lowest_net, highest_net;
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
     uint64_t longest_number, last_number;
 };

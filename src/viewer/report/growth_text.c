@@ -80,6 +80,22 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_devi
             filled_line(&device->filled.items[i], style);
 }
 
+static bool reads_the_same(uint64_t low, uint64_t high)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    return strcmp(vs_size_format(a, low), vs_size_format(b, high)) == 0;
+}
+
+/* Whether every step keeps as much as the others, and allocates as much. */
+static bool all_alike(const struct vs_report_steps *steps)
+{
+    int64_t low = steps->lowest_net, high = steps->highest_net;
+    bool nets = low >= 0   ? reads_the_same((uint64_t)low, (uint64_t)high)
+                : high < 0 ? reads_the_same((uint64_t)-low, (uint64_t)-high)
+                           : low == high;
+    return nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
+}
+
 /* What a step needs, keeps and allocates again. The peaks are a range: those of a leak have no
  * typical one. */
 static void step_bytes_line(const struct vs_report_steps *steps, const struct vs_style *style)
@@ -91,7 +107,7 @@ static void step_bytes_line(const struct vs_report_steps *steps, const struct vs
     bool same = strcmp(a, b) == 0;
     int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
                         same ? "" : a, same ? "" : " to ", b);
-    const char *subject = same ? ", " : "; each ";
+    const char *subject = !all_alike(steps) ? "; a typical one " : same ? ", " : "; each ";
     if (net)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %s", subject,
                          steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));

@@ -185,6 +185,14 @@ static void build_unused(void)
     run_layer(BASE + GIB, 32 * MIB);
 }
 
+static void tensor(uint64_t addr, uint64_t size, uint64_t total)
+{
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_framework_alloc,
+        .framework_alloc = {.addr = addr, .size = size, .total_allocated = total,
+                            .total_reserved = 40 * MIB}});
+}
+
 static void build_tensors(void)
 {
     start("observe");
@@ -195,6 +203,28 @@ static void build_tensors(void)
             .framework_alloc = {.addr = BASE + i * 6 * MIB, .size = 4 * MIB,
                                 .total_allocated = (i + 1) * 4 * MIB,
                                 .total_reserved = 20 * MIB}});
+}
+
+/* The first step begins before the program uses the device, and PyTorch before any tensor: its peak is that
+ * of its tensor, and it keeps one that the later steps replace. */
+static void build_first_use_in_step(void)
+{
+    vs_builder_open(&b, "observe");
+    b.tick_ns = 1000000;
+    for (unsigned step = 0; step < 3; step++) {
+        vs_builder_step(&b, step);
+        if (step == 0) {
+            vs_builder_device(&b, 0, "Test GPU", GIB);
+            alloc_at(0, VS_FAMILY_DEVICE, BASE, 40 * MIB, 40 * MIB);
+        }
+        tensor(BASE + (step % 2) * 20 * MIB, 10 * MIB, step ? 20 * MIB : 10 * MIB);
+        if (step)
+            vs_builder_event(&b, (struct vs_event){
+                .kind = VS_EVENT_framework_free,
+                .framework_free = {.addr = BASE + (1 - step % 2) * 20 * MIB, .size = 10 * MIB,
+                                   .total_allocated = 10 * MIB, .total_reserved = 40 * MIB}});
+        vs_builder_pop(&b);
+    }
 }
 
 /* --- */
@@ -284,6 +314,7 @@ static const struct {
     {.name = "failure_recovered", .build = build_recovered},
     {.name = "allocated_again_and_again", .build = build_churn},
     {.name = "unused", .build = build_unused},
+    {.name = "first_use_in_step", .build = build_first_use_in_step},
     {.name = "tensors", .build = build_tensors, .wish = {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND,
                                                          .map = true}},
 };
