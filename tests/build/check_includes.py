@@ -72,8 +72,8 @@ ROOMS = {
                          "allocation_log.h stack_names.h stack_sums.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
-                        "balance_build.h did_without.h failure_firsts.h growth_fill.h report.h "
-                        "site_text.h summary.h"),
+                        "balance_build.h did_without.h failure_firsts.h growth_fill.h held_segments.h report.h "
+                        "segment_sites.h site_text.h summary.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",

@@ -65,6 +65,22 @@ def check_reserved(gate):
         shown = shell(gate, more_of(done.stdout)[0])
         gate.expect("reserved %s in: %s" % (size, more_of(done.stdout)[0]),
                     re.search(r"reserved now +%s" % size, shown.stdout), shown)
+        row, = [r for r in gate.json_of(gate.record(bug), "--max-reserved", "104MiB")["traces"][0]["limits"]
+                if not r["held"]]
+        check_cached(gate, gate.record(bug), row["event"], size)
+
+
+def check_cached(gate, trace, event, size):
+    """At the moment of a reserved peak the live blocks and the cache add up to it, each with its lines."""
+    moment = ["--by", "site", "--at", "@%d" % event, trace]
+    shown = gate.run([gate.tool, "report", *moment])
+    device = json.loads(gate.run([gate.tool, "report", "--json", *moment]).stdout)["devices"][0]
+    live, cached = device["live"]["bytes"], device["cached_by_site"]
+    gate.expect("live and cached memory are %s" % size, "%.1f MiB" % ((live + cached["total_bytes"]) / 2 ** 20) == size
+                and sum(site["bytes"] for site in cached["sites"]) == cached["total_bytes"], shown)
+    gate.expect("cached memory with its lines", "cached then, not in use: " in shown.stdout and
+                re.search(r"reserved now +" + size, shown.stdout) and
+                all(site["text"].split(" <")[0] in shown.stdout for site in cached["sites"][:5]), shown)
 
 
 def check_names(gate):

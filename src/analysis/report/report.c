@@ -19,6 +19,7 @@
 #include "analysis/report/failure_groups.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
+#include "analysis/report/reserved_now.h"
 #include "analysis/state/vec.h"
 #include "trace/read/seek.h"
 
@@ -433,6 +434,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_report_fill_chosen(report, &summary, &pass->chosen);
     if (!err && report->part.moment)
         count_kept_failures(report);
+    if (!err && report->part.moment)
+        err = vs_reserved_now_fill(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     const struct vs_replay *replay = pass->moment->replay;
     for (size_t i = 0; !err && i < replay->failure_count; i++)
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);

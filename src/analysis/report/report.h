@@ -166,6 +166,8 @@ struct vs_report_device {
     /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
      * at the end; otherwise empty. */
     struct vs_report_sites device_at_peak, device_at_end;
+    struct vs_report_sites cached;  /* of a moment: memory in segments without live blocks, by the call
+                                     * sites that requested the segments; count: of segments */
     struct vs_held held;            /* live at the peak of allocated, at that of the chosen phase, or
                                      * at the chosen moment */
     const struct vs_report_churn *churn; /* most bytes first */

@@ -162,6 +162,19 @@ static void unused_line(const struct vs_held *held, const struct vs_style *style
     vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
 }
 
+void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_sites *cached = &device->cached;
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (!cached->count)
+        return;
+    fprintf(style->out, "  %scached then, not in use:%s %s in %s segment%s; these lines requested %s\n",
+            vs_paint(style, VS_BOLD), vs_unpaint(style), vs_size_format(size, cached->total_bytes),
+            vs_count_format(count, cached->total_count), cached->total_count == 1 ? "" : "s",
+            cached->total_count == 1 ? "it" : "them");
+    vs_text_sites(style, cached);
+}
+
 void vs_held_text(const struct vs_report *report, const struct vs_report_device *device,
                   const struct vs_style *style)
 {
@@ -216,6 +229,8 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                     vs_unpaint(style));
             vs_text_sites(style, held->sites);
             others(report, held, style);
+            if (!vs_held_filter_given(&report->wish.filter))
+                vs_held_text_cached(device, style);
         } else if (i == VS_BY_KIND && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
                 fprintf(style->out, "  by kind: %s\n",

@@ -17,6 +17,9 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
 void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
                          const struct vs_style *style);
 
+/* vs_held_text_cached: what was cached at the moment, by the lines that requested the segments. */
+void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style);
+
 /* vs_picture_text (map_text.c): the segments, a row each. */
 void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style);

@@ -292,6 +292,8 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_report_json_sites(json, "device_sites_at_peak_allocated", &device->device_at_peak);
     vs_report_json_sites(json, "device_sites_live_at_end", &device->device_at_end);
     vs_held_json(json, "live", &device->held);
+    if (device->cached.items)
+        vs_report_json_sites(json, "cached_by_site", &device->cached);
     vs_churn_json(json, "repeated_allocations", device);
     activity_json(json, device);
     vs_json_end_object(json);

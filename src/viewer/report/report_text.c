@@ -232,16 +232,18 @@ static void graph_line(const struct vs_report_device *device, const struct vs_st
 }
 
 /* Current bytes, for the state at a point in time. */
+/* With PyTorch the device has only the memory that PyTorch reserved, all of it allocated. */
 static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], share[16] = "";
+    bool equal = device->allocated == device->requested && device->allocated == device->reserved;
+    const char *first = equal && device->level == VS_LEVEL_FRAMEWORK ? "reserved now" : "allocated now";
     const struct {
         const char *label;
         uint64_t bytes;
-    } lines[] = {{"allocated now", device->allocated}, {"requested now", device->requested},
+    } lines[] = {{first, device->allocated}, {"requested now", device->requested},
                  {"reserved now", device->reserved}};
-    size_t rows = device->allocated == device->requested && device->allocated == device->reserved
-                      ? 1 : sizeof lines / sizeof *lines;
+    size_t rows = equal ? 1 : sizeof lines / sizeof *lines;
     for (size_t i = 0; i < rows; i++) {
         if (device->total_bytes)
             vs_text_percent(share, lines[i].bytes, device->total_bytes);
@@ -478,6 +480,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
                     part->window || part->moment ? part->to_ns : report->duration_ns,
                     part->moment ? "that time" : part->window ? "the end of the span" : "the end");
     vs_held_text(report, device, style);
+    vs_held_text_cached(device, style);
     leak_lines(report, device, end_word(report), style);
     vs_growth_lines(report, device, style);
     churn_lines(report, device, style);
@@ -600,6 +603,8 @@ static void wished(const struct vs_report *report, const struct vs_style *style)
         else if (device->peak_allocated.event && !report->part.moment && !vs_report_of_phase(report))
             peak_line(style, peak_label(device), device->peak_allocated.bytes, device->total_bytes,
                       device->peak_allocated.time_ns, device->peak_allocated.place, true);
+        else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
+            now_lines(device, style);
         vs_held_text_wished(report, device, style);
     }
 }

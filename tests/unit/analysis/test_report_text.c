@@ -137,6 +137,26 @@ static void build_segments_of_phases(void)
     vs_builder_pop(&b);
 }
 
+KEPT static void request_segment(uint64_t addr, uint64_t bytes)
+{
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_segment_alloc,
+        .segment_alloc = {.addr = addr, .size = bytes, .stack = vs_recorder_stack(b.recorder, 0)}});
+    __asm__ volatile("");
+}
+
+/* Of three segments one is used in part, one is free. */
+static void build_cached(void)
+{
+    start("caching");
+    for (unsigned i = 0; i < 3; i++)
+        request_segment(BASE + i * GIB, 20 * MIB);
+    load_weights(BASE, 20 * MIB);
+    run_layer(BASE + GIB, 15 * MIB);
+    log_activation(BASE + 2 * GIB, 20 * MIB);
+    vs_builder_free(&b, 0, BASE + 2 * GIB);
+}
+
 /* 41 segments, of which 30 and then 10 look the same. */
 static void build_equal_segments(void)
 {
@@ -305,6 +325,8 @@ static const struct {
               .filter = {.phase = "forward", .steps = true, .step_from = 2, .step_to = 3}}},
     {.name = "phase_map", .build = build_segments_of_phases, .wish = {.map = true, .filter = {.phase = "small"}}},
     {.name = "phase_without_memory", .build = build_segments_of_phases, .wish = {.filter = {.phase = "before"}}},
+    {.name = "moment_cached", .build = build_cached, .at = 10},
+    {.name = "moment_cached_by_site", .build = build_cached, .at = 10, .wish = {.by = 1u << VS_BY_SITE}},
     {.name = "segments", .build = build_segments},
     {.name = "segments_map", .build = build_segments, .wish = {.map = true}},
     {.name = "segments_map_ascii", .build = build_segments, .wish = {.map = true}, .ascii = true},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
-#include "analysis/budget/held_segments.h"
+#include "analysis/report/held_segments.h"
 
 #include <stdlib.h>
 
