@@ -134,9 +134,22 @@ def notices(tree, sources, static):
         version = run("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package)
         parts.append(f"{'=' * 78}\n{', '.join(files)}\nDebian source package {version}\n\n"
                      f"{text.read_text(encoding='utf-8', errors='replace')}")
+    parts += common_licences("\n".join(parts))
     parts.append(f"{'=' * 78}\nshare/vramscope/examples/genesis.txt\n\n" +
                  (tree / "examples/train_lm/data/README.md").read_text(encoding="utf-8"))
     return "\n".join(parts)
+
+
+def common_licences(text):
+    """The licences that *text* names by their files in Debian, which other systems lack."""
+    parts = []
+    for name in sorted(set(re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", text))):
+        path = pathlib.Path("/usr/share/common-licenses") / name
+        if not path.exists():
+            sys.exit(f"bundle_wheel: a licence refers to {path}, which is not on this machine")
+        parts.append(f"{'=' * 78}\n{path}, which texts above refer to\n\n"
+                     f"{path.read_text(encoding='utf-8', errors='replace')}")
+    return parts
 
 
 def unlink_copies(folder):

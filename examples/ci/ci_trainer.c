@@ -38,7 +38,7 @@ static int open_driver(void)
 int trainer_open(int layers)
 {
     int status = open_driver();
-    trainer.layers = layers < LAYERS_MAX ? layers : LAYERS_MAX;
+    trainer.layers = status ? 0 : layers < LAYERS_MAX ? layers : LAYERS_MAX;
     for (int i = 0; !status && i < trainer.layers; i++)
         status = cuda_alloc(&trainer.weight[i], weight_bytes);
     return status;

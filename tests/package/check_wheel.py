@@ -70,6 +70,9 @@ def contents(wheel, tools):
         assert {"libvramscope-unwind.so.8", "libvramscope-zstd.so.1"} <= set(bundled), bundled
         for part in ("libiberty (in the command)", "xxHash (in the command)"):
             assert part in notices, part
+        for name in set(re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", notices)):
+            assert f"/usr/share/common-licenses/{name}, which texts above refer to\n" in notices, name
+        assert "GNU LESSER GENERAL PUBLIC LICENSE\n                       Version 3, 29 June 2007" in notices
         for name in bundled:
             assert name.startswith("libvramscope-") and name in notices, name
         for name in ("bin/vramscope", "lib/libvramscope.so", "lib/vramscope/simulator/libcuda.so.1",

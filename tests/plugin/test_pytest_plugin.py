@@ -307,6 +307,22 @@ def test_reserved_memory_of_other_tests(pytester, run, monkeypatch):
     run(SIMULATE, "-n", "2").assert_outcomes(passed=4, failed=1)
 
 
+def test_baseline_in_any_order(pytester, run):
+    """A request is not served by a larger block that another test left in the cache."""
+    write_tests(pytester, """
+@pytest.mark.parametrize("mib", [10, 11, 12, 13, 14, 15, 16, 18, 20, 3, 4, 5])
+def test_sized(mib):
+    free(allocate(mib))
+""")
+    texts = []
+    for words in ((), ("-n", "3"), ("test_case.py::test_sized[11]", "test_case.py::test_sized[20]",
+                                    "test_case.py::test_sized[10]", "test_case.py")):
+        run(SIMULATE, "--vramscope-baseline=b.json", "--vramscope-update-baseline", *words).assert_outcomes(passed=12)
+        texts.append(pytester.path.joinpath("b.json").read_text(encoding="utf-8"))
+        pytester.path.joinpath("b.json").unlink()
+    assert texts[0] == texts[1] == texts[2] and len(json.loads(texts[0])["tests"]) == 12, texts
+
+
 def test_reserved_memory_adds_up(pytester, run, monkeypatch):
     """The call sites and the cached memory are the peak of reserved memory."""
     line = write_tests(pytester, """
