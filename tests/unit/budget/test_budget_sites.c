@@ -332,7 +332,7 @@ static void a_template_with_another_argument_has_grown(void **state)
     struct lines before = {0}, after = {0};
     struct vs_culprit found[4];
     line(&before, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
-    line(&before, "gone<int>()", 20, 7, 1);
+    line(&before, "gone<int>()", 20, 6, 1);
     line(&after, "std::unique_ptr<char, D<char> > make<char, 2097152ul>()", 13, 8, 4);
     line(&after, "other<int>()", 30, 7, 1);
     assert_int_equal(changes_of(&before, &after, found), 2);
