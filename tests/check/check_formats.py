@@ -129,6 +129,9 @@ def check_documents(gate, what, code, texts, exceeded, held):
 
     tokens = MarkdownIt("commonmark").enable("table").parse(texts["markdown"])
     body = [t for t in tokens if t.type == "tr_open"]
+    filled = [t for t in result["traces"] if any(not r["follows"] if not r["held"] else not r["of_baseline"]
+                                                 for r in t["limits"])]
+    gate.expect(what + ": Markdown has no empty table", sum(t.type == "thead_open" for t in tokens) == len(filled))
     gate.expect(what + ": Markdown's table has a row per limit shown",
                 len(body) == len(shown) + sum(t.type == "thead_open" for t in tokens))
     cells = [sum(x.type in ("td_open", "th_open") for x in tokens[i:tokens.index(close, i)])
@@ -223,6 +226,8 @@ def main():
     code, texts = documents(gate, gate.record("peak"), "--baseline", gate.path("memory.json"))
     rows = json.loads(texts["json"])["traces"][0]["limits"]
     check_documents(gate, "baseline", code, texts, sum(not r["held"] for r in rows), sum(r["held"] for r in rows))
+    code, texts = documents(gate, gate.record(""), "--baseline", gate.path("memory.json"))
+    check_documents(gate, "a baseline that holds", code, texts, 0, len(json.loads(texts["json"])["traces"][0]["limits"]))
     code, texts = documents(gate, gate.record("oom"), "--max-peak", "1TiB")
     check_documents(gate, "out of memory", code, texts, 1, 1)
     code, texts = documents(gate, gate.record("status"), "--max-peak", "1TiB")

@@ -94,10 +94,12 @@ static bool is_shown(const struct vs_budget_row *row)
 
 static void one_program(const struct vs_check_result *result, const struct vs_budget_verdict *verdict, FILE *out)
 {
-    size_t held = 0;
+    size_t held = 0, shown = 0;
+    for (size_t i = 0; i < verdict->count; i++)
+        shown += is_shown(&verdict->rows[i]);
     fputs("\n### ", out);
     plain(out, verdict->process);
-    fputs("\n\n| | quantity | measured | allowed | from |\n| --- | --- | ---: | ---: | --- |\n", out);
+    fputs(shown ? "\n\n| | quantity | measured | allowed | from |\n| --- | --- | ---: | ---: | --- |\n" : "\n", out);
     for (int bad = 1; bad >= 0; bad--)
         for (size_t i = 0; i < verdict->count; i++)
             if (verdict->rows[i].exceeded == (bad != 0) && is_shown(&verdict->rows[i]))
@@ -105,7 +107,7 @@ static void one_program(const struct vs_check_result *result, const struct vs_bu
     for (size_t i = 0; i < verdict->count; i++)
         held += !verdict->rows[i].exceeded && verdict->rows[i].of_baseline;
     if (held)
-        fprintf(out, "\n%zu further %s the baseline.\n", held, held == 1 ? "quantity is within" :
+        fprintf(out, "\n%zu %s%s the baseline.\n", held, shown ? "further " : "", held == 1 ? "quantity is within" :
                 "quantities are within");
     for (size_t i = 0; i < verdict->count; i++)
         if (verdict->rows[i].exceeded && is_shown(&verdict->rows[i]))
