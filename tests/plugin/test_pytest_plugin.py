@@ -559,6 +559,14 @@ def test_empty(capfd):
     assert len(list(pytester.path.glob(".vramscope/pytest.*.vst"))) <= 1, "traces of earlier runs stay"
 
 
+def test_restart_in_a_folder_with_a_percent_sign(pytester, run):
+    """A checkout of the branch feature/x is often named feature%2Fx."""
+    write_tests(pytester, PEAK)
+    result = run(SIMULATE, "--vramscope-output=feature%2Fx%p")
+    result.assert_outcomes(passed=1, failed=1)
+    assert list(pytester.path.glob("feature%2Fx%p/pytest.*.vst"))
+
+
 def test_restart_of_the_script(pytester, run):
     """`pytest` instead of `python -m pytest`; a test that changes the folder changes no path."""
     write_tests(pytester, """
