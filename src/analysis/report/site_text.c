@@ -19,14 +19,26 @@ static bool is_call_operator(const char *function, size_t length)
            (length == bytes || function[length - bytes - 1] == ':');
 }
 
+/* The length of "f(int) const &&" without what follows the parameters; of other texts all of it. */
+static size_t without_qualifiers(const char *function)
+{
+    static const char *const qualifiers[] = {" const", " volatile", " &", " &&"};
+    size_t whole = strlen(function), length = whole;
+    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
+        size_t bytes = strlen(qualifiers[i]);
+        if (length < bytes || memcmp(function + length - bytes, qualifiers[i], bytes) != 0)
+            continue;
+        length -= bytes;
+        i = (size_t)-1; /* several may follow each other */
+    }
+    return length && function[length - 1] == ')' ? length : whole;
+}
+
 /* The length of the function's name without its parameters: "f(int, float) const" -> "f". Template
  * arguments stay; "operator()" and "(anonymous namespace)" are unchanged. */
 static int function_length(const char *function)
 {
-    static const char suffix[] = ") const";
-    size_t whole = strlen(function), length = whole;
-    if (length >= sizeof suffix && strcmp(function + length - (sizeof suffix - 1), suffix) == 0)
-        length -= sizeof suffix - 2;
+    size_t whole = strlen(function), length = without_qualifiers(function);
     if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
         return (int)length;
     int depth = 0;
