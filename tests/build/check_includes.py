@@ -70,10 +70,12 @@ ROOMS = {
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                          "analysis/checkpoint analysis/kinds",
                          "allocation_log.h stack_names.h stack_sums.h"),
+    "analysis/failures": ("base trace/format trace/symbols analysis/state analysis/kinds",
+                          "did_without.h failure_firsts.h failure_groups.h refusal.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                        "analysis/growth analysis/checkpoint analysis/kinds",
-                        "balance_build.h did_without.h failure_firsts.h growth_fill.h held_segments.h report.h "
-                        "segment_sites.h site_text.h summary.h"),
+                        "analysis/growth analysis/checkpoint analysis/kinds analysis/failures",
+                        "balance_build.h growth_fill.h held_segments.h report.h segment_sites.h site_text.h "
+                        "summary.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
@@ -91,7 +93,7 @@ ROOMS = {
                      "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
-                     "analysis/state analysis/report analysis/processes analysis/kinds",
+                     "analysis/state analysis/failures analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),

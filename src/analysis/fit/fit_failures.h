@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/report/failure_firsts.h"
+#include "analysis/failures/failure_firsts.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 

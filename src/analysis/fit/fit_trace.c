@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "allocator/core/placement_policy.h"
+#include "analysis/failures/did_without.h"
 #include "analysis/fit/fit_failures.h"
 #include "analysis/fit/fit_where.h"
 #include "analysis/naming/user_line.h"
-#include "analysis/report/did_without.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 #include "base/vs_text.h"

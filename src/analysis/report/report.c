@@ -9,14 +9,14 @@
 #include <stdlib.h>
 
 #include "analysis/checkpoint/trace_span.h"
+#include "analysis/failures/did_without.h"
+#include "analysis/failures/failure_firsts.h"
+#include "analysis/failures/failure_groups.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/chosen_peaks.h"
 #include "analysis/report/copy_sites.h"
 #include "analysis/report/device_use.h"
-#include "analysis/report/did_without.h"
-#include "analysis/report/failure_firsts.h"
-#include "analysis/report/failure_groups.h"
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/report/reserved_now.h"

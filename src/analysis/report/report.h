@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/failures/refusal.h"
 #include "analysis/report/held.h"
-#include "analysis/report/refusal.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"
 #include "base/vs_arena.h"

@@ -5,9 +5,9 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
+#include "analysis/failures/failure_firsts.h"
+#include "analysis/failures/failure_groups.h"
 #include "analysis/report/chosen_peaks.h"
-#include "analysis/report/failure_firsts.h"
-#include "analysis/report/failure_groups.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
-#include "analysis/report/refusal.h"
+#include "analysis/failures/refusal.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #ifndef VS_DID_WITHOUT_H
 #define VS_DID_WITHOUT_H
 
-#include "analysis/report/failure_firsts.h"
+#include "analysis/failures/failure_firsts.h"
 #include "analysis/state/replay.h"
 #include "trace/symbols/symbols.h"
 

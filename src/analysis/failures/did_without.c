@@ -2,10 +2,10 @@
  *
  * See the header. A refused workspace is one failure for each algorithm that was tried; only the
  * last of a thread's failures can be the one that ended the program. */
-#include "analysis/report/did_without.h"
+#include "analysis/failures/did_without.h"
 
+#include "analysis/failures/refusal.h"
 #include "analysis/kinds/maker.h"
-#include "analysis/report/refusal.h"
 
 void vs_latest_allocations_event(struct vs_latest_allocations *latest,
                                  const struct vs_replay *replay, const struct vs_event *event)

@@ -2,7 +2,7 @@
  *
  * See the header. The rule of recovery is the replay's (state/replay_failure.c), except that a
  * context created later is not looked for. */
-#include "analysis/report/failure_firsts.h"
+#include "analysis/failures/failure_firsts.h"
 
 #include <string.h>
 

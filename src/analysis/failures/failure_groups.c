@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
-#include "analysis/report/failure_groups.h"
+#include "analysis/failures/failure_groups.h"
 
 static bool same_kind(const struct vs_failure *a, const struct vs_failure *b)
 {
