@@ -111,12 +111,28 @@ def static_parts(command):
     return {**STATIC, **(STATIC_CXX if CXX_MARK in command.read_bytes() else {})}
 
 
+ABOUT = """\
+Third-party software in this wheel of vramscope, with its licences. vramscope itself is under the
+Apache License 2.0 (LICENSE).
+
+The libraries libvramscope-*.so.* are dynamically linked, and unchanged but for their names. Their
+sources are those of the Debian packages named below (https://sources.debian.org). To replace one, also
+one under the LGPL, by a version of your own:
+
+    patchelf --set-soname libvramscope-NAME.so.N --set-rpath '$ORIGIN' YOUR-LIBRARY
+    cp YOUR-LIBRARY .../site-packages/vramscope/_data/lib/vramscope/bundled/libvramscope-NAME.so.N
+
+What is "in the command" is linked into it statically. To link the command with another version of it,
+such as of libiberty (LGPL), build it from its sources: the source distribution of the same version, or
+the repository, with scripts/wheel or CMake.
+
+Licences that are named below by a file in /usr/share/common-licenses follow at the end.
+"""
+
+
 def notices(tree, sources, static):
     """The licences of all libraries inside, from Debian's packages."""
-    parts = ["Third-party software in this wheel of vramscope, with its licences. vramscope itself is\n"
-             "under the Apache License 2.0 (LICENSE). The libraries are dynamically linked, unchanged\n"
-             "but for their names, and can be replaced in vramscope/_data/lib/vramscope/bundled; their\n"
-             "sources are those of the Debian packages named below (https://sources.debian.org).\n"]
+    parts = [ABOUT]
     packages = {}
     for soname, path in sorted(sources.items()):
         found = subprocess.run(["dpkg", "-S", os.path.realpath(path)], capture_output=True, text=True).stdout
@@ -142,14 +158,14 @@ def notices(tree, sources, static):
 
 def common_licences(text):
     """The licences that *text* names by their files in Debian, which other systems lack."""
-    parts = []
+    names = {} # GPL and GPL-3 are one file
     for name in sorted(set(re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", text))):
         path = pathlib.Path("/usr/share/common-licenses") / name
         if not path.exists():
             sys.exit(f"bundle_wheel: a licence refers to {path}, which is not on this machine")
-        parts.append(f"{'=' * 78}\n{path}, which texts above refer to\n\n"
-                     f"{path.read_text(encoding='utf-8', errors='replace')}")
-    return parts
+        names.setdefault(path.resolve(), []).append(f"{path}, which texts above refer to\n")
+    return [f"{'=' * 78}\n{''.join(lines)}\n{path.read_text(encoding='utf-8', errors='replace')}"
+            for path, lines in names.items()]
 
 
 def unlink_copies(folder):

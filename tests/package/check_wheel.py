@@ -72,7 +72,12 @@ def contents(wheel, tools):
             assert part in notices, part
         for name in set(re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", notices)):
             assert f"/usr/share/common-licenses/{name}, which texts above refer to\n" in notices, name
-        assert "GNU LESSER GENERAL PUBLIC LICENSE\n                       Version 3, 29 June 2007" in notices
+        for title in ("GNU LESSER GENERAL PUBLIC LICENSE\n                       Version 3, 29 June 2007",
+                      "GNU LESSER GENERAL PUBLIC LICENSE\n                       Version 2.1, February 1999",
+                      "GNU GENERAL PUBLIC LICENSE\n                       Version 2, June 1991",
+                      "GNU GENERAL PUBLIC LICENSE\n                       Version 3, 29 June 2007"):
+            assert re.search(r"(?m)^ *" + re.escape(title), notices), title
+        assert "END OF TERMS AND CONDITIONS" in notices and "patchelf --set-soname" in notices
         for name in bundled:
             assert name.startswith("libvramscope-") and name in notices, name
         for name in ("bin/vramscope", "lib/libvramscope.so", "lib/vramscope/simulator/libcuda.so.1",
