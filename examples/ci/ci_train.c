@@ -12,7 +12,8 @@ int main(int argc, char **argv)
         status = trainer_step();
     trainer_close();
     if (status) {
-        fprintf(stderr, "train: CUDA error %d%s\n", status, status < 0 ? ": there is no CUDA driver" : "");
+        fprintf(stderr, "train: CUDA error %d%s\n", status, status < 0    ? ": there is no CUDA driver"
+                                                          : status == 2 ? ": out of memory" : "");
         return 1;
     }
     printf("%d steps\n", steps);

@@ -6,6 +6,7 @@
 Needs PyTorch for CUDA. Nothing in it knows of vramscope.
 """
 import argparse
+import sys
 
 import torch
 import torch.nn.functional as F
@@ -48,6 +49,8 @@ def main():
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--steps", type=int, default=3)
     args = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("train.py: PyTorch found no CUDA device")
     model = GPT().cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     for step in range(args.steps):

@@ -73,10 +73,23 @@ def readme(source, build, scratch, env, project):
         failed = failed or done.returncode != 0
         for line in shown:
             assert line in done.stdout, (command, line, done.stdout)
+    without_memory(project, env)
     text = (project / "README.md").read_text(encoding="utf-8")
     for name in re.findall(r"`([\w./-]+\.(?:yml|py|toml|json|ini|c))`", text):
         assert name == ".gitlab-ci.yml" or (project / name).exists(), name
     assert failed
+
+
+def without_memory(project, env):
+    """Without a driver, and without memory, the program says so and ends with status 1."""
+    bare = dict(env, LD_LIBRARY_PATH=str(project / "none"))
+    simulated = ["vramscope", "run", "-q", "--simulate", "h100-80g", "-o", "none.vst", "--limit", "40MiB", "--", "./train"]
+    for words, error in ((["./train"], "-1: there is no CUDA driver"), (simulated, "2: out of memory")):
+        done = subprocess.run(words, env=bare, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=100)
+        if words == ["./train"] and done.returncode == 0:
+            continue  # this machine has a GPU
+        assert done.returncode == 1 and f"train: CUDA error {error}\n" in done.stderr, (words, done)
 
 
 def workflows(source, build, scratch, env, project):
