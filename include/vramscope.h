@@ -103,7 +103,9 @@ VRAMSCOPE_API int vramscope_get_last_failure(int device, struct vramscope_failur
 /* Figures of one device since a window began, in bytes. _begin: when it began; _end: now, or
  * when it ended; _peak: the highest in between, both ends included. allocated, requested and
  * reserved as in vramscope_device_stats; tensors: memory of PyTorch's tensors, which is inside
- * the memory that PyTorch has allocated, and 0 without PyTorch. */
+ * the memory that PyTorch has allocated, and 0 without PyTorch. user: what the program uses, as
+ * `vramscope check` limits it: under PyTorch its tensors, and allocated memory that does not hold
+ * them (of cuBLAS, NCCL, an extension); otherwise allocated. */
 struct vramscope_window_stats {
     uint64_t allocated_begin, allocated_end, allocated_peak;
     uint64_t requested_begin, requested_end, requested_peak;
@@ -112,6 +114,8 @@ struct vramscope_window_stats {
     uint64_t allocations, frees, failures;     /* counts, since it began */
     uint64_t tensor_allocations, tensor_frees; /* likewise, of tensors */
     uint64_t begin_ns, end_ns;                 /* CLOCK_MONOTONIC */
+    uint64_t user_begin, user_end, user_peak;
+    uint64_t user_allocations, user_frees;     /* counts, since it began */
 };
 
 /* Open a window. Returns its number, above 0; -1 in a forked child, and if 256 are open. Cost:

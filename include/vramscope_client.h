@@ -47,6 +47,8 @@ struct vramscope_client_window {
     uint64_t allocations, frees, failures;
     uint64_t tensor_allocations, tensor_frees;
     uint64_t begin_ns, end_ns;
+    uint64_t user_begin, user_end, user_peak;
+    uint64_t user_allocations, user_frees;
 };
 
 #ifdef VRAMSCOPE_CLIENT_LOOKUP

@@ -31,7 +31,8 @@ WINDOW_FIELDS = ("allocated_begin", "allocated_end", "allocated_peak",
                  "reserved_begin", "reserved_end", "reserved_peak",
                  "tensors_begin", "tensors_end", "tensors_peak",
                  "allocations", "frees", "failures", "tensor_allocations", "tensor_frees",
-                 "begin_ns", "end_ns")
+                 "begin_ns", "end_ns",
+                 "user_begin", "user_end", "user_peak", "user_allocations", "user_frees")
 
 
 class DeviceStats(ctypes.Structure):

@@ -6,11 +6,11 @@ import contextlib
 import ctypes
 import functools
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Type
 
-from vramscope import library, torch_segments
+from vramscope import library
 from vramscope.trace_report import Site, Trace
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ SITES = 50
 @dataclass(frozen=True)
 class WindowStats:
     """Figures of one device since a tracker began, in bytes: when it began (_begin), ended or were
-    read (_end), and the highest in between (_peak). *tensors*: memory of PyTorch's tensors. *other*: memory
-    that other code of the process allocated from the device, where PyTorch uses it as well; *mixed*: such
-    memory was allocated or freed in between, and *mixed_peak* is the highest sum of both."""
+    read (_end), and the highest in between (_peak). *tensors*: memory of PyTorch's tensors. *user*: what
+    the program uses: under PyTorch its tensors, and allocated memory that does not hold them (of cuBLAS,
+    NCCL, an extension); otherwise allocated memory."""
 
     device: int
     allocated_begin: int = 0
@@ -60,12 +60,11 @@ class WindowStats:
     tensor_frees: int = 0
     begin_ns: int = 0
     end_ns: int = 0
-    other_begin: int = 0
-    other_end: int = 0
-    other_allocations: int = 0
-    other_frees: int = 0
-    mixed: bool = False
-    mixed_peak: Optional[int] = None
+    user_begin: int = 0
+    user_end: int = 0
+    user_peak: int = 0
+    user_allocations: int = 0
+    user_frees: int = 0
 
     @property
     def has_tensors(self) -> bool:
@@ -74,30 +73,16 @@ class WindowStats:
 
     @property
     def peak_bytes(self) -> int:
-        """The peak of the program's memory: under PyTorch of tensors and of memory that does not hold them,
-        otherwise of allocations."""
-        if not self.has_tensors:
-            return self.allocated_peak
-        if self.mixed_peak is not None:
-            return self.mixed_peak
-        return self.tensors_peak + max(self.other_begin, self.other_end)
+        """The peak of what the program uses."""
+        return self.user_peak
 
     @property
     def begin_bytes(self) -> int:
-        return self.tensors_begin + self.other_begin if self.has_tensors else self.allocated_begin
+        return self.user_begin
 
     @property
     def end_bytes(self) -> int:
-        return self.tensors_end + self.other_end if self.has_tensors else self.allocated_end
-
-
-def _with_other(stats: WindowStats, begin: torch_segments.Segments, now: torch_segments.Segments) -> WindowStats:
-    """*stats* with the memory that is not in PyTorch's segments."""
-    before, after = max(stats.allocated_begin - begin.reserved, 0), max(stats.allocated_end - now.reserved, 0)
-    made = max(stats.allocations - (now.allocated - begin.allocated), 0) if now.counted else 0
-    freed = max(stats.frees - (now.freed - begin.freed), 0) if now.counted else 0
-    return replace(stats, other_begin=before, other_end=after, other_allocations=made, other_frees=freed,
-                   mixed=bool(made or freed or before != after))
+        return self.user_end
 
 
 class GPUMemoryTracker:
@@ -115,9 +100,9 @@ class GPUMemoryTracker:
     between.
 
     The figures are exact: every allocation counts, however short its life. Under PyTorch they are
-    those of tensors, as torch.cuda.max_memory_allocated, and of memory that other code of the process
-    allocated; otherwise of all device memory that the process allocated. Trackers nest and overlap, in any threads. Inside the block the figures are
-    those so far.
+    those of tensors, as torch.cuda.max_memory_allocated, and of memory that does not hold them;
+    otherwise of all device memory that the process allocated. Trackers nest and overlap, in any
+    threads. Inside the block the figures are those so far.
 
     *name*: the block is a range of that name in the trace; enter and leave it in one thread then.
     *device*: its ordinal; None: of all devices the one with the highest peak. *required*: raise
@@ -133,7 +118,6 @@ class GPUMemoryTracker:
         self._window: Optional[int] = None
         self._figures: Dict[int, WindowStats] = {}
         self._trace: Optional[str] = None
-        self._segments: Dict[int, torch_segments.Segments] = {}
         self._sites: Optional[List[Site]] = None
 
     # --- the block ---
@@ -149,7 +133,7 @@ class GPUMemoryTracker:
         if window < 0:
             raise library.Error("GPUMemoryTracker: 256 are open already, or this is a forked child, "
                                 "which has no CUDA")
-        self._window, self._segments = window, torch_segments.read()
+        self._window = window
         if self.name is not None:
             found.range_push(self.name.encode())
         return self
@@ -208,7 +192,7 @@ class GPUMemoryTracker:
     # --- figures ---
 
     def figures_now(self) -> Dict[int, WindowStats]:
-        """The figures of every device so far, inside the block, without *mixed_peak*."""
+        """The figures of every device so far, inside the block."""
         found = library.find()
         figures: Dict[int, WindowStats] = {}
         if found is None or self._window is None:
@@ -217,31 +201,14 @@ class GPUMemoryTracker:
         for device in range(library.DEVICES_MAX):
             if found.window_read(self._window, device, ctypes.byref(raw)) != 0:
                 break
-            fields: Dict[str, Any] = {name: int(getattr(raw, name)) for name in library.WINDOW_FIELDS}
-            figures[device] = WindowStats(device, **fields)
-        segments = torch_segments.read() if any(s.has_tensors for s in figures.values()) else {}
-        for device, now in segments.items():
-            if device in figures and figures[device].has_tensors:
-                figures[device] = _with_other(figures[device], self._segments.get(device, torch_segments.Segments()),
-                                              now)
+            figures[device] = WindowStats(
+                device, **{name: int(getattr(raw, name)) for name in library.WINDOW_FIELDS})
         return figures
-
-    def _resolved(self, stats: WindowStats) -> WindowStats:
-        """The sums of tensors and other memory are in the trace alone."""
-        path = self._trace or library.trace_path()
-        if not stats.mixed or stats.mixed_peak is not None or path is None:
-            return stats
-        library.flush()
-        peak = Trace(path, begin_ns=stats.begin_ns, end_ns=stats.end_ns).peaks.get(stats.device)
-        return stats if peak is None else replace(stats, mixed_peak=peak.allocated)
 
     @property
     def per_device(self) -> Dict[int, WindowStats]:
         """The figures of every device."""
-        if self._window is not None:
-            return {device: self._resolved(stats) for device, stats in self.figures_now().items()}
-        self._figures = {device: self._resolved(stats) for device, stats in self._figures.items()}
-        return self._figures
+        return self.figures_now() if self._window is not None else self._figures
 
     @property
     def stats(self) -> WindowStats:
@@ -295,14 +262,12 @@ class GPUMemoryTracker:
 
     @property
     def allocations(self) -> int:
-        """Allocations in the block: under PyTorch of tensors, and by other code."""
-        s = self.stats
-        return s.tensor_allocations + s.other_allocations if s.has_tensors else s.allocations
+        """Allocations in the block: under PyTorch of tensors, and of memory that does not hold them."""
+        return self.stats.user_allocations
 
     @property
     def frees(self) -> int:
-        s = self.stats
-        return s.tensor_frees + s.other_frees if s.has_tensors else s.frees
+        return self.stats.user_frees
 
     @property
     def failures(self) -> int:

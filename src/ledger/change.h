@@ -68,6 +68,8 @@ struct vs_change {
     uint32_t device;
     bool summed; /* several changes: *reserved* is their sum, and the sums in between are unknown */
     bool lost;   /* frees: caused by the end of the context, not by the program */
+    /* memory of a device that holds a framework's blocks; the same for an allocation and its free */
+    bool holds;
     uint64_t allocs, requested, size;
     uint64_t frees, freed_requested, freed_size;
     /* change of the bytes held from the device; computed for a single change of another level than

@@ -43,7 +43,7 @@ ROOMS = {
                           "intercept/cupti", "first_use.h manifest.h process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process "
                         "intercept/cache intercept/torch intercept/cupti",
-                        "array_bytes.h context.h graph_memory.h ipc_import.h known_block.h limit.h nvml.h "
+                        "array_bytes.h context.h graph_memory.h holding.h ipc_import.h known_block.h limit.h nvml.h "
                         "peak_window.h physical.h sharing.h track_change.h tracker.h usage.h"),
     "intercept/cache": ("base allocator/core allocator/plan trace/record intercept/route intercept/process "
                         "intercept/track intercept/cupti",

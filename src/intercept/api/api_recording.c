@@ -48,7 +48,12 @@ static int read_window(int64_t window, int device, bool end, struct vramscope_wi
                                              .tensor_allocations = r.tensor_allocations,
                                              .tensor_frees = r.tensor_frees,
                                              .begin_ns = r.begun_ns,
-                                             .end_ns = r.now_ns};
+                                             .end_ns = r.now_ns,
+                                             .user_begin = r.before.user,
+                                             .user_end = r.now.user,
+                                             .user_peak = r.peak.user,
+                                             .user_allocations = r.user_allocations,
+                                             .user_frees = r.user_frees};
     return 0;
 }
 

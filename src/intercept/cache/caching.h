@@ -54,6 +54,7 @@ struct vs_caching_call {
     const char *api;  /* the entry point's name, static text */
     uint64_t stack;   /* of a request that gets an event of its own, and its segments */
     bool selected;    /* it gets one */
+    uint8_t holding;  /* of a request: enum vs_holding (track/holding.h) */
     uint64_t time_ns; /* of the allocation, once it is recorded */
 };
 

@@ -10,14 +10,16 @@
 #include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
 struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_BLOCK, bytes);
+    uint64_t stack = selected ? vs_process_stack() : 0;
     return (struct vs_caching_call){
-        .api = api, .stack = selected ? vs_process_stack() : 0, .selected = selected};
+        .api = api, .stack = stack, .selected = selected, .holding = (uint8_t)vs_holds(stack)};
 }
 
 /* Requests of cudaMalloc belong to no stream. */
@@ -71,19 +73,63 @@ static struct vs_event segment_event(const struct vs_context *context,
 #define CHANGE(what, context, e) \
     vs_change_##what(VS_LEVEL_BLOCK, VS_FAMILY_DEVICE, (context)->device, (e)->requested, (e)->size)
 
+/* With a framework in the process: a block may hold its blocks. */
+static APART void count_near_framework(struct vs_recorder *recorder, const struct vs_context *context,
+                                       const struct vs_allocator_event *e, struct vs_event *event)
+{
+    const struct vs_caching_call *call = e->call;
+    bool alloc = e->kind == VS_ALLOCATOR_ALLOC;
+    struct vs_change change = alloc ? CHANGE(alloc, context, e) : CHANGE(free, context, e);
+    if (alloc && call->holding == VS_HOLDING_YES)
+        change.holds = vs_holding_block_add(e->addr);
+    else if (!alloc)
+        change.holds = vs_holding_block_remove(e->addr);
+    if (alloc)
+        vs_holding_latest = (struct vs_holding_latest){.addr = change.holds ? 0 : e->addr,
+                                                       .size = e->size,
+                                                       .key = vs_holding_key(call->stack),
+                                                       .device = context->device,
+                                                       .block = true};
+    vs_recorder_change(recorder, &vs_process_book, change, alloc && call->selected, event);
+}
+
+VS_ALWAYS_INLINE static inline void count_alloc(struct vs_recorder *recorder,
+                                                const struct vs_context *context,
+                                                const struct vs_allocator_event *e,
+                                                struct vs_event *event)
+{
+    const struct vs_caching_call *call = e->call; /* every request and free here has one */
+    if (__builtin_expect(call->holding != VS_HOLDING_NEVER, 0))
+        count_near_framework(recorder, context, e, event);
+    else
+        vs_recorder_change(recorder, &vs_process_book, CHANGE(alloc, context, e), call->selected,
+                           event);
+}
+
+VS_ALWAYS_INLINE static inline void count_free(struct vs_recorder *recorder,
+                                               const struct vs_context *context,
+                                               const struct vs_allocator_event *e,
+                                               struct vs_event *event)
+{
+    if (__builtin_expect(vs_holding_any_block(), 0))
+        count_near_framework(recorder, context, e, event);
+    else
+        vs_recorder_change(recorder, &vs_process_book, CHANGE(free, context, e), false, event);
+}
+
 /* Without a recording (record=off, or its file could not be written). */
 static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     if (e->kind == VS_ALLOCATOR_ALLOC)
-        vs_recorder_change(NULL, &vs_process_book, CHANGE(alloc, context, e), false, NULL);
+        count_alloc(NULL, context, e, NULL);
     else
-        vs_recorder_change(NULL, &vs_process_book, CHANGE(free, context, e), false, NULL);
+        count_free(NULL, context, e, NULL);
 }
 
 static APART void record_alloc(struct vs_recorder *recorder, const struct vs_context *context,
                                const struct vs_allocator_event *e)
 {
-    struct vs_caching_call *call = e->call; /* every request and free here has one */
+    struct vs_caching_call *call = e->call;
     struct vs_event event;
     vs_event_begin(&event, VS_EVENT_alloc);
     event.alloc = (struct vs_event_alloc){.addr = e->addr,
@@ -95,8 +141,7 @@ static APART void record_alloc(struct vs_recorder *recorder, const struct vs_con
                                           .stream = stream_of(e),
                                           .api = vs_process_api(call->api),
                                           .stack = call->stack};
-    vs_recorder_change(recorder, &vs_process_book, CHANGE(alloc, context, e), call->selected,
-                       &event);
+    count_alloc(recorder, context, e, &event);
     vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
     call->time_ns = event.time_ns;
 }
@@ -111,7 +156,7 @@ static APART void record_free(struct vs_recorder *recorder, const struct vs_cont
                                         .device = context->device,
                                         .stream = stream_of(e),
                                         .api = vs_process_api(call->api)};
-    vs_recorder_change(recorder, &vs_process_book, CHANGE(free, context, e), false, &event);
+    count_free(recorder, context, e, &event);
 }
 
 /* The owner of the last segment at an address, by address / 2 MiB: a hint, for frees if several

@@ -181,6 +181,8 @@ struct vs_hook_thread {
     const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
     int annotated;   /* the next allocation has a name: its enum vs_annotated (nvtx.h); 0: none */
     const void *caller; /* where the program, or a library, called CUDA last: a return address */
+    const void *judged; /* the caller of which *by_framework* is known (track/holding.h) */
+    bool by_framework;  /* it is in a framework's allocator */
 };
 
 extern _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));

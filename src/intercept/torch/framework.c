@@ -14,6 +14,7 @@
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
 /* c10::Device: two bytes passed by value in one register. */
@@ -98,6 +99,8 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
                                                                 .device = index,
                                                                 .total_allocated = allocated,
                                                                 .total_reserved = reserved};
+    if (bytes >= 0)
+        vs_holding_reported(addr);
     vs_track_change(change, selected, &event);
     if (recorder && bytes >= 0)
         vs_nvtx_allocated(VS_ANNOTATED_TENSOR);

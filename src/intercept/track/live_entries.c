@@ -7,7 +7,7 @@
 #include "base/vs_map.h"
 
 #define ENTRIES_AT_ONCE 64 /* single entries would be rounded up */
-#define CONTEXT_MAX ((UINT32_C(1) << 22) - 1)
+#define CONTEXT_MAX ((UINT32_C(1) << 21) - 1)
 
 /* All guarded by the tracker's lock. */
 static struct vs_map table; /* address -> struct vs_live_entry * */
@@ -41,6 +41,7 @@ struct vs_tracked vs_live_of(const struct vs_live_entry *entry, uint64_t addr)
                             .device = entry->device,
                             .context = entry->context,
                             .family = (enum vs_family)entry->family,
+                            .holds = entry->holds,
                             .ticket = entry->ticket};
 }
 
@@ -66,6 +67,7 @@ bool vs_live_put(const struct vs_tracked *live)
         .ticket = live->ticket,
         .device = live->device & 63,
         .family = live->family & 15,
+        .holds = live->holds,
         .context = live->context <= CONTEXT_MAX ? live->context & CONTEXT_MAX : 0};
     return true;
 }

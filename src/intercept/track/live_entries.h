@@ -15,7 +15,8 @@ struct vs_live_entry {
         struct vs_live_entry *next_free;
     };
     uint32_t ticket;
-    uint32_t device : 6, family : 4, context : 22; /* context 0: the number does not fit */
+    uint32_t device : 6, family : 4, holds : 1;
+    uint32_t context : 21; /* 0: the number does not fit */
 };
 _Static_assert(sizeof(struct vs_live_entry) == 32, "what docs/measurements.md says");
 _Static_assert(VS_DEVICES_MAX <= 64 && VS_FAMILY_COUNT <= 16, "both fit their bits");

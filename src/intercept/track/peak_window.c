@@ -15,6 +15,7 @@
 struct peak_of_device {
     struct vs_peak_sums before, peak;
     uint64_t allocations, frees, failures, tensor_allocations, tensor_frees; /* before it began */
+    uint64_t holding_allocations, holding_frees; /* of memory that holds tensors, likewise */
 };
 
 static struct peak_window {
@@ -39,7 +40,9 @@ static struct vs_peak_sums sums(uint32_t device, bool peak)
         .allocated = vs_sum_read(&levels->allocated),
         .requested = vs_sum_read(&levels->requested),
         .reserved = vs_sum_read(&levels->reserved),
-        .tensors = vs_sum_read(peak ? &above->peak.allocated : &above->now.allocated)};
+        .tensors = vs_sum_read(peak ? &above->peak.allocated : &above->now.allocated),
+        .user = peak ? vs_book_user_peak(&vs_process_book, device)
+                     : vs_book_user_now(&vs_process_book, device)};
 }
 
 static void raise_sums(struct vs_peak_sums *high, const struct vs_peak_sums *now)
@@ -48,6 +51,7 @@ static void raise_sums(struct vs_peak_sums *high, const struct vs_peak_sums *now
     vs_sum_raise(&high->requested, now->requested);
     vs_sum_raise(&high->reserved, now->reserved);
     vs_sum_raise(&high->tensors, now->tensors);
+    vs_sum_raise(&high->user, now->user);
 }
 
 /* Moves the peak of the sums of *device* to every open window. With the recorder held. */
@@ -63,21 +67,23 @@ static void move_peak_locked(uint32_t device)
     raise_sums(&moved[device], &peak);
     /* pairs with the fence in vs_peak_highest: who reads the lower peak reads *moved* as well */
     atomic_thread_fence(memory_order_release);
-    vs_ledger_restart_peaks(&vs_process_book.account[device]);
-    vs_ledger_restart_peaks(&vs_process_book.account[VS_BOOK_HOST + 1 + device]);
+    vs_book_restart_peaks(&vs_process_book, device);
 }
 
 static struct peak_of_device counts_of(uint32_t device)
 {
     struct vs_device_counters counters = {0};
     const struct vs_family_counts *tensors = &tensors_of(device)->family[VS_FAMILY_DEVICE];
+    const struct vs_book_user *user = &vs_process_book.user[device];
     if (vs_track_device(device, &counters))
         return (struct peak_of_device){0};
     return (struct peak_of_device){.allocations = counters.allocations,
                                    .frees = counters.frees,
                                    .failures = counters.failures,
                                    .tensor_allocations = vs_sum_read(&tensors->allocs),
-                                   .tensor_frees = vs_sum_read(&tensors->frees)};
+                                   .tensor_frees = vs_sum_read(&tensors->frees),
+                                   .holding_allocations = user->allocs,
+                                   .holding_frees = user->frees};
 }
 
 static void open_locked(struct peak_window *window)
@@ -128,6 +134,18 @@ static void report(const struct peak_window *window, uint32_t device, struct vs_
         .tensor_frees = now.tensor_frees - from->tensor_frees,
         .begun_ns = window->begun_ns,
         .now_ns = vs_clock_ns()};
+    /* until a framework reports blocks, it is the level of the device, as for a reader */
+    if (!now.tensor_allocations) {
+        out->before.user = out->before.allocated;
+        out->now.user = out->now.allocated;
+        out->peak.user = out->peak.allocated;
+        now.holding_allocations = from->holding_allocations;
+        now.holding_frees = from->holding_frees;
+    }
+    out->user_allocations = out->allocations + out->tensor_allocations -
+                            (now.holding_allocations - from->holding_allocations);
+    out->user_frees =
+        out->frees + out->tensor_frees - (now.holding_frees - from->holding_frees);
 }
 
 bool vs_peak_window_read(int64_t number, uint32_t device, bool end, struct vs_peak_report *out)
@@ -175,6 +193,7 @@ void vs_peak_restart(uint32_t device)
     vs_sum_write(&moved[device].requested, now.requested);
     vs_sum_write(&moved[device].reserved, now.reserved);
     vs_sum_write(&moved[device].tensors, now.tensors);
+    vs_sum_write(&moved[device].user, now.user);
     vs_recorder_release(recorder);
     vs_lock_release(&lock);
 }

@@ -14,14 +14,16 @@
 
 #define VS_PEAK_WINDOWS 256u /* open at the same time */
 
-/* Bytes of one device. *tensors*: of a framework's tensors, a level above the others. */
+/* Bytes of one device. *tensors*: of a framework's tensors, a level above the others. *user*: at the
+ * user's level (ledger/book.h); in a report, of the device until a framework has reported blocks. */
 struct vs_peak_sums {
-    uint64_t allocated, requested, reserved, tensors;
+    uint64_t allocated, requested, reserved, tensors, user;
 };
 
 struct vs_peak_report {
     struct vs_peak_sums before, now, peak;
     uint64_t allocations, frees, failures, tensor_allocations, tensor_frees; /* since it began */
+    uint64_t user_allocations, user_frees; /* likewise, at the user's level */
     uint64_t begun_ns, now_ns;                                 /* CLOCK_MONOTONIC */
 };
 

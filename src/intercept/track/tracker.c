@@ -13,6 +13,7 @@
 #include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/holding.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
 #include "intercept/track/peak_window.h"
@@ -21,6 +22,22 @@
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 
 struct vs_book vs_process_book;
+
+VS_ALWAYS_INLINE static inline struct vs_change alloc_of(const struct vs_tracked *live)
+{
+    struct vs_change change = vs_change_alloc(VS_LEVEL_DEVICE, live->family, live->device,
+                                              live->requested, live->size);
+    change.holds = live->holds;
+    return change;
+}
+
+VS_ALWAYS_INLINE static inline struct vs_change free_of(const struct vs_tracked *was)
+{
+    struct vs_change change =
+        vs_change_free(VS_LEVEL_DEVICE, was->family, was->device, was->requested, was->size);
+    change.holds = was->holds;
+    return change;
+}
 
 static void fill_free(struct vs_event *event, const struct vs_tracked *was, uint64_t stream,
                       const char *api)
@@ -37,9 +54,7 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
     struct vs_event event;
     if (vs_process_recorder())
         fill_free(&event, was, stream, api);
-    vs_track_change(vs_change_free(VS_LEVEL_DEVICE, was->family, was->device, was->requested,
-                                   was->size),
-                    false, &event);
+    vs_track_change(free_of(was), false, &event);
 }
 
 /* *was* was freed without being seen. With all events in the trace, a reader detects that from the
@@ -48,8 +63,7 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
 static void record_lost_locked(const struct vs_tracked *was)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    struct vs_change change =
-        vs_change_free(VS_LEVEL_DEVICE, was->family, was->device, was->requested, was->size);
+    struct vs_change change = free_of(was);
     vs_recorder_acquire(recorder);
     bool totals = recorder && vs_selection_on; /* from here on it stays so */
     if (!totals)
@@ -80,8 +94,14 @@ static void enter_locked(const struct vs_tracked *live)
 uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api)
 {
     struct vs_event event;
+    struct vs_tracked entered = *live;
+    enum vs_holding holding = VS_HOLDING_NEVER;
     struct vs_recorder *recorder = vs_process_recorder();
     bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_DEVICE, live->requested);
+    uint64_t stack = selected ? vs_process_stack() : 0;
+    if (vs_family_on_device(live->family))
+        holding = vs_holds(stack);
+    entered.holds = holding == VS_HOLDING_YES;
     vs_event_begin(&event, VS_EVENT_alloc);
     if (recorder)
         event.alloc = (struct vs_event_alloc){.addr = live->addr,
@@ -92,14 +112,16 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
                                               .context = live->context,
                                               .stream = stream,
                                               .api = vs_process_api(api),
-                                              .stack = selected ? vs_process_stack() : 0};
+                                              .stack = stack};
     vs_lock_acquire(&lock);
-    enter_locked(live);
-    vs_track_change(vs_change_alloc(VS_LEVEL_DEVICE, live->family, live->device, live->requested,
-                                    live->size),
-                    selected, &event);
+    enter_locked(&entered);
+    vs_track_change(alloc_of(&entered), selected, &event);
     vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
     vs_lock_release(&lock);
+    if (holding != VS_HOLDING_NEVER)
+        vs_holding_latest = (struct vs_holding_latest){
+            .addr = entered.holds ? 0 : live->addr, .size = live->size, .key = vs_holding_key(stack),
+            .device = live->device};
     return event.time_ns;
 }
 
@@ -110,6 +132,17 @@ bool vs_track_is(uint64_t addr, enum vs_family family)
     bool is = entry && entry->family == family;
     vs_lock_release(&lock);
     return is;
+}
+
+bool vs_track_holds(uint64_t addr)
+{
+    vs_lock_acquire(&lock);
+    struct vs_live_entry *entry = vs_live_find(addr);
+    bool now = entry && !entry->holds;
+    if (now)
+        entry->holds = true;
+    vs_lock_release(&lock);
+    return now;
 }
 
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_tracked *live)

@@ -16,6 +16,7 @@ struct vs_tracked {
     uint64_t addr, requested, size;
     uint32_t device, context;
     enum vs_family family;
+    bool holds;      /* a framework's blocks (holding.h); vs_track_alloc decides it */
     uint32_t ticket; /* of the free in progress; 0: none. Callers leave it 0 */
 };
 
@@ -37,6 +38,10 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
 
 /* vs_track_is: true if memory of *family* is registered at *addr*. */
 bool vs_track_is(uint64_t addr, enum vs_family family);
+
+/* vs_track_holds: the live memory at *addr* holds blocks of a framework from here on; the caller
+ * counts it. False if it is not registered, or already did. */
+bool vs_track_holds(uint64_t addr);
 
 /* vs_track_free: remove *addr* and record the event: the driver can no longer refuse the free.
  * False when it was never entered. *live* (may be NULL) gets the entry. */

@@ -82,6 +82,7 @@ VS_ALWAYS_INLINE static inline void vs_recorder_change(struct vs_recorder *recor
                                  .freed_requested = change.freed_requested,
                                  .freed_size = change.freed_size,
                                  .reserved = change.reserved,
+                                 .holds = change.holds,
                                  .held = change.held};
         if (vs_selection_count_locked(recorder, book, &copy, selected, event))
             vs_recorder_event_locked(recorder, event);

@@ -224,7 +224,9 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
         return; /* the allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
     struct vs_step step = vs_ledger_step(ledger, change);
+    vs_book_before(book, change);
     vs_ledger_move(ledger, change, step);
+    vs_book_after(book, change);
     if (!cell)
         return;
     count_cell(cell, change, step.reserved);
@@ -255,7 +257,7 @@ void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
         (s->must || (change->family == VS_FAMILY_GRAPH && a->pending) ||
          must_precede(a, &ledger->now, &step, change->family)))
         vs_unrecorded_write_locked(r); /* leaves room for one more event */
-    vs_ledger_apply(ledger, change);
+    vs_book_apply(book, change);
     raise_heights(a, &ledger->now, change->family, &unknown);
     if (!room)
         return;

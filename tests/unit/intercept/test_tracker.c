@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Allocations freed with their context (intercept/track/tracker.c): found in passes over the table
- * of live allocations, which are counted slot by slot. The recorder accepts no events here. */
+ * of live allocations, which are counted slot by slot. And which of them hold a framework's blocks
+ * (holding.c). The recorder accepts no events here. */
 #include "unit/base/cm.h"
 
+#include <string.h>
+
 #include "intercept/route/hook.h"
+#include "intercept/route/loaded.h"
 #include "intercept/cupti/inject_replay.h"
 #include "intercept/cupti/nvtx.h"
+#include "intercept/track/holding.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
 #include "intercept/process/process.h"
+#include "intercept/track/peak_window.h"
+#include "intercept/track/track_change.h"
 #include "intercept/track/tracker.h"
 #include "trace/record/selection.h"
 #include "intercept/track/usage.h"
@@ -46,7 +53,28 @@ struct vs_recorder *vs_process_recorder(void)
     static char any; /* passed through unchanged */
     return (struct vs_recorder *)&any;
 }
-uint64_t vs_process_stack(void) { return 0; }
+static uint64_t stack;
+uint64_t vs_process_stack(void) { return stack; }
+/* Two objects: one with the addresses in *framework*, the rest. */
+static const char framework[64];
+static unsigned searches;
+bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object)
+{
+    const char *at = address;
+    searches++;
+    object->name = object->path =
+        at >= framework && at < framework + sizeof framework ? "libc10_cuda.so" : "libnccl.so";
+    return true;
+}
+bool vs_loaded_is(const struct vs_loaded *object, const char *prefix)
+{
+    return strncmp(object->name, prefix, strlen(prefix)) == 0;
+}
+bool vs_loaded_find(const char *prefix, struct vs_loaded_names *names)
+{
+    (void)prefix, (void)names;
+    return true;
+}
 uint64_t vs_process_api(const char *name) { (void)name; return 0; }
 void vs_recorder_acquire(struct vs_recorder *recorder) { (void)recorder; }
 void vs_recorder_release(struct vs_recorder *recorder) { (void)recorder; }
@@ -136,12 +164,118 @@ static void an_address_that_comes_again_counts_once(void **state)
     assert_true(vs_track_free(0x9000, 0, "free", NULL));
 }
 
+/* --- memory that holds a framework's blocks --- */
+
+static void called_by(const void *caller, uint64_t new_stack)
+{
+    vs_thread.caller = caller;
+    stack = new_stack;
+}
+
+static void block(uint64_t addr, uint64_t bytes)
+{
+    struct vs_change change =
+        vs_change_alloc(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, 0, bytes, bytes);
+    vs_holding_reported(addr);
+    vs_book_apply(&vs_process_book, &change);
+}
+
+static int no_memory(void **state)
+{
+    memset(&vs_process_book, 0, sizeof vs_process_book);
+    return fresh(state);
+}
+
+static void memory_of_libc10_holds_blocks(void **state)
+{
+    (void)state;
+    struct vs_peak_report report;
+    int64_t window = vs_peak_window_begin();
+    called_by(framework + 8, 1);
+    allocate(0x10000, 1, VS_FAMILY_DEVICE);
+    allocate(0x11000, 1, VS_FAMILY_PINNED);
+    block(0x10000, 100);
+    called_by("elsewhere", 2);
+    allocate(0x20000, 1, VS_FAMILY_DEVICE);
+    assert_true(vs_peak_window_read(window, 0, false, &report));
+    assert_int_equal(report.now.allocated, 1024);
+    assert_int_equal(report.now.user, 612);
+    assert_int_equal(report.peak.user, 612);
+    assert_int_equal(report.user_allocations, 2);
+    assert_true(vs_track_free(0x10000, 0, "free", NULL));
+    assert_true(vs_track_free(0x11000, 0, "free", NULL));
+    assert_true(vs_track_free(0x20000, 0, "free", NULL));
+    assert_true(vs_peak_window_read(window, 0, true, &report));
+    assert_int_equal(report.now.user, 100);
+    assert_int_equal(report.user_frees, 1);
+}
+
+static void until_a_block_is_reported_it_counts_as_the_programs(void **state)
+{
+    (void)state;
+    struct vs_peak_report report;
+    int64_t window = vs_peak_window_begin();
+    called_by(framework + 8, 1);
+    allocate(0x10000, 1, VS_FAMILY_DEVICE);
+    assert_true(vs_track_free(0x10000, 0, "free", NULL));
+    assert_true(vs_peak_window_read(window, 0, true, &report));
+    assert_int_equal(report.peak.user, 512);
+    assert_int_equal(report.user_allocations, 1);
+    assert_int_equal(report.user_frees, 1);
+}
+
+/* Of any allocator: recognized by the address, later by the call stack. */
+static void memory_at_which_a_block_is_reported_holds_blocks(void **state)
+{
+    (void)state;
+    called_by("a pool", 77);
+    allocate(0x10000, 1, VS_FAMILY_DEVICE);
+    block(0x10000, 100);
+    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
+    block(0x10000, 0); /* not again */
+    allocate(0x20000, 1, VS_FAMILY_DEVICE);
+    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
+    called_by("a pool", 78);
+    allocate(0x30000, 1, VS_FAMILY_DEVICE);
+    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 612);
+    for (uint64_t addr = 0x10000; addr <= 0x30000; addr += 0x10000)
+        assert_true(vs_track_free(addr, 0, "free", NULL));
+    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
+    assert_int_equal(vs_process_book.user[0].holding, 0);
+}
+
+static void each_caller_is_looked_up_once(void **state)
+{
+    (void)state;
+    searches = 0;
+    for (int i = 0; i < 100; i++) {
+        called_by(framework + i % 2, 5);
+        assert_int_equal(vs_holds(5), VS_HOLDING_YES);
+    }
+    assert_int_equal(searches, 2);
+}
+
+static void blocks_of_the_cache_are_listed_by_address(void **state)
+{
+    (void)state;
+    assert_false(vs_holding_block_remove(0x1000));
+    assert_true(vs_holding_block_add(0x1000));
+    assert_false(vs_holding_block_remove(0x2000));
+    assert_true(vs_holding_block_remove(0x1000));
+    assert_false(vs_holding_block_remove(0x1000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(many_that_die_with_a_context_are_found_in_few_walks, fresh),
         cmocka_unit_test_setup(what_is_not_of_the_context_stays, fresh),
         cmocka_unit_test_setup(an_address_that_comes_again_counts_once, fresh),
+        cmocka_unit_test_setup(memory_of_libc10_holds_blocks, no_memory),
+        cmocka_unit_test_setup(until_a_block_is_reported_it_counts_as_the_programs, no_memory),
+        cmocka_unit_test_setup(memory_at_which_a_block_is_reported_holds_blocks, no_memory),
+        cmocka_unit_test_setup(each_caller_is_looked_up_once, no_memory),
+        cmocka_unit_test_setup(blocks_of_the_cache_are_listed_by_address, no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
