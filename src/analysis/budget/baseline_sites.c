@@ -322,7 +322,7 @@ static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all
         if (all[i].taken->run != run)
             continue;
         all[i].read = true;
-        requests[n++] = (struct vs_site_request){&all[i].taken->quantity, &all[i].sites, &all[i].unused, NULL};
+        requests[n++] = (struct vs_site_request){&all[i].taken->quantity, &all[i].sites, &all[i].unused};
     }
     enum vs_err err = vs_quantity_sites_all(run, requests, n);
     free(requests);

@@ -27,7 +27,6 @@ struct vs_budget_row {
     struct vs_measured *run; /* whose value is taken */
     struct vs_report_sites sites; /* only where exceeded */
     struct vs_report_sites unused; /* where *two_lists*: requests for segments, with their unused bytes */
-    const uint64_t *requested; /* of each of *unused*: the event that allocated the first block */
     bool two_lists;       /* of memory held from the device: *sites* are the live blocks, *unused* the rest */
     struct vs_culprit culprits[VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX]; /* the guilty one first */
     size_t culprit_count;

@@ -29,7 +29,7 @@ static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *stat
     struct vs_event event;
     enum vs_err err = VS_OK;
     while (!err && state->replay->events < number && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_held_segments_event(held, &event, state->replay->events + 1);
+        err = vs_held_segments_event(held, &event);
         if (!err)
             err = vs_trace_state_event(state, &event);
     }
@@ -82,7 +82,7 @@ static enum vs_err sites_of_held(const struct vs_summary *summary, const struct 
     if (!err)
         err = vs_held_unused(held, summary->replay, account, &unused, &count);
     if (!err)
-        err = vs_segment_sites(summary, unused, count, device, request->unused, request->requested);
+        err = vs_segment_sites(summary, unused, count, device, request->unused);
     free(unused);
     return err;
 }
@@ -115,7 +115,7 @@ static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_sta
     if (request->unused && vs_quantity_is_held(quantity, tensors))
         return sites_of_held(&summary, held, account, quantity->device, request);
     if (whole_segments && holds_any(held, quantity->device))
-        return vs_segment_sites(&summary, held->items, held->count, quantity->device, request->out, NULL);
+        return vs_segment_sites(&summary, held->items, held->count, quantity->device, request->out);
     if (quantity->metric == VS_METRIC_LIVE_AT_END)
         return sites_since(&summary, account, quantity->from_ns, request->out);
     if (tensors && !quantity->tensors)

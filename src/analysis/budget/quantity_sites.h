@@ -26,9 +26,6 @@ struct vs_site_request {
     /* Not NULL: for memory held from the device, *out* has the live blocks instead of the segments, and
      * this one the requests for the segments, with the bytes of them that are cached and not in use. */
     struct vs_report_sites *unused;
-    /* Not NULL: for each of *unused* the number of the event that allocated the first block of its
-     * largest segment; 0: not known. */
-    const uint64_t **requested;
 };
 
 /* vs_quantity_sites_all: likewise for *count* quantities of one run; reorders *requests*. Cost: reads

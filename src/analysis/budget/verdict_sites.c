@@ -156,7 +156,7 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
     for (size_t i = 0; !err && i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
         if (is_accused(row, run))
-            requests[count++] = (struct vs_site_request){&row->quantity, &row->sites, &row->unused, &row->requested};
+            requests[count++] = (struct vs_site_request){&row->quantity, &row->sites, &row->unused};
     }
     if (count)
         err = vs_quantity_sites_all(run, requests, count);

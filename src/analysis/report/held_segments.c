@@ -11,31 +11,15 @@
 static enum vs_err hold(struct vs_held_segments *held, struct vs_held_segment segment)
 {
     enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
-    held->newest = NULL;
-    if (!err && segment.bytes) {
-        held->newest = &held->items[held->count];
+    if (!err && segment.bytes)
         held->items[held->count++] = segment;
-        held->framework_used = false;
-    }
     return err;
-}
-
-/* A segment is requested for a block: the block of the program, or of the framework in that. */
-static void note_use(struct vs_held_segments *held, uint64_t addr, bool framework, uint64_t number)
-{
-    struct vs_held_segment *segment = held->newest;
-    if (!segment || addr - segment->addr >= segment->bytes || held->framework_used ||
-        (segment->used_event && !framework))
-        return;
-    segment->used_event = number;
-    held->framework_used = framework;
 }
 
 /* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
 static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint64_t addr, uint64_t bytes)
 {
     enum vs_err err = VS_OK;
-    held->newest = NULL;
     for (size_t i = held->count; !err && i-- > 0;) {
         struct vs_held_segment *segment = &held->items[i], whole = *segment;
         uint64_t from = whole.addr > addr ? whole.addr : addr;
@@ -45,31 +29,29 @@ static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint6
         if (from > whole.addr)
             segment->bytes = from - whole.addr;
         else if (to < end)
-            *segment = (struct vs_held_segment){device, to, end - to, whole.stack, whole.used_event};
+            *segment = (struct vs_held_segment){device, to, end - to, whole.stack};
         else
             *segment = held->items[--held->count];
         if (from > whole.addr && to < end)
-            err = hold(held, (struct vs_held_segment){device, to, end - to, whole.stack, whole.used_event});
+            err = hold(held, (struct vs_held_segment){device, to, end - to, whole.stack});
     }
     return err;
 }
 
-enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event, uint64_t number)
+enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event)
 {
     switch (event->kind) {
     case VS_EVENT_segment_alloc:
         return hold(held, (struct vs_held_segment){event->segment_alloc.device, event->segment_alloc.addr,
-                                                event->segment_alloc.size, event->segment_alloc.stack, 0});
+                                                event->segment_alloc.size, event->segment_alloc.stack});
     case VS_EVENT_segment_map:
         return hold(held, (struct vs_held_segment){event->segment_map.device, event->segment_map.addr,
-                                                event->segment_map.reserved, event->segment_map.stack, 0});
+                                                event->segment_map.reserved, event->segment_map.stack});
     case VS_EVENT_segment_free:
         return release(held, event->segment_free.device, event->segment_free.addr, event->segment_free.size);
     case VS_EVENT_segment_unmap:
         return release(held, event->segment_unmap.device, event->segment_unmap.addr,
                        event->segment_unmap.size);
-    case VS_EVENT_alloc: note_use(held, event->alloc.addr, false, number); return VS_OK;
-    case VS_EVENT_framework_alloc: note_use(held, event->framework_alloc.addr, true, number); return VS_OK;
     default: return VS_OK;
     }
 }
@@ -109,7 +91,7 @@ static enum vs_err add_of_framework(const struct vs_replay *replay, unsigned acc
             continue;
         (*all)[(*count)++] = (struct vs_held_segment){
             replay->accounts[account]->device, own[i].addr, own[i].size,
-            own[i].site < replay->sites.count ? replay->sites.items[own[i].site].stack : 0, 0};
+            own[i].site < replay->sites.count ? replay->sites.items[own[i].site].stack : 0};
     }
     free(own);
     return err;

@@ -15,20 +15,16 @@
 struct vs_held_segment {
     uint64_t device; /* the driver's ordinal */
     uint64_t addr, bytes, stack;
-    uint64_t used_event; /* number of the event that allocated its first block; 0: none */
 };
 
 /* Zero-initialise; free *items*. */
 struct vs_held_segments {
     struct vs_held_segment *items;
     size_t count, capacity;
-    struct vs_held_segment *newest; /* in *items*; NULL: released, or not known */
-    bool framework_used; /* its first block of a framework was seen */
 };
 
-/* vs_held_segments_event: applies the event of that number. VS_ERR_NOMEM. */
-enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event,
-                                   uint64_t number) VS_MUST_CHECK;
+/* vs_held_segments_event: applies an event. VS_ERR_NOMEM. */
+enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
  * framework that allocates its segments with one call each, with *bytes* the part without live blocks.

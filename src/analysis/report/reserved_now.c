@@ -15,7 +15,7 @@ static enum vs_err read_segments(struct vs_reader *reader, uint64_t until, struc
     struct vs_event event;
     enum vs_err err = vs_reader_rewind(reader);
     for (uint64_t number = 1; !err && number <= until && (err = vs_reader_next(reader, &event)) == VS_OK; number++)
-        err = vs_held_segments_event(held, &event, number);
+        err = vs_held_segments_event(held, &event);
     return err == VS_ERR_END ? VS_OK : err;
 }
 
@@ -29,7 +29,7 @@ static enum vs_err fill_device(struct vs_report_device *device, const struct vs_
         return VS_OK;
     enum vs_err err = vs_held_unused(held, summary->replay, account, &unused, &count);
     if (!err)
-        err = vs_segment_sites(summary, unused, count, device->device, &device->cached, NULL);
+        err = vs_segment_sites(summary, unused, count, device->device, &device->cached);
     device->cached.weight = 1;
     free(unused);
     return err;

@@ -244,11 +244,7 @@ const char *vs_check_more(char *out, const struct vs_budget_row *row, const char
         n = snprintf(device, sizeof device, " --device %" PRIu64, quantity->device);
     if (row->culprit_count && !row->culprits[0].cached && rank_of(row) >= SITES_REPORTED)
         snprintf(device + n, sizeof device - (size_t)n, " --top %zu", rank_of(row) / 10 * 10 + 10);
-    uint64_t requested = row->culprit_count && row->culprits[0].cached
-                             ? row->requested[row->culprits[0].site - row->unused.items] : 0;
-    if (requested) /* the block that its segment was requested for is live there */
-        snprintf(out, VS_CHECK_LINE_MAX, "--at @%" PRIu64 "%s", requested, device);
-    else if (row->two_lists && quantity->event) /* with the reserved bytes */
+    if (row->two_lists && quantity->event) /* with the reserved bytes */
         snprintf(out, VS_CHECK_LINE_MAX, "--at @%" PRIu64 "%s", quantity->event, device);
     else
         vs_quantity_options(out, VS_CHECK_LINE_MAX, quantity, device);
