@@ -45,6 +45,7 @@ struct vs_phase_moments {
     size_t thread_count, thread_capacity;
     struct vs_map by_tid; /* tid + 1 -> index of the thread + 1 */
     struct vs_arena memory;
+    bool reports[VS_DEVICES_MAX]; /* a framework reports the account's memory */
     bool full, failed;
 };
 
@@ -222,6 +223,23 @@ static void closed(struct vs_phase_moments *moments, const struct vs_replay *rep
     memmove(&thread->ranges[at - 1], &thread->ranges[at], (thread->count - (at - 1)) * sizeof *thread->ranges);
 }
 
+/* Until a framework reports its first block, the memory below its blocks counts in their place. */
+static void follow_framework(struct vs_phase_moments *moments, const struct vs_replay *replay)
+{
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        const struct vs_user_account *user = &replay->accounts[a]->user;
+        if (moments->reports[a] || !user->reports)
+            continue;
+        moments->reports[a] = true;
+        for (size_t i = 0; i < moments->count; i++) {
+            struct vs_phase_row *row = &moments->rows[i];
+            uint64_t *bytes = a < row->count ? &row->devices[a].peak[VS_METRIC_ALLOCATED].bytes : NULL;
+            if (bytes)
+                *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
+        }
+    }
+}
+
 void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
                               const struct vs_event *event)
 {
@@ -233,6 +251,7 @@ void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
         add_phases(moments, replay);
     if (moments->failed)
         return;
+    follow_framework(moments, replay);
     if (event->kind == VS_EVENT_range_push)
         opened(moments, replay, event->tid, event->range_push.domain);
     else if (event->kind == VS_EVENT_range_pop)

@@ -34,6 +34,19 @@ static enum vs_err is_chosen(struct vs_chosen_peaks *peaks, const struct vs_repl
     return VS_OK;
 }
 
+/* Until a framework reports its first block, the memory below its blocks counts in their place. */
+static void follow_framework(struct vs_chosen_peaks *peaks, const struct vs_replay *replay)
+{
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        const struct vs_user_account *user = &replay->accounts[a]->user;
+        uint64_t *bytes = &peaks->devices[a].bytes;
+        if (peaks->reports[a] || !user->reports)
+            continue;
+        peaks->reports[a] = true;
+        *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
+    }
+}
+
 static void raise_peaks(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
                         struct vs_place place)
 {
@@ -51,6 +64,7 @@ static void raise_peaks(struct vs_chosen_peaks *peaks, const struct vs_replay *r
 enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, const struct vs_replay *replay)
 {
     enum vs_err err = VS_OK;
+    follow_framework(peaks, replay);
     for (size_t i = 0; !err && i < replay->phases.thread_count; i++) {
         struct vs_place place = vs_phases_place(&replay->phases, replay->phases.threads[i].tid);
         bool chosen;
@@ -68,6 +82,7 @@ enum vs_err vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, const struct vs
     if (event->kind != VS_EVENT_range_push && event->kind != VS_EVENT_unrecorded &&
         !vs_event_has(event, VS_PROPERTY_ALLOCATES))
         return VS_OK;
+    follow_framework(peaks, replay);
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
     enum vs_err err = is_chosen(peaks, replay, place, &chosen);
     if (!err && chosen)

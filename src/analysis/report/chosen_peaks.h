@@ -12,6 +12,7 @@
 struct vs_chosen_peaks {
     const struct vs_held_filter *filter; /* its phase and steps choose */
     struct vs_peak devices[VS_DEVICES_MAX]; /* at the user's level, by index of the replay */
+    bool reports[VS_DEVICES_MAX]; /* a framework reports its memory */
     unsigned char *answers; /* of each phase: 0 not asked yet, 1 no, 2 yes */
     size_t answer_count, answer_capacity;
 };

@@ -337,6 +337,7 @@ static const struct {
     {.name = "allocated_again_and_again", .build = build_churn},
     {.name = "unused", .build = build_unused},
     {.name = "first_use_in_step", .build = build_first_use_in_step},
+    {.name = "phase_of_tensors", .build = build_first_use_in_step, .wish = {.filter = {.phase = "step"}}},
     {.name = "tensors", .build = build_tensors, .wish = {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND,
                                                          .map = true}},
 };
