@@ -158,11 +158,10 @@ def torch(source, build, scratch, env, project):
     environments = importlib.import_module("environments").find()
     pure = pytest_environment.ENVIRONMENTS["newest"].folder
     sites = sorted(pure.glob("lib/python3.*/site-packages"))
-    for each in environments:
-        if sites and each.site.parts[-2] == sites[0].parts[-2]:
-            break
-    else:
+    found = [each for each in environments if sites and each.site.parts[-2] == sites[0].parts[-2]]
+    if not found:
         skip("no environment with PyTorch for the Python of build/pytest")
+    each = found[0]
     env = dict(env, PYTHONPATH=f"{source / 'python'}:{sites[0].resolve()}")
     words = [each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", "test_ci_model.py"]
     done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
@@ -179,6 +178,26 @@ def torch(source, build, scratch, env, project):
     assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
     assert re.search(r"exceeds the limit of 30\.0 MiB(?s:.*)test_ci_model\.py:\d+ train", done.stdout), done.stdout
     assert re.search(r"growth of GPU memory per step 512 B exceeds the limit of 0 B", done.stdout), done.stdout
+    leak_beside_tensors(project, env, found)
+
+
+def leak_beside_tensors(project, env, environments):
+    """A leak of the CUDA code fails its tests whether tensors live in the process or not."""
+    trainer = project / "ci_trainer.c"
+    text = trainer.read_text(encoding="utf-8")
+    trainer.write_text(text.replace("status = cuda_free(gradient);", "(void)gradient;"), encoding="utf-8")
+    subprocess.run(["make", "-s"], cwd=project, check=True)
+    (project / "test_tensor.py").write_text(
+        "import torch\nheld = []\n\n\ndef test_tensor():\n    held.append(torch.ones(1 << 20, device='cuda'))\n",
+        encoding="utf-8")
+    for each in environments:
+        for files in (["test_tensor.py", "test_ci_trainer.py"], ["test_ci_trainer.py", "test_tensor.py"]):
+            done = subprocess.run([each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", *files], env=env,
+                                  cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
+            assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout, (each.release, files, done.stdout)
+            for line in (r"leak of GPU memory 16\.0 MiB exceeds", r"growth of GPU memory per step 16\.0 MiB exceeds",
+                         r"(?m)^ +36\.0 MiB +16\.0 MiB .*test_step", r"(?m)^ +116\.0 MiB +96\.0 MiB .*not_grow"):
+                assert re.search(line, done.stdout), (each.release, files, line, done.stdout)
 
 
 def main():
