@@ -41,6 +41,7 @@ PAIRS = (
     ("sampled", [], "clean", "sampled", 0),
     ("other_allocator", [], "clean", "observed", 0),
     ("out_of_memory", ["--fail-on-regression"], "clean", "out", 1),
+    ("recovered", ["--fail-on-regression"], "wrapped", "recovered", 0),
     ("failed_early", ["--fail-on-regression"], "clean", "failed", 1),
 )
 
@@ -81,6 +82,7 @@ def recordings(programs, binaries):
             "failed": ([t4, "--limit=8MiB"], [*train, "6"]),
             "before": ([t4], [before]), "after": ([t4], [after]), "after_grown": ([t4], [after, "4"]),
             "wrapped": ([t4], [wrapped]), "wrapped_edited": ([t4], [edited]),
+            "recovered": ([t4], [wrapped, "refused"]),
             "stripped": ([t4], [stripped]), "without_stacks": ([t4, "--stacks=none"], [wrapped]),
             "native_stacks": ([t4, "--stacks=native"], [wrapped]),
             "large_only": ([t4, "--min-size=8MiB"], [wrapped]),

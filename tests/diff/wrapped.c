@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIB ((size_t)1 << 20)
 #define FUNCTION static __attribute__((noinline)) void
@@ -65,9 +66,16 @@ FUNCTION work(void)
         keep_gradients();
 }
 
-/* Arguments: the devices to work on; none: the first one. */
+/* Arguments: the devices to work on; none: the first one. refused: an allocation fails first, and the
+ * program goes on. */
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "refused") == 0) {
+        void *none;
+        if (cudaMalloc(&none, (size_t)1 << 40) == cudaSuccess)
+            return 1;
+        argc = 1;
+    }
     for (int i = 1; i < argc; i++) {
         if (cudaSetDevice(atoi(argv[i])) != cudaSuccess)
             return 1;

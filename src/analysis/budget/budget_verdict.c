@@ -282,10 +282,12 @@ bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status)
     return allowed;
 }
 
-/* The last out of memory that the program did not recover from. */
-static const struct vs_report_failure *last_oom(const struct vs_report *report)
+const struct vs_report_failure *vs_fatal_oom(const struct vs_report *report)
 {
     const struct vs_report_failure *found = NULL;
+    uint64_t status = 0;
+    if (vs_exit_status(report, &status) && !status)
+        return NULL;
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct vs_report_failure *failure = &report->failures[i];
         bool memory = failure->framework || failure->error == ERROR_OUT_OF_MEMORY;
@@ -301,9 +303,7 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
 {
     uint64_t status = 0;
     bool known = vs_exit_status(run->report, &status);
-    /* a program that ends well has dealt with its failures */
-    const struct vs_report_failure *oom =
-        budget->allow_oom || (known && !status) ? NULL : last_oom(run->report);
+    const struct vs_report_failure *oom = budget->allow_oom ? NULL : vs_fatal_oom(run->report);
     enum vs_err err = VS_OK;
     if (oom) {
         struct vs_budget_row row = {

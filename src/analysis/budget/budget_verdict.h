@@ -68,6 +68,10 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
  * false when the trace does not have it. */
 bool vs_exit_status(const struct vs_report *report, uint64_t *status);
 
+/* vs_fatal_oom: the last out of memory that the program did not recover from; NULL: there is none, or the
+ * program ended well, and so has dealt with it. Part of *report*. */
+const struct vs_report_failure *vs_fatal_oom(const struct vs_report *report);
+
 /* vs_budget_allows_exit: whether a run may end with *status*. */
 bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status);
 

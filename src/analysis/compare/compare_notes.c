@@ -57,11 +57,6 @@ static bool cut(const struct vs_report *report)
            (report->has_end && (report->end_reason == VS_END_STOPPED || report->end_reason == VS_END_COPY));
 }
 
-static bool ran_out(const struct vs_report *report)
-{
-    return report->failure_total > report->failures_recovered;
-}
-
 static const char *stacks_option(const struct vs_report *report)
 {
     for (size_t i = 0; i < report->option_count; i++)
@@ -123,7 +118,7 @@ static void one_run(struct vs_comparison *out, const struct vs_report *report, b
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_PARTIAL, .of_b = of_b});
     if (vs_recording_partial(&report->recording) || report->recording.stage)
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_SELECTED, .of_b = of_b});
-    if (ran_out(report))
+    if (vs_fatal_oom(report))
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_OOM, .of_b = of_b});
     else if (known && status)
         add(out, (struct vs_compare_note){.doubt = VS_DOUBT_EXIT, .of_b = of_b, .status = status});

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/budget/budget_verdict.h"
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
 #include "base/vs_posix_name.h"
@@ -305,8 +306,7 @@ static void stacks_note(char *out, const struct vs_compare_note *note, const cha
 static void oom_note(char *out, const struct vs_report *report, const char *whose)
 {
     char size[VS_SIZE_TEXT_MAX];
-    const struct vs_report_failure *last =
-        report->failure_count ? &report->failures[report->failure_count - 1] : NULL;
+    const struct vs_report_failure *last = vs_fatal_oom(report);
     snprintf(out, VS_DIFF_LINE_MAX, "%s ran out of memory%s%s%s%.300s: its figures are those up to there", whose,
              last ? ", requesting " : "", last ? vs_size_format(size, last->requested) : "",
              last && *last->place ? " at " : "", last ? last->place : "");
