@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. site_align.h matches the sites of one name. */
+ * See the header. culprit_match.h finds the sites of a baseline again. */
 #include "analysis/budget/culprits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/culprit_match.h"
 #include "analysis/budget/site_align.h"
 #include "analysis/budget/telling_frames.h"
 #include "analysis/report/site_text.h"
-#include "base/vs_map.h"
 #include "base/vs_text.h"
 
 const char *vs_change_name(enum vs_site_change change)
@@ -153,148 +153,6 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
-#define SAME_SIZE_MAX 64 /* sites of one size that are tried as the former place of another */
-
-/* Never 0. */
-static uint64_t size_key(const struct vs_named_site *site)
-{
-    uint64_t key = site->bytes * UINT64_C(0x9e3779b97f4a7c15) + site->count;
-    return key ? key : 1;
-}
-
-/* The sites of a run and of a baseline, matched. */
-struct culprit_match {
-    const struct vs_named_sites *now, *before;
-    size_t *partner; /* of each site of now: index in before + 1, or 0 */
-    bool *taken;     /* of each site of before */
-};
-
-/* Sites of one name: [i, i + n) of now and [k, k + m) of before. */
-static void match_name(struct culprit_match *match, size_t i, size_t n, size_t k, size_t m, enum vs_metric metric)
-{
-    size_t partner[VS_SITE_ALIGN_MAX];
-    bool few = n <= VS_SITE_ALIGN_MAX && m <= VS_SITE_ALIGN_MAX;
-    if (few)
-        vs_site_align(&match->now->items[i], n, &match->before->items[k], m, metric, partner);
-    for (size_t j = 0; j < n; j++) {
-        size_t other = few ? partner[j] : j < m ? j + 1 : 0;
-        if (!other)
-            continue;
-        match->partner[i + j] = k + other;
-        match->taken[k + other - 1] = true;
-    }
-}
-
-static void match_by_name(struct culprit_match *match, enum vs_metric metric)
-{
-    const struct vs_named_sites *now = match->now, *before = match->before;
-    size_t old = 0;
-    for (size_t i = 0; i < now->count;) {
-        size_t n = vs_site_run(now, i);
-        while (old < before->count && strcmp(before->items[old].name, now->items[i].name) < 0)
-            old++;
-        if (old < before->count && strcmp(before->items[old].name, now->items[i].name) == 0)
-            match_name(match, i, n, old, vs_site_run(before, old), metric);
-        i += n;
-    }
-}
-
-/* The character after *text*, and after the template arguments that begin there. */
-static const char *after_arguments(const char *text)
-{
-    size_t depth = 0;
-    do {
-        depth += *text == '<';
-        depth -= *text == '>';
-    } while (*++text && depth);
-    return text;
-}
-
-/* Whether the names differ only in arguments of templates. " < " stands between two frames. */
-static bool same_template(const char *a, const char *b)
-{
-    bool differ = false;
-    while (*a && *a == *b) {
-        bool arguments = *a == '<' && a[1] != ' ';
-        const char *end_a = arguments ? after_arguments(a) : a + 1, *end_b = arguments ? after_arguments(b) : b + 1;
-        differ |= arguments && (end_a - a != end_b - b || memcmp(a, b, (size_t)(end_a - a)) != 0);
-        a = end_a;
-        b = end_b;
-    }
-    return differ && !*a && !*b;
-}
-
-/* A template with another argument is the site that it was. */
-static void match_by_template(struct culprit_match *match)
-{
-    for (size_t i = 0; i < match->now->count; i++)
-        for (size_t k = 0; !match->partner[i] && k < match->before->count; k++)
-            if (!match->taken[k] && same_template(match->now->items[i].name, match->before->items[k].name)) {
-                match->partner[i] = k + 1;
-                match->taken[k] = true;
-            }
-}
-
-/* The length of *name* without its outermost frame, which nearly all sites have; all of a single one. */
-static size_t inner_length(const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = name; (at = strstr(at, " < ")) != NULL; at += 3)
-        length = (size_t)(at - name);
-    return length;
-}
-
-/* Whether both names have a function or a file, "(net.py)", in common. */
-static bool share_word(const char *a, const char *b)
-{
-    const char *end_a = a + inner_length(a), *end_b = b + inner_length(b);
-    for (; a < end_a; a += strspn(a, " <")) {
-        size_t length = strcspn(a, " <");
-        for (const char *at = b; at < end_b; at += strspn(at, " <")) {
-            size_t other = strcspn(at, " <");
-            if (length == other && memcmp(a, at, length) == 0)
-                return true;
-            at += other;
-        }
-        a += length;
-    }
-    return false;
-}
-
-/* A site without a partner that has the bytes and blocks of one that is gone is that one after a
- * renaming, if their names have something in common. */
-static enum vs_err match_by_size(struct culprit_match *match)
-{
-    const struct vs_named_sites *now = match->now, *before = match->before;
-    size_t *next = calloc(before->count + 1, sizeof *next);
-    struct vs_map heads = {0}; /* bytes and blocks -> first such site of before + 1 */
-    enum vs_err err = next ? VS_OK : VS_ERR_NOMEM;
-    for (size_t k = before->count; !err && k-- > 0;) {
-        if (match->taken[k])
-            continue;
-        uint64_t key = size_key(&before->items[k]);
-        const uint64_t *head = vs_map_get(&heads, key);
-        next[k] = head ? (size_t)*head : 0;
-        err = vs_map_put(&heads, key, k + 1);
-    }
-    for (size_t i = 0; !err && i < now->count; i++) {
-        const uint64_t *head = match->partner[i] ? NULL : vs_map_get(&heads, size_key(&now->items[i]));
-        size_t tries = 0;
-        for (size_t k = head ? (size_t)*head : 0; k && tries < SAME_SIZE_MAX; k = next[k - 1], tries++) {
-            const struct vs_named_site *other = &before->items[k - 1];
-            if (match->taken[k - 1] || other->bytes != now->items[i].bytes ||
-                other->count != now->items[i].count || !share_word(now->items[i].name, other->name))
-                continue;
-            match->partner[i] = k;
-            match->taken[k - 1] = true;
-            break;
-        }
-    }
-    vs_map_free(&heads);
-    free(next);
-    return err;
-}
-
 /* The sites that hold most. */
 static size_t largest(const struct vs_named_sites *now, enum vs_metric metric, struct vs_culprit *out, size_t max)
 {
@@ -309,7 +167,7 @@ static size_t largest(const struct vs_named_sites *now, enum vs_metric metric, s
 
 /* The line of a site of the name of the new one, which was there before, as it seems, and is like it;
  * 0: there is none. */
-static unsigned line_of_alike(const struct culprit_match *match, size_t new, const struct vs_culprit *one)
+static unsigned line_of_alike(const struct vs_culprit_match *match, size_t new, const struct vs_culprit *one)
 {
     const struct vs_named_site *now = match->now->items;
     size_t from = new, most = VS_SITE_ALIGN_MAX;
@@ -327,7 +185,7 @@ static unsigned line_of_alike(const struct culprit_match *match, size_t new, con
     return 0;
 }
 
-static size_t grown(const struct culprit_match *match, enum vs_metric metric, uint64_t new_min,
+static size_t grown(const struct vs_culprit_match *match, enum vs_metric metric, uint64_t new_min,
                     struct vs_culprit *out, size_t max)
 {
     size_t count = 0;
@@ -352,17 +210,10 @@ size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites
 {
     if (!before)
         return largest(now, metric, out, max);
-    struct culprit_match match = {.now = now, .before = before,
-                                  .partner = calloc(now->count + 1, sizeof *match.partner),
-                                  .taken = calloc(before->count + 1, sizeof *match.taken)};
+    struct vs_culprit_match match;
     size_t count = 0;
-    if (match.partner && match.taken) {
-        match_by_name(&match, metric);
-        match_by_template(&match);
-        if (match_by_size(&match) == VS_OK)
-            count = grown(&match, metric, new_min, out, max);
-    }
-    free(match.partner);
-    free(match.taken);
+    if (vs_culprit_match(now, before, metric, &match) == VS_OK)
+        count = grown(&match, metric, new_min, out, max);
+    vs_culprit_match_free(&match);
     return count;
 }

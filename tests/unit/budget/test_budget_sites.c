@@ -268,10 +268,12 @@ static void without_sites_of_a_phase_nothing_is_new(void **state)
     end(&after);
 }
 
+#define MANY 200
+
 /* A list of sites of one function, by their lines. */
 struct lines {
-    struct vs_report_frame frames[4];
-    struct vs_report_site items[4];
+    struct vs_report_frame frames[MANY];
+    struct vs_report_site items[MANY];
     struct vs_report_sites sites;
 };
 
@@ -343,6 +345,46 @@ static void a_template_with_another_argument_has_grown(void **state)
     assert_int_equal(found[1].delta, 4);
 }
 
+/* Python's "<lambda>" and C++'s operators are no templates. */
+static void names_in_angle_brackets_are_no_arguments(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)", "operator<<(B&)"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct lines before = {0}, after = {0};
+        struct vs_culprit found[4];
+        line(&before, pairs[i][0], 13, 4, 4);
+        line(&after, pairs[i][1], 13, 8, 4);
+        assert_int_equal(changes_of(&before, &after, found), 1);
+        assert_int_equal(found[0].change, VS_CHANGE_NEW);
+    }
+}
+
+/* Layers of a network are of one size. */
+static void many_sites_of_one_size_are_all_found_again(void **state)
+{
+    (void)state;
+    static struct lines before, after;
+    static char old[MANY][40], new[MANY][40];
+    struct vs_culprit found[4];
+    for (unsigned i = 0; i < MANY; i++) {
+        bool template = i % 2;
+        snprintf(old[i], sizeof old[i], template ? "f<A>(x%u)" : "old_%u", i);
+        snprintf(new[i], sizeof new[i], template ? "f<B>(x%u)" : "new_%u", i);
+        line(&before, old[i], i + 1, 40, 10);
+        line(&after, new[i], i + 1, template ? 80 : 40, 10);
+    }
+    assert_int_equal(changes_of(&before, &after, found), 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(found[i].change, VS_CHANGE_GROWN);
+        assert_int_equal(found[i].delta, 40);
+    }
+    after.sites.count = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        line(&after, new[i], i + 1, 40, 10);
+    assert_int_equal(changes_of(&before, &after, found), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +396,8 @@ int main(void)
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
         cmocka_unit_test(a_template_with_another_argument_has_grown),
+        cmocka_unit_test(names_in_angle_brackets_are_no_arguments),
+        cmocka_unit_test(many_sites_of_one_size_are_all_found_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
