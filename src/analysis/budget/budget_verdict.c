@@ -15,6 +15,7 @@
 #include "analysis/state/vec.h"
 #include "base/vs_map.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 
 #define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
@@ -329,39 +330,41 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
     return add_row(out, &row);
 }
 
-static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b)
+static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b, bool from)
 {
     const struct vs_quantity *x = &a->quantity, *y = &b->quantity;
     return a->kind == b->kind && a->of_baseline == b->of_baseline && x->metric == y->metric &&
            x->device == y->device && x->way == y->way && x->per_step == y->per_step &&
-           !x->phase == !y->phase && (!x->phase || strcmp(x->phase, y->phase) == 0);
+           vs_text_same(x->phase, y->phase) && (!from || vs_text_same(a->from, b->from));
 }
 
 /* Never 0. */
-static uint64_t hash_subject(const struct vs_budget_row *row)
+static uint64_t hash_subject(const struct vs_budget_row *row, bool from)
 {
     const struct vs_quantity *quantity = &row->quantity;
     const uint64_t parts[] = {row->kind, row->of_baseline, quantity->metric, quantity->device, quantity->way,
                               quantity->per_step};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * UINT64_C(0x100000001b3);
-    for (const char *p = quantity->phase; p && *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START, parts, sizeof parts);
+    hash = vs_text_hash(hash, quantity->phase ? quantity->phase : "");
+    hash = vs_text_hash(hash, from && row->from ? row->from : "");
     return hash ? hash : 1;
 }
 
-/* Numbers the rows that are alike. */
-static enum vs_err number_rows(struct vs_budget_verdict *out)
+/* Numbers the rows that are alike; with *from* only those from the same place. */
+static enum vs_err number_rows(struct vs_budget_verdict *out, bool from)
 {
     struct vs_map last = {0}; /* hash, or the next free key -> index of the last such row + 1 */
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < out->count; i++) {
         struct vs_budget_row *row = &out->rows[i];
-        uint64_t key = hash_subject(row), *found;
-        while ((found = vs_map_get(&last, key)) != NULL && !same_subject(&out->rows[*found - 1], row))
+        uint64_t key = hash_subject(row, from), *found;
+        while ((found = vs_map_get(&last, key)) != NULL && !same_subject(&out->rows[*found - 1], row, from))
             key = key + 1 ? key + 1 : 1;
-        row->alike = found ? out->rows[*found - 1].alike + 1 : 0;
+        const struct vs_budget_row *before = found ? &out->rows[*found - 1] : NULL;
+        if (from)
+            row->again = before ? before->again + 1 : 0;
+        else
+            row->alike = before ? before->alike + 1 : 0;
         err = vs_map_put(&last, key, i + 1);
     }
     vs_map_free(&last);
@@ -417,7 +420,9 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     for (size_t i = 0; !err && i < count; i++)
         err = vs_verdict_accuse(out, runs[i], baseline);
     if (!err)
-        err = number_rows(out);
+        err = number_rows(out, false);
+    if (!err)
+        err = number_rows(out, true);
     if (!err)
         err = vs_verdict_fold(out);
     if (out->following)

@@ -33,6 +33,7 @@ struct vs_budget_row {
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool compared;        /* the culprits are the difference to the baseline */
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
+    size_t again;         /* those of them that are from the same place: two options, or one list */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */
     const struct vs_report_failure *failure; /* of OOM */
     uint64_t status;      /* of EXIT; of OOM likewise, 0 if it is allowed */

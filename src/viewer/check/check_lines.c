@@ -19,17 +19,17 @@ static void add(struct vs_check_line *out, size_t *count, const char *words, int
 /* The live blocks, and those that are not listed as one sum. */
 static void add_live(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
 {
-    int64_t left = (int64_t)row->sites.total_bytes;
+    uint64_t left = row->sites.total_bytes;
     size_t listed = 0, all = row->sites.count + row->sites.omitted_count;
     for (size_t i = 0; i < row->culprit_count; i++) {
         if (row->culprits[i].cached)
             continue;
         out[(*count)++].culprit = &row->culprits[i];
-        left -= (int64_t)row->culprits[i].bytes;
+        left -= row->culprits[i].bytes;
         listed++;
     }
     if (!row->compared)
-        add(out, count, NULL, left, all > listed ? all - listed : 1);
+        add(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
 }
 
 /* What is cached, and the requests for the segments. */
@@ -73,7 +73,8 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
         add_cached(row, out, &count);
     int64_t pools = row->compared || row->quantity.metric != VS_METRIC_DEVICE ? 0 : pools_of(row);
     add(out, &count, "cached by stream-ordered pools", pools, 0);
-    int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes) - pools;
+    int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes -
+                             (uint64_t)pools);
     if (!row->compared && row->quantity.metric == VS_METRIC_RESERVED)
         add(out, &count, "in memory of CUDA graphs, and not recorded", rest, 0);
     else if (!row->compared && row->quantity.metric == VS_METRIC_DEVICE)

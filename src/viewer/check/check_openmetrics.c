@@ -28,20 +28,6 @@ static void label(FILE *out, const char *name, const char *text, const char *bef
     fputc('"', out);
 }
 
-/* How many earlier limits of the same quantity are from the same place: two options, or one list. */
-static size_t same_before(const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
-{
-    char subject[VS_CHECK_LINE_MAX], other[VS_CHECK_LINE_MAX];
-    size_t count = 0;
-    if (row->kind != VS_ROW_QUANTITY || row->of_baseline)
-        return 0;
-    vs_check_subject(subject, row);
-    for (const struct vs_budget_row *at = verdict->rows; at != row; at++)
-        count += at->kind == VS_ROW_QUANTITY && !at->of_baseline && strcmp(at->from, row->from) == 0 &&
-                 strcmp(vs_check_subject(other, at), subject) == 0;
-    return count;
-}
-
 static void number_label(FILE *out, const char *name, size_t number)
 {
     char text[24];
@@ -52,7 +38,7 @@ static void number_label(FILE *out, const char *name, size_t number)
 static void labels(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
 {
     char device[24], rule[64];
-    size_t before = same_before(verdict, row);
+    size_t before = row->kind == VS_ROW_QUANTITY && !row->of_baseline ? row->again : 0;
     const struct vs_quantity *quantity = &row->quantity;
     const char *test = vs_test_name(quantity->phase);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);

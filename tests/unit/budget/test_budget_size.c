@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The work of a check of many tests grows with their number, not with its square: measuring, comparing
- * with a baseline, deciding which rows follow from others, writing JUnit. Work is counted, not timed: the
+ * with a baseline, deciding which rows follow from others, writing JUnit and OpenMetrics. Work is counted, not timed: the
  * code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,12 +122,79 @@ static void tests_that_were_all_renamed(void **state)
     assert_in_range(cost(FACTOR * FEW, 1, "new"), 0, MOST * few);
 }
 
+/* Branches of *count* tests with two limits each, which hold. */
+static uint64_t cost_of_limits(unsigned count)
+{
+    static const struct vs_budget_scope all[2] = {{.phase = "*", .test = true}, {.phase = "t*", .test = true}};
+    static const char key[] = "max-allocated";
+    struct suite t;
+    struct vs_budget budget = {0};
+    char why[VS_BUDGET_WHY_MAX];
+    FILE *out = fopen("/dev/null", "w");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(vs_budget_set(&budget, vs_budget_key_find(key, strlen(key)), "2MiB", &all[i], "--limit",
+                                       why), VS_OK);
+    vs_budget_finish(&budget);
+    branches = 0;
+    record(&t, count, 1, "");
+    judge(&t, &budget, NULL);
+    assert_int_equal(t.verdict.count, 2 * count);
+    assert_int_equal(t.verdict.rows[2 * count - 1].again, 1);
+    vs_check_openmetrics(&(struct vs_check_result){.items = &t.verdict, .count = 1}, out);
+    fclose(out);
+    uint64_t counted = branches;
+    end(&t);
+    vs_budget_free(&budget);
+    return counted;
+}
+
+static void tests_with_two_limits(void **state)
+{
+    (void)state;
+    uint64_t few = cost_of_limits(FEW);
+    assert_in_range(cost_of_limits(FACTOR * FEW), 0, MOST * few);
+}
+
+/* Branches of a comparison of *count* call sites, whose template arguments have all changed, or their
+ * names although they are of one size. */
+static uint64_t cost_of_sites(size_t count, bool templates)
+{
+    struct vs_named_site *now = calloc(count, sizeof *now), *before = calloc(count, sizeof *before);
+    char (*names)[2][32] = calloc(count, sizeof *names);
+    struct vs_culprit found[4];
+    for (unsigned i = 0; i < count; i++) { /* as they are sorted */
+        snprintf(names[i][0], sizeof names[i][0], templates ? "f<A>(x%06u)" : "old%06u (a.cu)", i);
+        snprintf(names[i][1], sizeof names[i][1], templates ? "f<B>(x%06u)" : "new%06u (a.cu)", i);
+        before[i] = (struct vs_named_site){.name = names[i][0], .bytes = 1, .count = 1};
+        now[i] = (struct vs_named_site){.name = names[i][1], .bytes = 1, .count = 1};
+    }
+    branches = 0;
+    assert_int_equal(vs_culprits(&(struct vs_named_sites){now, count}, &(struct vs_named_sites){before, count},
+                                 VS_METRIC_ALLOCATED, 0, found, 4), 0);
+    free(now);
+    free(before);
+    free(names);
+    return branches;
+}
+
+static void sites_that_were_all_renamed(void **state)
+{
+    (void)state;
+    for (int templates = 0; templates < 2; templates++) {
+        uint64_t few = cost_of_sites(FEW, templates);
+        assert_true(few > FEW);
+        assert_in_range(cost_of_sites(FACTOR * FEW, templates), 0, MOST * few);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tests_that_hold),
         cmocka_unit_test(tests_that_all_exceed),
         cmocka_unit_test(tests_that_were_all_renamed),
+        cmocka_unit_test(tests_with_two_limits),
+        cmocka_unit_test(sites_that_were_all_renamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
