@@ -19,8 +19,7 @@ const char *vs_change_name(enum vs_site_change change)
     return names[change];
 }
 
-/* The length of the function's name without the suffix that the compiler gives to copies of it. */
-static int function_length(const char *function)
+size_t vs_function_length(const char *function)
 {
     static const char *const added[] = {".part.", ".constprop.", ".isra.", ".cold"};
     size_t length = strlen(function);
@@ -29,7 +28,7 @@ static int function_length(const char *function)
         if (at && (size_t)(at - function) < length)
             length = (size_t)(at - function);
     }
-    return (int)length;
+    return length;
 }
 
 /* The bytes of *line* before the line's number: "loss.backward() (train.py" of "loss.backward()
@@ -64,7 +63,7 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site)
         const char *name = frame->file ? vs_text_base_name(frame->file) : frame->module;
         bool same = strcmp(name ? name : "", file) == 0;
         int wrote = snprintf(out + n, VS_SITE_NAME_MAX - n, "%s%.*s%s%s%s", shown ? " < " : "",
-                             function_length(frame->function), frame->function, same ? "" : " (",
+                             (int)vs_function_length(frame->function), frame->function, same ? "" : " (",
                              same ? "" : name, same ? "" : ")");
         n += wrote > 0 ? (size_t)wrote : 0;
         file = name ? name : "";

@@ -45,6 +45,10 @@ struct vs_named_sites {
     size_t count;
 };
 
+/* vs_function_length: the bytes of *function* without the suffix that the compiler gives to copies of a
+ * function, such as ".constprop.0". */
+size_t vs_function_length(const char *function);
+
 /* vs_site_stable_name: in *out* (VS_SITE_NAME_MAX bytes). Returns out. */
 char *vs_site_stable_name(char *out, const struct vs_report_site *site);
 

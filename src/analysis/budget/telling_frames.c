@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 
 #define CALLS_ITSELF (UINT64_C(1) << 63) /* beside the number of sites: the function does in one of them */
 
@@ -28,9 +29,7 @@ size_t vs_user_frame(const struct vs_report_site *site, size_t i)
 static uint64_t add_frame(uint64_t hash, const struct vs_report_frame *frame)
 {
     const char *name = frame->file && frame->line ? frame->file : frame->function;
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3); /* FNV-1a */
-    hash = (hash ^ frame->line) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (vs_text_hash(hash, name) ^ frame->line) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 32;
     return hash ? hash : 1;
 }

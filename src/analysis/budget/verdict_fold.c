@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 
 /* Of one device: by how much the whole program's quantities exceed the baseline. */
 struct fold_excess {
@@ -103,16 +104,10 @@ static bool follows_by_amount(struct fold_state *state, const struct vs_budget_r
 
 static uint64_t hash_of(uint64_t device, const struct vs_culprit *culprit)
 {
-    uint64_t hash = (UINT64_C(0xcbf29ce484222325) ^ device) * UINT64_C(0x100000001b3);
-    for (const char *p = culprit->file ? culprit->file : culprit->function; p && *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-    hash = (hash ^ culprit->line ^ (uint64_t)culprit->cached << 32) * UINT64_C(0x100000001b3);
+    const char *name = culprit->file ? culprit->file : culprit->function ? culprit->function : "";
+    const uint64_t numbers[] = {device, culprit->line, culprit->cached};
+    uint64_t hash = vs_text_hash(vs_text_hash_bytes(VS_TEXT_HASH_START, numbers, sizeof numbers), name);
     return hash ? hash : 1;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* The key of the line: that under which it is, or the free one where it belongs. */
@@ -124,8 +119,8 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
         const struct fold_line *line = &state->lines[*found - 1];
         *known = line->device == device && line->culprit->line == culprit->line &&
                  line->culprit->cached == culprit->cached &&
-                 same_text(line->culprit->file, culprit->file) &&
-                 same_text(line->culprit->function, culprit->function);
+                 vs_text_same(line->culprit->file, culprit->file) &&
+                 vs_text_same(line->culprit->function, culprit->function);
         if (!*known)
             key = key + 1 ? key + 1 : 1;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 
 #define ALL_FRAMES 128
 
@@ -46,9 +47,7 @@ char *vs_change_label_text(char *out, const struct vs_named_site *named)
 
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    uint64_t hash = vs_text_hash(VS_TEXT_HASH_START, text);
     return hash ? hash : 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/compare/site_similar.h"
 #include "analysis/state/vec.h"
+#include "base/vs_text.h"
 
 #define TEXT_MAX 2048
 #define RENAMED_MAX 65536
@@ -21,8 +22,7 @@ struct renamed_list {
 static const char *text_of(struct vs_arena *memory, const struct vs_report_frame *frame)
 {
     char text[TEXT_MAX];
-    const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
-    snprintf(text, sizeof text, "%.1500s (%.500s)", frame->function, slash ? slash + 1 : frame->file);
+    snprintf(text, sizeof text, "%.1500s (%.500s)", frame->function, vs_text_base_name(frame->file));
     size_t bytes = strlen(text) + 1;
     char *copy = vs_arena_alloc(memory, bytes);
     return copy ? memcpy(copy, text, bytes) : NULL;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/budget/culprits.h"
 #include "base/vs_text.h"
 
 #define WHOLE 1000
@@ -23,22 +24,10 @@ size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
     return count;
 }
 
-static size_t name_length(const char *function)
-{
-    static const char *const added[] = {".part.", ".constprop.", ".isra.", ".cold"};
-    size_t length = strlen(function);
-    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
-        const char *at = strstr(function, added[i]);
-        if (at && (size_t)(at - function) < length)
-            length = (size_t)(at - function);
-    }
-    return length;
-}
-
 bool vs_same_function(const struct vs_report_frame *a, const struct vs_report_frame *b)
 {
-    size_t n = name_length(a->function);
-    return n == name_length(b->function) && memcmp(a->function, b->function, n) == 0;
+    size_t n = vs_function_length(a->function);
+    return n == vs_function_length(b->function) && memcmp(a->function, b->function, n) == 0;
 }
 
 bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame *b)
@@ -50,7 +39,7 @@ bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame 
 /* Of 1000: the pairs of neighbouring characters that both names have. */
 static unsigned similar_names(const char *a, const char *b)
 {
-    size_t n = name_length(a), m = name_length(b), common = 0;
+    size_t n = vs_function_length(a), m = vs_function_length(b), common = 0;
     bool used[NAME_MAX_BYTES] = {false};
     n = n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;
     m = m < NAME_MAX_BYTES ? m : NAME_MAX_BYTES;
@@ -71,7 +60,7 @@ static unsigned similar_names(const char *a, const char *b)
 /* Whether two names differ only in numbers: "layer_1", "layer_12" are two functions. */
 static bool numbered(const char *a, const char *b)
 {
-    size_t n = name_length(a), m = name_length(b), i = 0, k = 0;
+    size_t n = vs_function_length(a), m = vs_function_length(b), i = 0, k = 0;
     for (;; i++, k++) {
         i += strspn(a + i, "0123456789");
         k += strspn(b + k, "0123456789");
@@ -119,9 +108,7 @@ bool vs_same_functions(const struct vs_report_site *a, const struct vs_report_si
 
 uint64_t vs_function_hash(const struct vs_report_frame *frame)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t k = 0, length = name_length(frame->function); k < length; k++)
-        hash = (hash ^ (unsigned char)frame->function[k]) * UINT64_C(0x100000001b3);
+    uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START, frame->function, vs_function_length(frame->function));
     return hash ? hash : 1;
 }
 

@@ -13,6 +13,7 @@
 #include "analysis/naming/name_text.h"
 #include "base/vs_map.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "viewer/diff/diff_words.h"
 
 #define COLUMNS_MAX 400
@@ -56,8 +57,7 @@ static void text_of(struct row_text *out, const struct vs_site_pair *pair, bool 
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
+    hash = vs_text_hash(hash, text);
     return hash ? hash : 1;
 }
 
@@ -250,8 +250,7 @@ static void guilty_text(char *out, size_t bytes, const struct vs_culprit *guilty
     char place[600] = "";
     if (guilty->file && guilty->line)
         snprintf(place, sizeof place, "%.500s:%u", guilty->file, guilty->line);
-    const char *slash = strrchr(place, '/');
-    const char *base = slash ? slash + 1 : place;
+    const char *base = vs_text_base_name(place);
     bool repeats = *base && strstr(chain, base);
     snprintf(out, bytes, "%s%s%s", repeats ? "" : base, repeats || !*base ? "" : "  ", chain);
 }
