@@ -52,12 +52,14 @@ static void match_lines(const struct vs_named_site *a, size_t n_a, const struct 
                         size_t *partner)
 {
     size_t by_line[VS_SITE_ALIGN_MAX] = {0}, found = 0;
-    bool sizes = false;
+    bool sizes = false, used[VS_SITE_ALIGN_MAX] = {false};
     for (size_t j = 0; j < n_b; j++) {
         sizes |= partner[j] && !same_size(&a[partner[j] - 1], &b[j]);
         for (size_t i = 0; i < n_a && !by_line[j]; i++)
-            if (vs_same_lines(a[i].site, b[j].site))
+            if (!used[i] && vs_same_lines(a[i].site, b[j].site)) {
                 by_line[j] = i + 1;
+                used[i] = true;
+            }
         found += by_line[j] != 0;
     }
     if (sizes && found == (n_a < n_b ? n_a : n_b))
