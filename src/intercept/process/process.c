@@ -222,13 +222,15 @@ static const char *policy_name(char text[64])
     return text;
 }
 
+/* *value*: NULL: there is none. */
 static void record_text(const char *name, const char *value)
 {
+    if (!value)
+        return;
     struct vs_event event = {.kind = VS_EVENT_option,
                              .option = {.name = vs_process_string(name),
                                         .value = vs_process_string(value)}};
-    if (value)
-        vs_recorder_event(recorder, &event);
+    vs_recorder_event(recorder, &event);
 }
 
 /* By the names of PyTorch's launcher, whichever launcher it was. */
