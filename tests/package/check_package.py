@@ -91,6 +91,10 @@ def automatic_steps(package):
     package.recorded("automatic_steps")
 
 
+def range_of_another_thread(package):
+    package.recorded("range_of_another_thread")
+
+
 def without_a_trace(package):
     for case in ("decorated", "statistics"):
         package.recorded(case, "--record=off")

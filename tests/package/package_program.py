@@ -76,7 +76,9 @@ def fake_torch():
     optimizer.register_optimizer_step_post_hook = lambda hook: hooks.update(after=hook)
     torch.compiler = types.SimpleNamespace(is_compiling=lambda: False)
     torch.autograd = types.SimpleNamespace(_engine_run_backward=lambda: free(allocate(1)))
-    sys.modules.update({"torch": torch, "torch.optim": optim})
+    core = types.ModuleType("torch._C")
+    core._nvtx = types.SimpleNamespace(rangePushA=lambda name: None)
+    sys.modules.update({"torch": torch, "torch.optim": optim, "torch._C": core})
     from vramscope.values import steps
     steps.start(torch)
     return Optimizer, lambda: torch.autograd._engine_run_backward()
@@ -118,6 +120,25 @@ def automatic_steps(folder):
     vramscope.step_end()
     after = times(folder)
     assert after == {**found, "batch": 4, "step": 4}, after
+    free(kept)
+
+
+def range_of_another_thread(folder):
+    """A range on another thread than that of the automatic steps: these end there."""
+    Optimizer, backward = fake_torch()
+    optimizer = Optimizer()
+    train(optimizer, backward, 3)
+    thread = threading.Thread(target=lambda: sys.modules["torch._C"]._nvtx.rangePushA("loader"))
+    thread.start()
+    thread.join()
+    assert times(folder)["step"] == 4
+    train(optimizer, backward, 2)
+    found = times(folder)
+    assert found["step"] == 3, found  # the one that was open was none
+    kept = allocate(1)
+    trace = vramscope.Trace(vramscope.dump(os.path.join(folder, "after.vst")))
+    last = trace.csv().splitlines()[-1]
+    assert "step" not in last, last
     free(kept)
 
 

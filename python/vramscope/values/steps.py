@@ -101,11 +101,14 @@ def _next_step():
 
 
 def _stop():
-    """The program marks itself."""
+    """The program marks itself. The main thread, which has the ranges, ends them: on another thread
+    this is before its next mark (_follow_era)."""
     global _place
-    if _place is not None:
-        _end_all()
-    _place = None
+    if _place is None:
+        return
+    _end_all()
+    if threading.current_thread() is threading.main_thread():
+        _place = None
 
 
 def _watch_ranges(torch):
