@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from typing import Any, List
+from typing import Any, List, Optional
 
 from vramscope import commands, library
 
@@ -29,19 +29,22 @@ def read(words: List[str]) -> Any:
     with tempfile.TemporaryFile() as errors, subprocess.Popen(
             [commands.command(), *words], stdout=subprocess.PIPE, stderr=errors,
             env=commands.environment()) as process:
+        unreadable: Optional[ValueError] = None
         try:
             frame = pandas.read_csv(
                 process.stdout, dtype={**_NUMBERS, **dict.fromkeys(_CATEGORIES, "category"), "address": "str"},
                 keep_default_na=False, na_values=_MISSING)
-        except pandas.errors.EmptyDataError:  # not even a header: the command says why
-            frame = None
+        except ValueError as error:  # no header, or part of a row: the command failed
+            frame, unreadable = None, error
         finally:
             assert process.stdout is not None
             process.stdout.close()
         status = process.wait()
         errors.seek(0)
         text = errors.read().decode(errors="replace").strip()
-    if status != 0 or frame is None:
+    if status != 0:
         raise library.Error(text or f"vramscope {words[0]} ended with status {status}")
+    if frame is None:
+        raise library.Error(f"cannot read the table of vramscope {words[0]}: {unreadable}") from unreadable
     frame["address"] = [int(text, 16) for text in frame["address"]]
     return frame.astype({"address": "uint64"})
