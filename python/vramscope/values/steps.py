@@ -53,7 +53,7 @@ def start(torch):
 
 def _ours():
     """May this thread mark? Dynamo sees a constant here and nothing of the rest."""
-    return (_place is not None and not _is_compiling() and "nvtx" not in sys.modules and
+    return (_place is not None and not _is_compiling() and
             threading.current_thread() is threading.main_thread() and _follow_era())
 
 
@@ -61,7 +61,7 @@ def _follow_era():
     """False once the program marks itself. In a new era the steps are counted from 1."""
     global _in_era, _step, _passes, _passes_before, _leader
     era = _era()
-    if not era:
+    if not era or "nvtx" in sys.modules:
         _stop()
         return False
     if era != _in_era:
