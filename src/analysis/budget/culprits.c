@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/budget/culprit_match.h"
+#include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/site_align.h"
-#include "analysis/budget/telling_frames.h"
 #include "analysis/report/site_text.h"
 #include "base/vs_text.h"
 
@@ -117,7 +117,7 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
         }
     }
     *out = (struct vs_named_sites){items, count};
-    return vs_telling_frames(out);
+    return vs_distinct_frames(out);
 }
 
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)

@@ -42,7 +42,7 @@ static void renamed(const struct both_stacks *s, size_t inner, struct vs_frame_r
 bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range *a, struct vs_frame_range *b)
 {
     struct both_stacks s = {.a = pair->a->site, .b = pair->b->site};
-    size_t inner = 0, at = 0, telling = 0;
+    size_t inner = 0, at = 0, naming = 0;
     s.n = vs_site_frames(s.a, s.x);
     s.m = vs_site_frames(s.b, s.y);
     if (!s.n || !s.m)
@@ -54,12 +54,12 @@ bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range
         renamed(&s, inner, a, b);
         return true;
     }
-    while (telling < s.n - 1 && s.y[telling] != pair->b->frame)
-        telling++;
+    while (naming < s.n - 1 && s.y[naming] != pair->b->frame)
+        naming++;
     while (at < s.n && !differs(&s, at, pair->move))
         at++;
-    if (s.y[telling] == pair->b->frame && differs(&s, telling, pair->move))
-        at = telling;
+    if (s.y[naming] == pair->b->frame && differs(&s, naming, pair->move))
+        at = naming;
     if (at == s.n)
         return false;
     *a = (struct vs_frame_range){s.x[at], s.x[at]};

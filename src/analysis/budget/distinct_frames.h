@@ -2,17 +2,17 @@
  *
  * Which frame of each call site of a list names it: the innermost one of the user's, unless several
  * sites share it. No state. */
-#ifndef VS_TELLING_FRAMES_H
-#define VS_TELLING_FRAMES_H
+#ifndef VS_DISTINCT_FRAMES_H
+#define VS_DISTINCT_FRAMES_H
 
 #include "analysis/budget/culprits.h"
 
 /* vs_user_frame: the next frame of the user's from *i* on; frame_count when there is none. */
 size_t vs_user_frame(const struct vs_report_site *site, size_t i);
 
-/* vs_telling_frames: sets the frame of each of *sites*, which all have a call site. An allocation
+/* vs_distinct_frames: sets the frame of each of *sites*, which all have a call site. An allocation
  * function of the program, which several sites reach on one line, is passed over; a function that calls
  * itself is not. VS_ERR_NOMEM. Cost: proportional to the frames that sites share. */
-enum vs_err vs_telling_frames(struct vs_named_sites *sites) VS_MUST_CHECK;
+enum vs_err vs_distinct_frames(struct vs_named_sites *sites) VS_MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
  * See the header. In round k all sites that are still open are counted by a hash of their innermost k
  * frames, so that the cost does not depend on the number of pairs of sites: a site that shares its
  * frames with no other is closed, the others go on with the next frame outwards. */
-#include "analysis/budget/telling_frames.h"
+#include "analysis/budget/distinct_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
     return left;
 }
 
-enum vs_err vs_telling_frames(struct vs_named_sites *sites)
+enum vs_err vs_distinct_frames(struct vs_named_sites *sites)
 {
     struct open_site *open = calloc(sites->count + 1, sizeof *open);
     enum vs_err err = open ? VS_OK : VS_ERR_NOMEM;
