@@ -164,7 +164,11 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     const struct vs_budget_scope *scope = &limit->scope;
     if (limit->missing)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s cannot be checked: %s", limit->from, limit->missing);
-    else if (limit->unmeasured && (limit->metric == VS_METRIC_GROWTH || limit->per_step))
+    else if (limit->unmeasured && limit->metric == VS_METRIC_GROWTH)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: growth is known from %d completed steps on, and the run has fewer; run "
+                 "more of them, or mark them with ranges named \"step N\" if vramscope does not find them",
+                 limit->from, VS_GROWTH_STEPS_MIN);
+    else if (limit->unmeasured && limit->per_step)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: the run has no steps, so nothing is known per step; mark "
                  "them with ranges named \"step N\"", limit->from);
     else if (limit->unmeasured)

@@ -98,12 +98,14 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
     for (size_t i = 0; i < sites->count; i++) {
         const struct vs_report_site *site = &sites->items[i];
         char text[VS_SITE_NAME_MAX];
+        size_t frame = vs_innermost_frame(site);
         size_t bytes = strlen(vs_site_stable_name(text, site)) + 1;
         char *name = vs_arena_alloc(memory, bytes);
         if (!name)
             return VS_ERR_NOMEM;
         items[i] = (struct vs_named_site){
             .name = memcpy(name, text, bytes), .count = site->count, .site = site,
+            .frame = frame < site->frame_count ? frame : 0,
             .bytes = metric == VS_METRIC_GROWTH ? site->growth_per_step : site->bytes};
     }
     qsort(items, sites->count, sizeof *items, by_name_and_line);
@@ -117,7 +119,7 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
         }
     }
     *out = (struct vs_named_sites){items, count};
-    return vs_distinct_frames(out);
+    return VS_OK;
 }
 
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
@@ -184,21 +186,35 @@ static unsigned line_of_alike(const struct vs_culprit_match *match, size_t new, 
     return 0;
 }
 
+/* What site *i* holds more than before; 0: not more. */
+static uint64_t growth_of(const struct vs_culprit_match *match, size_t i, enum vs_metric metric)
+{
+    size_t other = match->partner[i];
+    uint64_t value = vs_site_amount(&match->now->items[i], metric);
+    uint64_t was = other ? vs_site_amount(&match->before->items[other - 1], metric) : 0;
+    return value > was ? value - was : 0;
+}
+
 static size_t grown(const struct vs_culprit_match *match, enum vs_metric metric, uint64_t new_min,
                     struct vs_culprit *out, size_t max)
 {
+    struct vs_named_sites now = *match->now;
     size_t count = 0;
-    for (size_t i = 0; i < match->now->count; i++) {
-        const struct vs_named_site *site = &match->now->items[i];
-        size_t other = match->partner[i];
-        uint64_t value = vs_site_amount(site, metric);
-        uint64_t was = other ? vs_site_amount(&match->before->items[other - 1], metric) : 0;
-        if (value <= was || (!other && value < new_min))
+    bool any = false;
+    for (size_t i = 0; i < now.count; i++) {
+        now.items[i].changed = growth_of(match, i, metric) > 0;
+        any |= now.items[i].changed;
+    }
+    if (!any || vs_distinct_frames(&now))
+        return 0;
+    for (size_t i = 0; i < now.count; i++) {
+        uint64_t more = growth_of(match, i, metric);
+        if (!more || (!match->partner[i] && more < new_min))
             continue;
-        struct vs_culprit one = vs_culprit_of(site);
-        one.change = other ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
-        one.or_line = other ? 0 : line_of_alike(match, i, &one);
-        one.delta = (int64_t)(value - was);
+        struct vs_culprit one = vs_culprit_of(&now.items[i]);
+        one.change = match->partner[i] ? VS_CHANGE_GROWN : VS_CHANGE_NEW;
+        one.or_line = match->partner[i] ? 0 : line_of_alike(match, i, &one);
+        one.delta = (int64_t)more;
         count = insert(out, count, max, one);
     }
     return count;

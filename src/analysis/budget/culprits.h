@@ -32,7 +32,8 @@ struct vs_named_site {
     const char *name;  /* "forward (net.py) < train (train.py)" */
     uint64_t bytes, count;
     const struct vs_report_site *site; /* NULL: of a baseline */
-    size_t frame; /* of the site's: the one that tells it from the others of its list */
+    size_t frame; /* of the site's, whose line names it: the innermost, or after vs_distinct_frames that one */
+    bool changed; /* it is new, or holds another amount than before */
     struct vs_site_label {
         size_t from;     /* its first frame */
         unsigned frames; /* at most as many */

@@ -11,7 +11,11 @@
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
-#define CALLS_ITSELF (UINT64_C(1) << 63) /* beside the number of sites: the function does in one of them */
+#define FEW_SITES 3 /* a function that training, evaluation and a test call; more callers share allocation functions */
+
+/* In a count of sites: one that has not changed, and whether the function calls itself in one of them. */
+#define UNCHANGED (UINT64_C(1) << 31)
+#define CALLS_ITSELF (UINT64_C(1) << 63)
 
 struct open_site {
     struct vs_named_site *named;
@@ -43,6 +47,11 @@ static bool calls_itself(const struct vs_report_site *site, size_t i)
     return false;
 }
 
+size_t vs_innermost_frame(const struct vs_report_site *site)
+{
+    return site->line ? site->frame_count : vs_user_frame(site, site->wrappers);
+}
+
 /* Opens the sites that have frames. Returns how many. */
 static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
 {
@@ -50,7 +59,7 @@ static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
     for (size_t i = 0; i < sites->count; i++) {
         struct vs_named_site *named = &sites->items[i];
         const struct vs_report_site *site = named->site;
-        size_t frame = site->line ? site->frame_count : vs_user_frame(site, site->wrappers);
+        size_t frame = vs_innermost_frame(site);
         named->frame = 0;
         if (frame >= site->frame_count)
             continue;
@@ -66,12 +75,18 @@ static enum vs_err count_sites(const struct open_site *open, size_t count, struc
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < count; i++) {
         const uint64_t *before = vs_map_get(sharing, open[i].hash);
-        uint64_t sites = before ? *before : 0;
+        uint64_t sites = (before ? *before : 0) + (open[i].named->changed ? 0 : UNCHANGED);
         if (calls_itself(open[i].named->site, open[i].named->frame))
             sites |= CALLS_ITSELF;
         err = vs_map_put(sharing, open[i].hash, sites + 1);
     }
     return err;
+}
+
+/* Whether the frame that *sites* share, counted as above, names each of them. */
+static bool is_distinct(uint64_t sites)
+{
+    return sites & CALLS_ITSELF || sites <= FEW_SITES || sites == UNCHANGED + 1;
 }
 
 /* Closes the sites whose frame tells them apart. Returns how many are left, at the front. */
@@ -82,8 +97,7 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
         struct vs_named_site *named = open[i].named;
         const struct vs_report_site *site = named->site;
         size_t next = vs_user_frame(site, named->frame + 1);
-        uint64_t sites = *vs_map_get(sharing, open[i].hash);
-        if (sites == 1 || sites & CALLS_ITSELF || next >= site->frame_count || !site->frames[next].line)
+        if (is_distinct(*vs_map_get(sharing, open[i].hash)) || next >= site->frame_count || !site->frames[next].line)
             continue;
         named->frame = next;
         open[left++] = (struct open_site){named, add_frame(open[i].hash, &site->frames[next])};

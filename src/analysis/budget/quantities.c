@@ -207,8 +207,9 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
     add_readings(out, device, err);
     quantity = (struct vs_quantity){
         .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,
-        .per_step = true, .value = growth_of(device), .unknown = !out->steps,
+        .per_step = true, .unknown = out->steps < VS_GROWTH_STEPS_MIN,
         .time_ns = out->report->duration_ns};
+    quantity.value = quantity.unknown ? 0 : growth_of(device);
     add(out, &quantity, err);
     add_copies(out, device, err);
 }

@@ -9,6 +9,8 @@
 #include "analysis/budget/budget_key.h"
 #include "analysis/report/report.h"
 
+#define VS_GROWTH_STEPS_MIN 6 /* completed steps; of fewer nobody knows whether a call site goes on growing */
+
 struct vs_quantity {
     enum vs_metric metric;
     uint64_t device;     /* the driver's ordinal */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/site_align.h"
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
@@ -314,6 +315,11 @@ static void fill(struct matching *m)
         if (!m->taken[i])
             out->items[out->count++] = pair_of(&out->a.items[i], NULL, m->metric);
     for (size_t i = 0; i < out->count; i++) {
+        const struct vs_site_pair *pair = &out->items[i];
+        if (pair->a)
+            out->a.items[pair->a - out->a.items].changed = pair->delta != 0;
+        if (pair->b)
+            out->b.items[pair->b - out->b.items].changed = pair->delta != 0;
         out->of[out->items[i].verdict]++;
         out->lines += out->items[i].verdict == VS_SITE_MOVED && out->items[i].move == VS_MOVE_LINE;
     }
@@ -361,6 +367,10 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
     enum vs_err err = vs_named_sites_of(memory, a, metric, &out->a);
     if (!err)
         err = vs_named_sites_of(memory, b, metric, &out->b);
+    if (!err)
+        err = vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
+    if (!err)
+        err = vs_distinct_frames(&out->b);
     if (err)
         return err;
     struct matching m = {.out = out, .metric = metric,
@@ -373,6 +383,10 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
         err = match_all(&m);
     if (!err)
         fill(&m);
+    if (!err)
+        err = vs_distinct_frames(&out->a);
+    if (!err)
+        err = vs_distinct_frames(&out->b);
     if (!err)
         err = vs_change_labels(&out->a);
     if (!err)

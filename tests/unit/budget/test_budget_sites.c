@@ -328,6 +328,50 @@ static void the_line_that_resembles_the_old_one_is_the_old_one(void **state)
     assert_int_equal(found[1].delta, 5);
 }
 
+/* A site of *function*, called on line *number* of *caller*. */
+static void called(struct lines *l, const char *function, const char *caller, unsigned number, uint64_t bytes)
+{
+    static struct vs_report_frame frames[2 * MANY];
+    static size_t used;
+    size_t n = l->sites.count++;
+    struct vs_report_frame *own = &frames[used];
+    assert_true((used += 2) <= 2 * MANY);
+    own[0] = (struct vs_report_frame){.function = function, .file = "/src/a.cu", .module = "a",
+                                      .line = strcmp(function, "compute") == 0 ? 13 : 5};
+    own[1] = (struct vs_report_frame){.function = caller, .file = "/src/a.cu", .module = "a", .line = number};
+    l->items[n] = (struct vs_report_site){.frames = own, .frame_count = 2, .api = "", .bytes = bytes, .count = 1,
+                                          .stacks = 1};
+    l->sites.items = l->items;
+}
+
+/* A line of a model that training and evaluation run was named by the lines that call the model. */
+static void a_line_that_two_call_is_named_and_an_allocation_function_is_not(void **state)
+{
+    (void)state;
+    struct lines before = {0}, after = {0};
+    struct vs_culprit out[4];
+    called(&before, "make_buffer", "load", 30, 64);
+    called(&before, "make_buffer", "embed", 31, 32);
+    called(&after, "make_buffer", "load", 30, 64);
+    called(&after, "make_buffer", "embed", 31, 32);
+    called(&after, "make_buffer", "keep", 32, 8);
+    called(&after, "compute", "train", 23, 6);
+    called(&after, "compute", "evaluate", 24, 4);
+    assert_int_equal(changes_of(&before, &after, out), 3);
+    assert_string_equal(out[0].function, "keep");
+    assert_int_equal(out[0].line, 32);
+    assert_string_equal(out[1].function, "compute");
+    assert_int_equal(out[1].line, 13);
+    assert_string_equal(out[2].function, "compute");
+    struct lines all = {0}; /* of allocations of one function, all new */
+    static const char *const callers[] = {"load", "embed", "keep", "save"};
+    for (unsigned i = 0; i < 4; i++)
+        called(&all, "make_buffer", callers[i], 30 + i, 100 - i);
+    assert_int_equal(changes_of(&(struct lines){0}, &all, out), 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_string_equal(out[i].function, callers[i]);
+}
+
 static void a_template_with_another_argument_has_grown(void **state)
 {
     (void)state;
@@ -395,6 +439,7 @@ int main(void)
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
+        cmocka_unit_test(a_line_that_two_call_is_named_and_an_allocation_function_is_not),
         cmocka_unit_test(a_template_with_another_argument_has_grown),
         cmocka_unit_test(names_in_angle_brackets_are_no_arguments),
         cmocka_unit_test(many_sites_of_one_size_are_all_found_again),
