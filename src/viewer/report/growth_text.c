@@ -91,7 +91,7 @@ static bool all_alike(const struct vs_report_steps *steps)
 {
     int64_t low = steps->lowest_net, high = steps->highest_net;
     bool nets = low >= 0   ? reads_the_same((uint64_t)low, (uint64_t)high)
-                : high < 0 ? reads_the_same((uint64_t)-low, (uint64_t)-high)
+                : high < 0 ? reads_the_same(-(uint64_t)low, -(uint64_t)high)
                            : low == high;
     return nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
 }
