@@ -82,6 +82,14 @@ static enum vs_err load(const char *path, char **out, size_t *length, char *why)
     return err == VS_ERR_IO ? VS_ERR_ARG : err;
 }
 
+/* Whether text follows the JSON object, such as the marks of a merge. */
+static bool has_rest(const char *text, size_t length, size_t end)
+{
+    while (end < length && text[end] && strchr(" \t\r\n", text[end]))
+        end++;
+    return end < length;
+}
+
 enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why)
 {
     char *text;
@@ -104,7 +112,9 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
     else if (!baseline->root)
         err = no_json(path, json_tokener_error_desc(problem), why);
     else if (!json_object_is_type(baseline->root, json_type_object))
-        err = no_json(path, "it is no JSON object", why);
+        err = no_json(path, "it is not a JSON object", why);
+    else if (has_rest(text, length, json_tokener_get_parse_end(parser)))
+        err = no_json(path, "more text follows the JSON object", why);
     else
         err = check_schema(baseline->root, path, why);
     json_tokener_free(parser);

@@ -345,7 +345,8 @@ static void unusable_baselines_are_named(void **state)
         const char *text, *why;
     } cases[] = {{"", "ends too early"},
                  {"{\"schema\": \"vramscope.ba", "ends too early"},
-                 {"[1]", "no JSON object"},
+                 {"[1]", "not a JSON object"},
+                 {"{\"schema\": \"vramscope.baseline/1\"}\n>>>>>>> main\n", "more text follows"},
                  {"{}", "has no \"schema\""},
                  {"{\"schema\": \"vramscope.baseline/9\"}", "newer vramscope"},
                  {"nonsense", "not a baseline"}};
