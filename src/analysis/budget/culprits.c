@@ -82,6 +82,12 @@ static int compare_lines(const struct vs_report_site *a, const struct vs_report_
     return strcmp(x, y);
 }
 
+bool vs_site_is(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    char x[VS_SITE_NAME_MAX], y[VS_SITE_NAME_MAX];
+    return compare_lines(a, b) == 0 && strcmp(vs_site_stable_name(x, a), vs_site_stable_name(y, b)) == 0;
+}
+
 static int by_name_and_line(const void *a, const void *b)
 {
     const struct vs_named_site *x = a, *y = b;

@@ -2,8 +2,10 @@
  *
  * See the header. Only rows of the baseline follow. By their amount: a limit of the same quantity is
  * exceeded too; or the program's peak rose by as much, so that its phases have it, and requested and
- * reserved bytes. By their lines: a row shown before names all lines that made the difference. The whole
- * program's rows come before those of phases, so one pass is enough. */
+ * reserved bytes. By their lines: a row shown before names all lines that made the difference. By the
+ * guilty line: a phase's peak may have moved to another moment, at which other blocks are live than in the
+ * baseline. The line that a row of the whole program accuses is the reason there too if its bytes explain
+ * most of the excess. The whole program's rows come before those of phases, so one pass is enough. */
 #include "analysis/budget/verdict_fold.h"
 
 #include <stdlib.h>
@@ -26,6 +28,12 @@ struct fold_line {
     const struct vs_culprit *culprit;
 };
 
+/* The most guilty line of a row shown of the whole program. */
+struct fold_guilty {
+    const struct vs_budget_row *row;
+    uint64_t before; /* its bytes in the baseline */
+};
+
 struct fold_state {
     struct fold_excess *devices;
     size_t device_count;
@@ -33,6 +41,8 @@ struct fold_state {
     struct fold_line *lines;
     size_t line_count;
     struct vs_map by_line; /* hash -> index + 1 */
+    struct fold_guilty *guilty;
+    size_t guilty_count;
 };
 
 static bool is_exceeded(const struct vs_budget_row *row)
@@ -102,9 +112,15 @@ static bool follows_by_amount(struct fold_state *state, const struct vs_budget_r
             covers(device, VS_METRIC_ALLOCATED, excess));
 }
 
+/* Without a stack the API tells what allocated. */
+static const char *name_of(const struct vs_culprit *culprit)
+{
+    return culprit->function ? culprit->function : culprit->site->api;
+}
+
 static uint64_t hash_of(uint64_t device, const struct vs_culprit *culprit)
 {
-    const char *name = culprit->file ? culprit->file : culprit->function ? culprit->function : "";
+    const char *name = culprit->file ? culprit->file : name_of(culprit);
     const uint64_t numbers[] = {device, culprit->line, culprit->cached};
     uint64_t hash = vs_text_hash(vs_text_hash_bytes(VS_TEXT_HASH_START, numbers, sizeof numbers), name);
     return hash ? hash : 1;
@@ -120,7 +136,7 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
         *known = line->device == device && line->culprit->line == culprit->line &&
                  line->culprit->cached == culprit->cached &&
                  vs_text_same(line->culprit->file, culprit->file) &&
-                 vs_text_same(line->culprit->function, culprit->function);
+                 vs_text_same(name_of(line->culprit), name_of(culprit));
         if (!*known)
             key = key + 1 ? key + 1 : 1;
     }
@@ -143,6 +159,50 @@ static bool follows_by_lines(const struct fold_state *state, const struct vs_bud
         if (cached || !row->culprits[i].cached)
             key_of(state, row->quantity.device, &row->culprits[i], &known);
     return known;
+}
+
+/* The bytes by which the guilty line has grown at the moment of *row*. */
+static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_guilty *guilty)
+{
+    const struct vs_report_site *site = guilty->row->culprits[0].site;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < row->sites.count; i++)
+        if (vs_site_is(&row->sites.items[i], site))
+            bytes += row->sites.items[i].bytes;
+    return bytes > guilty->before ? bytes - guilty->before : 0;
+}
+
+/* Of a phase: makes the guilty line the row's only culprit, if it explains most of the excess. */
+static bool follows_by_guilty(const struct fold_state *state, struct vs_budget_row *row)
+{
+    uint64_t excess = excess_of(row);
+    if (!row->quantity.phase || !may_follow_by_lines(&row->quantity))
+        return false;
+    for (size_t i = 0; i < state->guilty_count; i++) {
+        const struct fold_guilty *guilty = &state->guilty[i];
+        if (guilty->row->quantity.device != row->quantity.device || guilty->row->run != row->run)
+            continue;
+        uint64_t growth = growth_at(row, guilty);
+        if (growth < excess - excess / 4)
+            continue;
+        row->culprits[0] = guilty->row->culprits[0];
+        row->culprits[0].delta = (int64_t)growth;
+        row->culprits[0].bytes = growth + guilty->before;
+        row->culprit_count = 1;
+        row->compared = true;
+        return true;
+    }
+    return false;
+}
+
+/* What the cache holds, what is copied and what grows per step is not in a phase's list. */
+static void note_guilty(struct fold_state *state, const struct vs_budget_row *row)
+{
+    const struct vs_culprit *first = row->culprits;
+    bool memory = row->quantity.metric <= VS_METRIC_RESERVED || row->quantity.metric == VS_METRIC_LIVE_AT_END;
+    if (row->quantity.phase || !row->compared || !row->culprit_count || first->cached || !memory)
+        return;
+    state->guilty[state->guilty_count++] = (struct fold_guilty){row, first->bytes - (uint64_t)first->delta};
 }
 
 static enum vs_err note_lines(struct fold_state *state, const struct vs_budget_row *row)
@@ -169,7 +229,8 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
     }
     state.devices = calloc(whole + 1, sizeof *state.devices);
     state.lines = calloc(culprits + 1, sizeof *state.lines);
-    enum vs_err err = state.devices && state.lines ? VS_OK : VS_ERR_NOMEM;
+    state.guilty = calloc(whole + 1, sizeof *state.guilty);
+    enum vs_err err = state.devices && state.lines && state.guilty ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < verdict->count; i++)
         if (is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
             err = note_whole(&state, &verdict->rows[i]);
@@ -177,14 +238,18 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_exceeded(row))
             continue;
-        row->follows = row->of_baseline && (follows_by_amount(&state, row) || follows_by_lines(&state, row));
+        row->follows = row->of_baseline && (follows_by_amount(&state, row) || follows_by_lines(&state, row) ||
+                                            follows_by_guilty(&state, row));
         verdict->following += row->follows;
-        if (!row->follows)
-            err = note_lines(&state, row);
+        if (row->follows)
+            continue;
+        note_guilty(&state, row);
+        err = note_lines(&state, row);
     }
     vs_map_free(&state.by_device);
     vs_map_free(&state.by_line);
     free(state.devices);
     free(state.lines);
+    free(state.guilty);
     return err;
 }

@@ -268,6 +268,79 @@ static void without_sites_of_a_phase_nothing_is_new(void **state)
     end(&after);
 }
 
+/* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB. *planted* is
+ * live in both, *own* in the first half of the forward pass. */
+static void record_passes(struct sites_run *t, uint64_t planted, uint64_t own)
+{
+    begin(t);
+    block(t, "weights", 0, 50);
+    vs_builder_push(&t->b, "forward");
+    if (own && planted)
+        block(t, "planted", 700, planted);
+    block(t, "attention", 100, 19);
+    if (own)
+        block(t, "own", 200, own);
+    vs_builder_free(&t->b, 0, A(100));
+    if (own)
+        vs_builder_free(&t->b, 0, A(200));
+    block(t, "output", 300, 5);
+    if (!own && planted)
+        block(t, "planted", 700, planted);
+    if (!own && planted)
+        vs_builder_free(&t->b, 0, A(700));
+    vs_builder_pop(&t->b);
+    vs_builder_push(&t->b, "backward");
+    block(t, "gradients", 400, 17);
+    vs_builder_free(&t->b, 0, A(400));
+    vs_builder_pop(&t->b);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* Other blocks are live at the peak's new moment: they are not new. */
+static void a_phase_whose_peak_moved_has_the_line_of_the_program(void **state)
+{
+    (void)state;
+    struct sites_run before, after;
+    record_passes(&before, 0, 0);
+    record_passes(&after, 20, 0);
+    struct vs_baseline *baseline = baseline_of(&before);
+    after.budget.baseline = "base.json";
+    const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+    assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
+    assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
+    assert_string_equal(row->culprits[0].site->api, "planted");
+    row = row_of(&after, "forward", VS_METRIC_ALLOCATED);
+    assert_int_equal(row->quantity.value - row->baseline, 6 * MIB);
+    assert_true(row->exceeded && row->follows && row->compared);
+    assert_int_equal(row->culprit_count, 1);
+    assert_string_equal(row->culprits[0].site->api, "planted");
+    assert_int_equal(row->culprits[0].delta, 20 * MIB);
+    vs_baseline_free(baseline);
+    end(&before);
+    end(&after);
+}
+
+static void a_phase_with_a_line_of_its_own_is_shown(void **state)
+{
+    (void)state;
+    struct sites_run before, after;
+    record_passes(&before, 0, 0);
+    record_passes(&after, 3, 2);
+    struct vs_baseline *baseline = baseline_of(&before);
+    after.budget.baseline = "base.json";
+    const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+    assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
+    assert_string_equal(row->culprits[0].site->api, "planted");
+    row = row_of(&after, "forward", VS_METRIC_ALLOCATED);
+    assert_int_equal(row->quantity.value - row->baseline, 5 * MIB);
+    assert_true(row->exceeded && !row->follows);
+    assert_int_equal(row->culprit_count, 2);
+    vs_baseline_free(baseline);
+    end(&before);
+    end(&after);
+}
+
 #define MANY 200
 
 /* A list of sites of one function, by their lines. */
@@ -437,6 +510,8 @@ int main(void)
         cmocka_unit_test(a_test_names_what_is_new_against_its_baseline),
         cmocka_unit_test(a_baseline_keeps_few_sites_of_a_phase_and_none_twice),
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
+        cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
+        cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
         cmocka_unit_test(a_line_that_two_call_is_named_and_an_allocation_function_is_not),
