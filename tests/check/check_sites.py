@@ -46,6 +46,20 @@ def check_templates(gate):
                                                                      done.stdout), done)
 
 
+def check_growth(gate):
+    """What grows by a function that all allocate by is named by the line that calls it, as at the peak."""
+    line, trace = gate.planted("kept"), gate.record("kept")
+    named, row = places(gate, trace, "--max-growth-per-step", "0")
+    gate.expect("growth: one place in all formats: %s" % named, row["metric"] == "growth per step" and
+                named == {(FILE, line)})
+    limits = gate.json_of(trace, "--baseline", gate.path("memory.json"))["traces"][0]["limits"]
+    rows = {row["metric"]: row for row in limits if not row["phase"] and not row["held"]}
+    growth, peak = rows["growth per step"], rows["allocated"]
+    gate.expect("growth and peak have the same line", growth["culprits"][0]["line"] ==
+                peak["culprits"][0]["line"] == line)
+    gate.expect("growth follows from the peak", growth["follows"] and not peak["follows"])
+
+
 def check_copies(gate):
     """One of two calls that are alike is new: which one, nobody knows. The command below shows both."""
     new, old = gate.planted("copies"), gate.planted("copies") + 1
@@ -121,6 +135,7 @@ def main():
     check_line(gate, "buffer", "forward")
     check_line(gate, "template", "forward(char*)::{lamb")
     check_templates(gate)
+    check_growth(gate)
     check_copies(gate)
     check_unrecorded(gate)
     check_native(gate)

@@ -4,11 +4,14 @@
  * a long return type, and copies by several calls of one function that are alike. One memory bug, chosen
  * by the argument: the lines marked "planted: NAME". Exit status 0; 1 when memory is refused. */
 #include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 static constexpr size_t MIB = 1 << 20;
 static const char *bug = "";
@@ -49,6 +52,7 @@ template <typename T, size_t BYTES> device_ptr<T> make()
 }
 
 static char host[64 * 1024];
+static std::vector<device_ptr<float>> kept;
 
 static void upload(char *data)
 {
@@ -73,6 +77,8 @@ static void forward(char *data)
         upload(data);
         return;
     }
+    if (is("kept"))
+        kept.push_back(make<float, MIB>()); /* planted: kept */
     upload(data);
 }
 
@@ -81,8 +87,12 @@ int main(int argc, char **argv)
     bug = argc > 1 ? argv[1] : "";
     Buffer<char> weights(8 * MIB);
     Buffer<double> gradients(MIB);
-    for (int step = 0; step < 10; step++)
+    for (int step = 0; step < 10; step++) {
+        nvtxRangePushA(("step " + std::to_string(step)).c_str());
         forward(weights.data);
+        nvtxRangePop();
+    }
+    kept.clear();
     puts("done");
     return 0;
 }

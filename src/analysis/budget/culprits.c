@@ -128,6 +128,39 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
     return VS_OK;
 }
 
+/* Gives *named* the frame of the same site among *all*. */
+static void take_frame(struct vs_named_site *named, const struct vs_named_sites *all)
+{
+    const struct vs_named_site *found = bsearch(named, all->items, all->count, sizeof *named, by_name_and_line);
+    const struct vs_report_site *site = named->site;
+    if (!found || found->frame >= site->frame_count || found->frame >= found->site->frame_count)
+        return;
+    const struct vs_report_frame *a = &site->frames[found->frame], *b = &found->site->frames[found->frame];
+    if (a->line == b->line && strcmp(a->function, b->function) == 0)
+        named->frame = found->frame;
+}
+
+enum vs_err vs_named_sites_among(struct vs_arena *memory, const struct vs_report_sites *sites,
+                                 const struct vs_report_site *others, size_t count, enum vs_metric metric,
+                                 struct vs_named_sites *out)
+{
+    struct vs_named_sites all;
+    enum vs_err err = vs_named_sites_of(memory, sites, metric, out);
+    if (err || !count)
+        return err;
+    struct vs_report_site *items = vs_arena_alloc(memory, (count + sites->count) * sizeof *items);
+    if (!items)
+        return VS_ERR_NOMEM;
+    memcpy(items, others, count * sizeof *items);
+    if (sites->count)
+        memcpy(items + count, sites->items, sites->count * sizeof *items);
+    const struct vs_report_sites both = {.items = items, .count = count + sites->count};
+    err = vs_named_sites_of(memory, &both, metric, &all);
+    for (size_t i = 0; !err && i < out->count; i++)
+        take_frame(&out->items[i], &all);
+    return err;
+}
+
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
 {
     const struct vs_report_site *site = named->site;

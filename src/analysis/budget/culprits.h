@@ -58,6 +58,12 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site);
 enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
                               enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
 
+/* vs_named_sites_among: likewise, with the frames that tell them from the *count* sites *others* of other
+ * moments too, so that a site has the same line in all lists of a run. */
+enum vs_err vs_named_sites_among(struct vs_arena *memory, const struct vs_report_sites *sites,
+                                 const struct vs_report_site *others, size_t count, enum vs_metric metric,
+                                 struct vs_named_sites *out) VS_MUST_CHECK;
+
 /* vs_culprits: at most *max* sites of *now*, most first: with *before* (NULL: there is no baseline)
  * those that are new or have grown since, otherwise those that hold most. A site with the same bytes and
  * blocks as one that is gone, and a function or file in common, was renamed and is not new. *new_min*: sites below it

@@ -143,11 +143,11 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
     return key;
 }
 
-/* Leaks and growth of the whole program are shown beside its peak: they are another kind of problem. */
+/* Leaks of the whole program are shown beside its peak: they are another kind of problem. */
 static bool may_follow_by_lines(const struct vs_quantity *quantity)
 {
     return quantity->metric <= VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
-           (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END);
+           quantity->metric == VS_METRIC_GROWTH || (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END);
 }
 
 /* What the cache holds more counts where that is the larger part. */

@@ -34,6 +34,43 @@ static bool is_worse(const struct vs_budget_row *row)
                                                                         : row->quantity.value > row->baseline);
 }
 
+/* The sites at the peak and at the end, in *out*. Returns how many. */
+static size_t other_sites(const struct vs_measured *run, uint64_t number, const struct vs_report_sites *out[2])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->report->device_count; i++) {
+        const struct vs_report_device *device = &run->report->devices[i];
+        if (device->device != number)
+            continue;
+        out[0] = &device->at_peak;
+        out[1] = &device->at_end;
+        count = out[0]->count + out[1]->count;
+    }
+    return count;
+}
+
+/* Names the row's sites. What grows or is left at the end is little beside what is live at the peak: the
+ * functions that all allocate by are told from the lines that call them by the sites of both moments. */
+static enum vs_err name_sites(struct vs_budget_row *row, struct vs_named_sites *out)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    const struct vs_report_sites *lists[2];
+    struct vs_arena *memory = &row->run->memory;
+    bool memory_of_run = !quantity->phase && (quantity->metric == VS_METRIC_ALLOCATED ||
+                                              quantity->metric == VS_METRIC_LIVE_AT_END ||
+                                              quantity->metric == VS_METRIC_GROWTH);
+    size_t count = memory_of_run ? other_sites(row->run, quantity->device, lists) : 0;
+    struct vs_report_site *others = count ? vs_arena_alloc(memory, count * sizeof *others) : NULL;
+    if (!count)
+        return vs_named_sites_of(memory, &row->sites, quantity->metric, out);
+    if (!others)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0, n = 0; i < 2; n += lists[i++]->count)
+        if (lists[i]->count)
+            memcpy(others + n, lists[i]->items, lists[i]->count * sizeof *others);
+    return vs_named_sites_among(memory, &row->sites, others, count, quantity->metric, out);
+}
+
 /* The culprits of a quantity that has one list. */
 static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
                               const struct vs_baseline *baseline)
@@ -42,7 +79,7 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
     struct vs_measured *run = row->run;
     uint64_t least = 0;
     enum vs_metric metric = row->quantity.metric;
-    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, metric, &now);
+    enum vs_err err = name_sites(row, &now);
     if (err)
         return err;
     struct vs_quantity stored = row->quantity;
