@@ -93,6 +93,35 @@ def check_baseline(gate, bug):
                               (re.escape(FILE), line), sarif.stdout), sarif)
 
 
+def check_paused(gate):
+    """Memory allocated while the recording was stopped has no line. It is the reason, and no line is
+    annotated in its place."""
+    trace, words = gate.record("paused"), "200.0 MiB allocated while only totals were recorded"
+    options = ["--max-peak", "94MiB"]
+    done = gate.check(trace, *options)
+    shown = done.stdout[done.stdout.index("most memory"):].split("\n")[1:4]
+    gate.expect("the text has it first", shown[0].split() == words.split() and
+                all(" 30.0 MiB  " in row for row in shown[1:]), done)
+    github = gate.check(trace, *options, "--format", "github")
+    gate.expect("GitHub's annotation has no line", "::error title=GPU memory budget::" in github.stdout and
+                "heaviest:%0A" + words in github.stdout, github)
+    sarif = json.loads(gate.check(trace, *options, "--format", "sarif").stdout)["runs"][0]["results"][0]
+    gate.expect("SARIF has no line and says so", "region" not in sarif["locations"][0]["physicalLocation"] and
+                sarif["message"]["text"].endswith("; " + words))
+    gitlab = json.loads(gate.check(trace, *options, "--format", "gitlab").stdout)[0]
+    gate.expect("GitLab's issue says so", gitlab["description"].endswith("; " + words) and
+                gitlab["location"]["path"] == trace)
+    done = gate.check(trace, "--max-reserved", "94MiB")
+    gate.expect("reserved memory does not call it cached", "cached, or allocated while only totals" in done.stdout,
+                done)
+    options = ["--baseline", gate.path("memory.json")]
+    done = gate.check(trace, *options)
+    gate.expect("against a baseline it is a row too", "  " + words.replace(" allocated", "  allocated") in done.stdout and
+                "MiB  cached, or allocated while only totals" in done.stdout, done)
+    github = gate.check(trace, *options, "--format", "github")
+    gate.expect("nor against a baseline", "file=" not in github.stdout, github)
+
+
 def check_reserved(gate):
     """Memory held from the device: the lines that hold it and what is cached add up to it. The annotation
     is at the line that is the reason: a live one, or the one that requested the cached segments."""
@@ -213,6 +242,7 @@ def main():
         check_kind(gate, [used if o == "RESERVE" else free if o == "FREE" else o for o in options], bug)
     for bug in SEEDS:
         check_baseline(gate, bug)
+    check_paused(gate)
     check_reserved(gate)
     check_moment(gate)
     check_ends(gate)

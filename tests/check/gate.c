@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vramscope_client.h"
+
 #define MIB ((size_t)1 << 20)
 #define STEPS 20
 #define LAYERS 6
@@ -140,6 +142,12 @@ int main(int argc, char **argv)
         many_tests(66000);
     if (is("names"))
         odd_names();
+    if (is("paused")) { /* only totals are recorded meanwhile */
+        vramscope_client_stop_recording();
+        ALLOCATE(large, 200 * MIB);
+        vramscope_client_start_recording();
+        cudaFree(large);
+    }
     if (is("oom"))
         ALLOCATE(large, (size_t)1 << 40); /* planted: oom */
     cudaFree(held);

@@ -23,9 +23,7 @@ static void put_issue(struct vs_json *json, const struct vs_check_result *result
     char text[VS_CHECK_LINE_MAX], line[VS_CHECK_LINE_MAX], whole[2 * VS_CHECK_LINE_MAX + 8], print[17];
     const struct vs_culprit *place = vs_check_place(result, row);
     vs_check_sentence(text, row);
-    *line = 0;
-    if (row->culprit_count)
-        vs_check_culprit(line, result, row, &row->culprits[0]);
+    vs_check_reason(line, result, row);
     snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "description", whole);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The list below an exceeded limit: call sites, and of memory held from the device also the sum of what
- * is cached, so that the list adds up to the quantity. */
+ * is cached, so that the list adds up to the quantity. Memory that was not recorded individually has no
+ * call site, but a line of the list. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "viewer/check/check_words.h"
 
 #define CACHED "cached but unused"
+#define SITELESS_MAX 2
 
 static void add(struct vs_check_line *out, size_t *count, const char *words, int64_t bytes, size_t sites)
 {
@@ -32,10 +34,62 @@ static void add_live(const struct vs_budget_row *row, struct vs_check_line *out,
         add(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
 }
 
+/* The memory at the row's moment that was not recorded individually, most first. Against a baseline, which
+ * does not have it, at most what the culprits do not explain. Segments are known: what is live in them
+ * without a call site counts as cached. */
+static size_t siteless(const struct vs_budget_row *row, struct vs_check_line out[SITELESS_MAX])
+{
+    const struct vs_report_sites *sites = &row->sites;
+    uint64_t left = row->compared && row->quantity.value > row->baseline ? row->quantity.value - row->baseline : 0;
+    int64_t most = row->compared ? (int64_t)left : INT64_MAX;
+    size_t count = 0;
+    if (row->kind != VS_ROW_QUANTITY || row->two_lists)
+        return 0;
+    for (size_t i = 0; row->compared && i < row->culprit_count; i++)
+        most -= row->culprits[i].delta;
+    int64_t small = (int64_t)sites->small_bytes, totals = sites->whole_bytes ? vs_report_sites_unlisted(sites)
+                                                                            : sites->limit_bytes;
+    totals = totals < most ? totals : most;
+    most -= totals > 0 ? totals : 0;
+    add(out, &count, sites->whole_bytes ? "not recorded individually" : "allocated while only totals were recorded",
+        totals, 0);
+    add(out, &count, "in blocks smaller than --min-size, which were only counted", small < most ? small : most, 0);
+    if (count == 2 && out[1].bytes > out[0].bytes) {
+        struct vs_check_line first = out[0];
+        out[0] = out[1];
+        out[1] = first;
+    }
+    return count;
+}
+
+bool vs_check_siteless(const struct vs_budget_row *row)
+{
+    struct vs_check_line lines[SITELESS_MAX];
+    if (row->two_lists) /* a segment requested meanwhile has no stack */
+        return row->sites.limit_bytes > 0 && row->culprit_count && !row->culprits[0].file;
+    return siteless(row, lines) && (!row->culprit_count || lines[0].bytes > row->culprits[0].delta);
+}
+
+/* The culprits of one list, and the memory of no call site: the most first. */
+static size_t one_list(const struct vs_budget_row *row, struct vs_check_line *out)
+{
+    struct vs_check_line none[SITELESS_MAX];
+    size_t count = 0, of_none = siteless(row, none), at = 0;
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        while (at < of_none && none[at].bytes > row->culprits[i].delta)
+            out[count++] = none[at++];
+        out[count++].culprit = &row->culprits[i];
+    }
+    while (at < of_none)
+        out[count++] = none[at++];
+    return count;
+}
+
 /* What is cached, and the requests for the segments. */
 static void add_cached(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
 {
-    add(out, count, CACHED, row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
+    bool totals = row->sites.limit_bytes > 0;
+    add(out, count, totals ? "cached, or allocated while only totals were recorded" : CACHED, row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
     for (size_t i = 0; i < row->culprit_count; i++) {
         if (!row->culprits[i].cached)
             continue;
@@ -60,11 +114,8 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
 {
     size_t count = 0;
     memset(out, 0, VS_CHECK_LINES_MAX * sizeof *out);
-    if (!row->two_lists) {
-        for (; count < row->culprit_count; count++)
-            out[count].culprit = &row->culprits[count];
-        return count;
-    }
+    if (!row->two_lists)
+        return one_list(row, out);
     bool cached_first = row->culprit_count && row->culprits[0].cached;
     if (cached_first)
         add_cached(row, out, &count);
@@ -102,4 +153,13 @@ char *vs_check_line(char *out, const struct vs_check_result *result, const struc
     snprintf(out, VS_CHECK_LINE_MAX, "%s%s %s", row->compared ? "+" : "",
              vs_size_format(size, (uint64_t)line->bytes), vs_check_sum_words(words, line));
     return out;
+}
+
+char *vs_check_reason(char *out, const struct vs_check_result *result, const struct vs_budget_row *row)
+{
+    struct vs_check_line line[SITELESS_MAX];
+    *out = 0;
+    if (vs_check_siteless(row) && siteless(row, line))
+        return vs_check_line(out, result, row, line);
+    return row->culprit_count ? vs_check_culprit(out, result, row, &row->culprits[0]) : out;
 }

@@ -93,9 +93,7 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
     char text[VS_CHECK_LINE_MAX], more[VS_CHECK_LINE_MAX], whole[2 * VS_CHECK_LINE_MAX + 8], print[17];
     const struct vs_culprit *place = vs_check_place(result, row);
     vs_check_sentence(text, row);
-    *more = 0;
-    if (row->culprit_count)
-        vs_check_culprit(more, result, row, &row->culprits[0]);
+    vs_check_reason(more, result, row);
     snprintf(whole, sizeof whole, "%s%s%s", text, *more ? "; " : "", more);
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "ruleId", vs_check_rule(text, row));

@@ -101,9 +101,9 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
         vs_text_lines(style, "      ", "the limit is at %s", row->from);
     if (*vs_check_moment(text, row))
         vs_text_wrapped(style, "      ", text);
-    if (row->culprit_count)
-        vs_text_wrapped(style, "      ", heading(row));
     size_t count = vs_check_lines(row, lines);
+    if (count)
+        vs_text_wrapped(style, "      ", heading(row));
     for (size_t i = 0; i < count; i++) {
         if (lines[i].culprit)
             culprit_line(result, style, row, &lines[i]);

@@ -164,7 +164,7 @@ const struct vs_culprit *vs_check_place(const struct vs_check_result *result,
                                         const struct vs_budget_row *row)
 {
     const struct vs_culprit *any = NULL;
-    for (size_t i = 0; i < row->culprit_count; i++) {
+    for (size_t i = vs_check_siteless(row) ? row->culprit_count : 0; i < row->culprit_count; i++) {
         const struct vs_culprit *culprit = &row->culprits[i];
         if (!culprit->file || !culprit->line)
             continue;

@@ -31,7 +31,7 @@ struct vs_check_line {
     size_t sites;                     /* of further sites: how many */
     bool inner;                       /* a part of the sum above it */
 };
-#define VS_CHECK_LINES_MAX (VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX + 4)
+#define VS_CHECK_LINES_MAX (VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX + 6)
 
 /* vs_check_lines: the lines of *row* in the order in which they are shown. Those of memory held from the
  * device, except the inner ones, add up to it. Returns how many. */
@@ -44,6 +44,14 @@ char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_lin
 /* vs_check_line: *line* as a sentence. */
 char *vs_check_line(char *out, const struct vs_check_result *result, const struct vs_budget_row *row,
                     const struct vs_check_line *line);
+
+/* vs_check_reason: the line of the list that is the reason, as a sentence: that of the first culprit, or the
+ * memory of no call site where that is more. "" where the list is empty. Returns out. */
+char *vs_check_reason(char *out, const struct vs_check_result *result, const struct vs_budget_row *row);
+
+/* vs_check_siteless: whether the memory of no call site, which was not recorded individually, is more than
+ * that of the first culprit. */
+bool vs_check_siteless(const struct vs_budget_row *row);
 
 /* vs_check_chain: the call site of *culprit*, beginning with the function of its line, in *out*
  * (VS_CHAIN_TEXT_MAX bytes): the program's functions below it, which other call sites share, are left
