@@ -54,44 +54,70 @@ static uint64_t sum_of(struct json_object *list)
     return sum;
 }
 
-/* Which of several threads requests a segment that all use differs from run to run. Where the live
- * blocks and the sum are as before, the list of *before* stays, so that the file does not change without
- * a change of the program. */
-static void keep_unused(struct json_object *before, struct json_object *now)
+static bool same_number(struct json_object *a, struct json_object *b, const char *key)
 {
-    static const char in_use[] = "reserved in use", unused[] = "reserved unused";
-    struct json_object *old = vs_baseline_member(before, unused, json_type_object);
-    struct json_object *new = vs_baseline_member(now, unused, json_type_object);
-    struct json_object *live = vs_baseline_member(before, in_use, json_type_object);
-    if (old && new && live && sum_of(old) == sum_of(new) &&
-        json_object_equal(live, vs_baseline_member(now, in_use, json_type_object)))
-        json_object_object_add(now, unused, json_object_get(old));
+    uint64_t x, y;
+    return vs_baseline_number(vs_baseline_member(a, key, json_type_int), &x) &&
+           vs_baseline_number(vs_baseline_member(b, key, json_type_int), &y) && x == y;
 }
 
-/* For every device of the object *before*. */
-static void keep_unused_of(struct json_object *before, struct json_object *now, bool of_phase)
+static bool same_list(struct json_object *a, struct json_object *b, const char *key)
 {
-    if (!before || !now)
+    return json_object_equal(vs_baseline_member(a, key, json_type_object), vs_baseline_member(b, key, json_type_object));
+}
+
+/* Which of several threads requests a segment that all use differs from run to run, and with it the
+ * moment of the peak. Where the value and the lines of allocated are as before, or the live blocks and what
+ * is cached, the lists of *before* stay, so that the file does not change without a change of the program. */
+static void keep_reserved(struct json_object *before, struct json_object *now, bool same_value)
+{
+    static const char *const lists[] = {"reserved in use", "reserved unused"};
+    struct json_object *old = vs_baseline_member(before, lists[1], json_type_object);
+    struct json_object *new = vs_baseline_member(now, lists[1], json_type_object);
+    bool same_live = vs_baseline_member(before, lists[0], json_type_object) && same_list(before, now, lists[0]);
+    if (!old || !new || !((same_value && same_list(before, now, "allocated")) ||
+                          (same_live && sum_of(old) == sum_of(new))))
         return;
-    json_object_object_foreach(before, device, lists) {
-        struct json_object *new = vs_baseline_member(now, device, json_type_object);
-        if (json_object_is_type(lists, json_type_object) && !of_phase)
-            keep_unused(lists, new);
-        else if (json_object_is_type(lists, json_type_object))
-            keep_unused(vs_baseline_member(lists, "sites", json_type_object),
-                        vs_baseline_member(new, "sites", json_type_object));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct json_object *list = vs_baseline_member(before, lists[i], json_type_object);
+        json_object_object_del(now, lists[i]); /* a phase's live blocks may be those of allocated */
+        if (list)
+            json_object_object_add(now, lists[i], json_object_get(list));
     }
 }
 
-static void keep_unused_all(struct json_object *sites, struct json_object *phases, struct json_object *process)
+/* The parts of a process of a baseline, before an update. */
+struct former_process {
+    struct json_object *devices, *phases, *sites;
+};
+
+/* Of the whole program. */
+static void keep_sites(const struct former_process *before, struct json_object *process)
 {
-    keep_unused_of(sites, vs_baseline_member(process, "sites", json_type_object), false);
-    struct json_object *now = vs_baseline_member(process, "phases", json_type_object);
-    if (!phases || !now)
+    struct json_object *sites = vs_baseline_member(process, "sites", json_type_object);
+    struct json_object *values = vs_baseline_member(process, "devices", json_type_object);
+    if (!sites)
+        return;
+    json_object_object_foreach(sites, device, now) {
+        struct json_object *old = vs_baseline_member(before->devices, device, json_type_object);
+        struct json_object *new = vs_baseline_member(values, device, json_type_object);
+        keep_reserved(vs_baseline_member(before->sites, device, json_type_object), now,
+                      same_number(old, new, "reserved"));
+    }
+}
+
+static void keep_sites_of_phases(const struct former_process *before, struct json_object *process)
+{
+    struct json_object *phases = vs_baseline_member(process, "phases", json_type_object);
+    if (!phases)
         return;
     json_object_object_foreach(phases, path, devices) {
-        if (json_object_is_type(devices, json_type_object))
-            keep_unused_of(devices, vs_baseline_member(now, path, json_type_object), true);
+        struct json_object *former = vs_baseline_member(before->phases, path, json_type_object);
+        json_object_object_foreach(devices, device, now) {
+            struct json_object *old = vs_baseline_member(former, device, json_type_object);
+            keep_reserved(vs_baseline_member(old, "sites", json_type_object),
+                          vs_baseline_member(now, "sites", json_type_object), same_number(old, now, "reserved"));
+        }
     }
 }
 
@@ -105,8 +131,10 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
     struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
     readings |= vs_baseline_has_readings(baseline, process);
     enum vs_err err = vs_baseline_put(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
-    struct json_object *sites = json_object_get(vs_baseline_member(at, "sites", json_type_object));
-    struct json_object *phases = json_object_get(vs_baseline_member(at, "phases", json_type_object));
+    const struct former_process before = {
+        .devices = json_object_get(vs_baseline_member(at, "devices", json_type_object)),
+        .phases = json_object_get(vs_baseline_member(at, "phases", json_type_object)),
+        .sites = json_object_get(vs_baseline_member(at, "sites", json_type_object))};
     for (size_t i = 0; !err && i < sizeof replaced / sizeof *replaced; i++)
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
     for (size_t i = 0; !err && i < taken->count; i++) {
@@ -117,10 +145,13 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
     }
     if (!err)
         err = vs_baseline_put_sites(at, taken, readings);
-    if (!err)
-        keep_unused_all(sites, phases, at);
-    json_object_put(sites);
-    json_object_put(phases);
+    if (!err) {
+        keep_sites(&before, at);
+        keep_sites_of_phases(&before, at);
+    }
+    json_object_put(before.devices);
+    json_object_put(before.phases);
+    json_object_put(before.sites);
     return err;
 }
 

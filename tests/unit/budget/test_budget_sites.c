@@ -238,6 +238,46 @@ static void a_baseline_keeps_few_sites_of_a_phase_and_none_twice(void **state)
     end(&t);
 }
 
+/* Reserved memory has its peak while *thread* has a block. */
+static void record_threads(struct sites_run *t, const char *line, const char *thread)
+{
+    begin(t);
+    vs_builder_push(&t->b, "step 1");
+    map(t, 0, 40);
+    block(t, line, 0, 30);
+    vs_builder_free(&t->b, 0, A(0));
+    block(t, thread, 0, 4);
+    map(t, 40, 20);
+    vs_builder_free(&t->b, 0, A(0));
+    vs_builder_pop(&t->b);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* Which thread is first differs from run to run. */
+static void an_update_by_an_unchanged_program_changes_nothing(void **state)
+{
+    (void)state;
+    struct sites_run runs[3];
+    char before[8192], after[8192];
+    record_threads(&runs[0], "main", "one thread");
+    record_threads(&runs[1], "main", "another thread");
+    record_threads(&runs[2], "another line", "another thread");
+    struct vs_baseline *baseline = baseline_of(&runs[0]);
+    write_text(baseline, before, sizeof before);
+    assert_int_equal(times(before, "one thread"), 1);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &runs[1].verdict.taken, false), VS_OK);
+    write_text(baseline, after, sizeof after);
+    assert_string_equal(before, after);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &runs[2].verdict.taken, false), VS_OK);
+    write_text(baseline, after, sizeof after);
+    assert_int_equal(times(after, "one thread"), 0);
+    assert_int_equal(times(after, "another thread"), 1);
+    vs_baseline_free(baseline);
+    for (size_t i = 0; i < 3; i++)
+        end(&runs[i]);
+}
+
 /* Files of earlier versions have no call sites of phases. None is then new. */
 static void without_sites_of_a_phase_nothing_is_new(void **state)
 {
@@ -509,6 +549,7 @@ int main(void)
         cmocka_unit_test(cached_memory_of_a_framework_is_not_live),
         cmocka_unit_test(a_test_names_what_is_new_against_its_baseline),
         cmocka_unit_test(a_baseline_keeps_few_sites_of_a_phase_and_none_twice),
+        cmocka_unit_test(an_update_by_an_unchanged_program_changes_nothing),
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
         cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
