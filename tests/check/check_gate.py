@@ -122,6 +122,19 @@ def check_paused(gate):
     gate.expect("nor against a baseline", "file=" not in github.stdout, github)
 
 
+def check_pools(gate):
+    """What stream-ordered pools cache is said beside a limit of reserved memory, not beside a baseline."""
+    trace, base = gate.record("stream"), gate.path("stream.json")
+    words = "reserved does not include 160.0 MiB that stream-ordered pools cached"
+    gate.check(trace, "--baseline", base, "--update-baseline")
+    for options, said in ((["--max-reserved", "1GiB"], True), (["--baseline", base], False),
+                          (["--baseline", base, "--max-reserved", "1GiB"], True),
+                          (["--max-reserved", "1GiB", "--max-device", "10GiB"], False)):
+        done = gate.check(trace, *options)
+        gate.expect("the note of pools with " + " ".join(options), done.returncode == 0 and
+                    (words in " ".join(done.stdout.split())) == said, done)
+
+
 def check_reserved(gate):
     """Memory held from the device: the lines that hold it and what is cached add up to it. The annotation
     is at the line that is the reason: a live one, or the one that requested the cached segments."""
@@ -243,6 +256,7 @@ def main():
     for bug in SEEDS:
         check_baseline(gate, bug)
     check_paused(gate)
+    check_pools(gate)
     check_reserved(gate)
     check_moment(gate)
     check_ends(gate)

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,18 @@ int main(int argc, char **argv)
         vramscope_client_stop_recording();
         ALLOCATE(large, 200 * MIB);
         vramscope_client_start_recording();
+        cudaFree(large);
+    }
+    if (is("stream")) { /* the pool keeps what is freed */
+        size_t free_bytes, total_bytes;
+        uint64_t most = UINT64_MAX;
+        cudaMemPool_t pool;
+        cudaDeviceGetDefaultMemPool(&pool, 0);
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+        cudaMallocAsync((void **)&large, 160 * MIB, 0);
+        cudaFreeAsync(large, 0);
+        ALLOCATE(large, 100 * MIB);
+        cudaMemGetInfo(&free_bytes, &total_bytes);
         cudaFree(large);
     }
     if (is("oom"))

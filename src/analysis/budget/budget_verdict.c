@@ -375,15 +375,16 @@ static enum vs_err number_rows(struct vs_budget_verdict *out, bool from)
     return err;
 }
 
-/* Memory that stream-ordered pools keep is the driver's, and not part of reserved memory. */
-static void note_pools(struct vs_budget_verdict *out, const struct vs_budget *budget)
+/* Memory that stream-ordered pools keep is the driver's: who limits reserved memory may take it for a part. */
+static void note_pools(struct vs_budget_verdict *out)
 {
     char size[VS_SIZE_TEXT_MAX];
-    bool reserved = false, device = false;
+    bool limited = false, device = false;
     uint64_t most = 0;
     for (size_t i = 0; i < out->count; i++) {
-        reserved |= out->rows[i].kind == VS_ROW_QUANTITY && out->rows[i].quantity.metric == VS_METRIC_RESERVED;
-        device |= out->rows[i].kind == VS_ROW_QUANTITY && vs_baseline_is_reading(&out->rows[i].quantity);
+        const struct vs_budget_row *row = &out->rows[i];
+        limited |= row->kind == VS_ROW_QUANTITY && row->quantity.metric == VS_METRIC_RESERVED && !row->of_baseline;
+        device |= row->kind == VS_ROW_QUANTITY && vs_baseline_is_reading(&row->quantity);
     }
     const struct vs_report *report = out->runs[0]->report;
     for (size_t i = 0; i < report->device_count; i++) {
@@ -391,10 +392,9 @@ static void note_pools(struct vs_budget_verdict *out, const struct vs_budget *bu
         if (balance->known && balance->pools_known && balance->pools > most)
             most = balance->pools;
     }
-    if (reserved && !device && most)
-        note(out, keep(out, "stream-ordered pools cached %s more, which is not in reserved; %s",
-                       vs_size_format(size, most), budget->baseline ? "--device-readings compares it"
-                                                                    : "--max-device limits it"));
+    if (limited && !device && most)
+        note(out, keep(out, "reserved does not include %s that stream-ordered pools cached; --max-device limits "
+                       "all memory of the device", vs_size_format(size, most)));
 }
 
 static void note_spread(struct vs_budget_verdict *out)
@@ -434,7 +434,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
                        out->following == 1 ? "it" : "them"));
     note_spread(out);
-    note_pools(out, budget);
+    note_pools(out);
     return err;
 }
 
