@@ -101,6 +101,22 @@ def check_unrecorded(gate):
                 re.search(r"new +gate_sites.cpp:\d+ or \d+ ", done.stderr), done)
 
 
+def check_no_stacks(gate):
+    """Without call stacks no line is new; a baseline that has none either is compared."""
+    traces = [gate.path("no-stacks%s.vst" % bug) for bug in ("", "kept")]
+    for trace, bug in zip(traces, ([], ["kept"])):
+        gate.run([gate.tool, "run", "-q", "--simulate", "h100-80g", "--stacks=none", "-o", trace, "--", gate.program] +
+                 bug)
+    done = gate.check(traces[1], "--baseline", gate.path("memory.json"))
+    peak = done.stdout[done.stdout.index("peak allocated"):].split("more:")[0]
+    gate.expect("without stacks no line of the peak is new", done.returncode == 1 and " new " not in peak and
+                "grown" not in peak and "was recorded without call stacks" in " ".join(done.stdout.split()), done)
+    gate.check(traces[0], "--baseline", gate.path("no-stacks.json"), "--update-baseline")
+    done = gate.check(traces[1], "--baseline", gate.path("no-stacks.json"))
+    gate.expect("two runs without stacks are compared", done.returncode == 1 and
+                re.search(r"new +.*make<float", done.stdout) and "without call stacks" not in done.stdout, done)
+
+
 def check_native(gate):
     """C code that Python calls by ctypes is named by its own lines, with Python's as the caller."""
     script = gate.path("train.py")
@@ -138,6 +154,7 @@ def main():
     check_growth(gate)
     check_copies(gate)
     check_unrecorded(gate)
+    check_no_stacks(gate)
     check_native(gate)
     return gate.finish()
 

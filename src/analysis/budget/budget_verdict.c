@@ -397,6 +397,16 @@ static void note_pools(struct vs_budget_verdict *out)
                        "all memory of the device", vs_size_format(size, most)));
 }
 
+static void note_stacks(struct vs_budget_verdict *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (out->rows[i].no_stacks) {
+            note(out, "the trace was recorded without call stacks, so its lines are not compared with those of the "
+                      "baseline; record it without --stacks=none");
+            return;
+        }
+}
+
 static void note_spread(struct vs_budget_verdict *out)
 {
     for (size_t i = 0; i < out->count; i++)
@@ -433,6 +443,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
                        out->following == 1 ? "it" : "them"));
+    note_stacks(out);
     note_spread(out);
     note_pools(out);
     return err;

@@ -32,6 +32,7 @@ struct vs_budget_row {
     size_t culprit_count;
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool compared;        /* the culprits are the difference to the baseline */
+    bool no_stacks;       /* they are not, because the run was recorded without call stacks */
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     size_t again;         /* those of them that are from the same place: two options, or one list */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */

@@ -71,6 +71,24 @@ static enum vs_err name_sites(struct vs_budget_row *row, struct vs_named_sites *
     return vs_named_sites_among(memory, &row->sites, others, count, quantity->metric, out);
 }
 
+/* Without call stacks a site is named by the function that allocates alone. */
+static bool without_stacks(const struct vs_report *report)
+{
+    for (size_t i = 0; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, "stacks") == 0)
+            return report->options[i].value && strcmp(report->options[i].value, "none") == 0;
+    return false;
+}
+
+/* Whether the names of *before* may be those of the run: the names of a run without call stacks have no
+ * callers. If not, marks the row. */
+static bool are_comparable(struct vs_budget_row *row, const struct vs_named_sites *before)
+{
+    for (size_t i = 0; !row->no_stacks && without_stacks(row->run->report) && i < before->count; i++)
+        row->no_stacks = strstr(before->items[i].name, " < ") != NULL;
+    return !row->no_stacks;
+}
+
 /* The culprits of a quantity that has one list. */
 static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
                               const struct vs_baseline *baseline)
@@ -86,7 +104,8 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
     if (metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
         stored.metric = VS_METRIC_ALLOCATED;
     bool known = baseline && is_worse(row) &&
-                 vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &run->memory, &before, &least);
+                 vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &run->memory, &before, &least) &&
+                 are_comparable(row, &before);
     bool per_step = row->quantity.per_step && metric != VS_METRIC_GROWTH;
     for (size_t i = 0; known && per_step && i < before.count; i++) {
         uint64_t steps = vs_baseline_steps(baseline, out->process);
@@ -114,7 +133,7 @@ static enum vs_err name_lists(const struct vs_budget_row *row, struct held_lists
 }
 
 /* Those of the baseline; false when it has none. */
-static bool stored_lists(const struct vs_budget_verdict *out, const struct vs_budget_row *row,
+static bool stored_lists(const struct vs_budget_verdict *out, struct vs_budget_row *row,
                          const struct vs_baseline *baseline, struct held_lists *before)
 {
     struct vs_quantity stored = row->quantity;
@@ -123,7 +142,8 @@ static bool stored_lists(const struct vs_budget_verdict *out, const struct vs_bu
            vs_baseline_sites(baseline, out->process, &stored, VS_SITES_IN_USE, &row->run->memory, &before->live,
                              &before->least_live) &&
            vs_baseline_sites(baseline, out->process, &stored, VS_SITES_UNUSED, &row->run->memory, &before->unused,
-                             &before->least_unused);
+                             &before->least_unused) &&
+           are_comparable(row, &before->live) && are_comparable(row, &before->unused);
 }
 
 /* The bytes by which the limit is exceeded. */
