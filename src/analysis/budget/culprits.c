@@ -128,39 +128,6 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
     return VS_OK;
 }
 
-/* Gives *named* the frame of the same site among *all*. */
-static void take_frame(struct vs_named_site *named, const struct vs_named_sites *all)
-{
-    const struct vs_named_site *found = bsearch(named, all->items, all->count, sizeof *named, by_name_and_line);
-    const struct vs_report_site *site = named->site;
-    if (!found || found->frame >= site->frame_count || found->frame >= found->site->frame_count)
-        return;
-    const struct vs_report_frame *a = &site->frames[found->frame], *b = &found->site->frames[found->frame];
-    if (a->line == b->line && strcmp(a->function, b->function) == 0)
-        named->frame = found->frame;
-}
-
-enum vs_err vs_named_sites_among(struct vs_arena *memory, const struct vs_report_sites *sites,
-                                 const struct vs_report_site *others, size_t count, enum vs_metric metric,
-                                 struct vs_named_sites *out)
-{
-    struct vs_named_sites all;
-    enum vs_err err = vs_named_sites_of(memory, sites, metric, out);
-    if (err || !count)
-        return err;
-    struct vs_report_site *items = vs_arena_alloc(memory, (count + sites->count) * sizeof *items);
-    if (!items)
-        return VS_ERR_NOMEM;
-    memcpy(items, others, count * sizeof *items);
-    if (sites->count)
-        memcpy(items + count, sites->items, sites->count * sizeof *items);
-    const struct vs_report_sites both = {.items = items, .count = count + sites->count};
-    err = vs_named_sites_of(memory, &both, metric, &all);
-    for (size_t i = 0; !err && i < out->count; i++)
-        take_frame(&out->items[i], &all);
-    return err;
-}
-
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
 {
     const struct vs_report_site *site = named->site;
@@ -234,17 +201,51 @@ static uint64_t growth_of(const struct vs_culprit_match *match, size_t i, enum v
     return value > was ? value - was : 0;
 }
 
-static size_t grown(const struct vs_culprit_match *match, enum vs_metric metric, uint64_t new_min,
-                    struct vs_culprit *out, size_t max)
+/* Returns whether any site of *now*, which are those of *match*, holds more. */
+static bool mark(struct vs_named_sites *now, const struct vs_culprit_match *match, enum vs_metric metric)
+{
+    bool any = false;
+    for (size_t i = 0; i < now->count; i++) {
+        now->items[i].changed = growth_of(match, i, metric) > 0;
+        any |= now->items[i].changed;
+    }
+    return any;
+}
+
+enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before, enum vs_metric metric)
+{
+    struct vs_culprit_match match;
+    enum vs_err err = vs_culprit_match(now, before, metric, &match);
+    if (!err)
+        mark(now, &match, metric);
+    vs_culprit_match_free(&match);
+    return err;
+}
+
+/* Sets the frames of *now* by those of *around* as well. */
+static enum vs_err distinct_among(struct vs_named_sites *now, const struct vs_named_sites *around)
+{
+    struct vs_named_sites all = {calloc(now->count + around->count + 1, sizeof *all.items), now->count};
+    if (!all.items)
+        return VS_ERR_NOMEM;
+    if (now->count)
+        memcpy(all.items, now->items, now->count * sizeof *all.items);
+    for (size_t i = 0; i < around->count; i++)
+        if (!bsearch(&around->items[i], now->items, now->count, sizeof *now->items, by_name_and_line))
+            all.items[all.count++] = around->items[i];
+    enum vs_err err = vs_distinct_frames(&all);
+    for (size_t i = 0; !err && i < now->count; i++)
+        now->items[i].frame = all.items[i].frame;
+    free(all.items);
+    return err;
+}
+
+static size_t grown(const struct vs_culprit_match *match, const struct vs_named_sites *around, enum vs_metric metric,
+                    uint64_t new_min, struct vs_culprit *out, size_t max)
 {
     struct vs_named_sites now = *match->now;
     size_t count = 0;
-    bool any = false;
-    for (size_t i = 0; i < now.count; i++) {
-        now.items[i].changed = growth_of(match, i, metric) > 0;
-        any |= now.items[i].changed;
-    }
-    if (!any || vs_distinct_frames(&now))
+    if (!mark(&now, match, metric) || (around ? distinct_among(&now, around) : vs_distinct_frames(&now)))
         return 0;
     for (size_t i = 0; i < now.count; i++) {
         uint64_t more = growth_of(match, i, metric);
@@ -259,15 +260,21 @@ static size_t grown(const struct vs_culprit_match *match, enum vs_metric metric,
     return count;
 }
 
-size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
-                   enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max)
+size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_named_sites *around,
+                          const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
+                          struct vs_culprit *out, size_t max)
 {
-    if (!before)
-        return largest(now, metric, out, max);
     struct vs_culprit_match match;
     size_t count = 0;
     if (vs_culprit_match(now, before, metric, &match) == VS_OK)
-        count = grown(&match, metric, new_min, out, max);
+        count = grown(&match, around, metric, new_min, out, max);
     vs_culprit_match_free(&match);
     return count;
+}
+
+size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                   enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max)
+{
+    return before ? vs_culprits_around(now, NULL, before, metric, new_min, out, max)
+                  : largest(now, metric, out, max);
 }

@@ -58,18 +58,23 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site);
 enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
                               enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
 
-/* vs_named_sites_among: likewise, with the frames that tell them from the *count* sites *others* of other
- * moments too, so that a site has the same line in all lists of a run. */
-enum vs_err vs_named_sites_among(struct vs_arena *memory, const struct vs_report_sites *sites,
-                                 const struct vs_report_site *others, size_t count, enum vs_metric metric,
-                                 struct vs_named_sites *out) VS_MUST_CHECK;
-
 /* vs_culprits: at most *max* sites of *now*, most first: with *before* (NULL: there is no baseline)
  * those that are new or have grown since, otherwise those that hold most. A site with the same bytes and
  * blocks as one that is gone, and a function or file in common, was renamed and is not new. *new_min*: sites below it
  * are not in a baseline, so they are not new. Returns how many. */
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
+
+/* vs_culprits_around: likewise against *before*, for a list of few sites, as of those that grow: *around* are
+ * sites of the run's peak, marked by vs_mark_changed, which share functions that allocate with them. A site
+ * then has the line that it has at the peak. */
+size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_named_sites *around,
+                          const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
+                          struct vs_culprit *out, size_t max);
+
+/* vs_mark_changed: marks the sites of *now* that hold more than in *before*. VS_ERR_NOMEM. */
+enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
+                            enum vs_metric metric) VS_MUST_CHECK;
 
 /* vs_culprit_of: *named*, which has a site, with its line: that of the frame that tells it from the
  * others. The change is not set. */

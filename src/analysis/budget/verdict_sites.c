@@ -34,41 +34,25 @@ static bool is_worse(const struct vs_budget_row *row)
                                                                         : row->quantity.value > row->baseline);
 }
 
-/* The sites at the peak and at the end, in *out*. Returns how many. */
-static size_t other_sites(const struct vs_measured *run, uint64_t number, const struct vs_report_sites *out[2])
+/* The sites at the peak of allocated, marked where they hold more than in the baseline. False where
+ * either is not known. */
+static bool sites_at_peak(const struct vs_budget_verdict *out, const struct vs_budget_row *row,
+                          const struct vs_baseline *baseline, struct vs_named_sites *peak)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < run->report->device_count; i++) {
-        const struct vs_report_device *device = &run->report->devices[i];
-        if (device->device != number)
-            continue;
-        out[0] = &device->at_peak;
-        out[1] = &device->at_end;
-        count = out[0]->count + out[1]->count;
-    }
-    return count;
-}
-
-/* Names the row's sites. What grows or is left at the end is little beside what is live at the peak: the
- * functions that all allocate by are told from the lines that call them by the sites of both moments. */
-static enum vs_err name_sites(struct vs_budget_row *row, struct vs_named_sites *out)
-{
-    const struct vs_quantity *quantity = &row->quantity;
-    const struct vs_report_sites *lists[2];
+    const struct vs_report *report = row->run->report;
     struct vs_arena *memory = &row->run->memory;
-    bool memory_of_run = !quantity->phase && (quantity->metric == VS_METRIC_ALLOCATED ||
-                                              quantity->metric == VS_METRIC_LIVE_AT_END ||
-                                              quantity->metric == VS_METRIC_GROWTH);
-    size_t count = memory_of_run ? other_sites(row->run, quantity->device, lists) : 0;
-    struct vs_report_site *others = count ? vs_arena_alloc(memory, count * sizeof *others) : NULL;
-    if (!count)
-        return vs_named_sites_of(memory, &row->sites, quantity->metric, out);
-    if (!others)
-        return VS_ERR_NOMEM;
-    for (size_t i = 0, n = 0; i < 2; n += lists[i++]->count)
-        if (lists[i]->count)
-            memcpy(others + n, lists[i]->items, lists[i]->count * sizeof *others);
-    return vs_named_sites_among(memory, &row->sites, others, count, quantity->metric, out);
+    struct vs_quantity stored = row->quantity;
+    struct vs_named_sites before;
+    uint64_t least;
+    stored.metric = VS_METRIC_ALLOCATED;
+    stored.per_step = false;
+    if (!vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, memory, &before, &least))
+        return false;
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].device == stored.device)
+            return !vs_named_sites_of(memory, &report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak) &&
+                   !vs_mark_changed(peak, &before, VS_METRIC_ALLOCATED);
+    return false;
 }
 
 /* Without call stacks a site is named by the function that allocates alone. */
@@ -93,11 +77,11 @@ static bool are_comparable(struct vs_budget_row *row, const struct vs_named_site
 static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
                               const struct vs_baseline *baseline)
 {
-    struct vs_named_sites now, before;
+    struct vs_named_sites now, before, peak;
     struct vs_measured *run = row->run;
     uint64_t least = 0;
     enum vs_metric metric = row->quantity.metric;
-    enum vs_err err = name_sites(row, &now);
+    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, metric, &now);
     if (err)
         return err;
     struct vs_quantity stored = row->quantity;
@@ -112,8 +96,12 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
         before.items[i].bytes /= steps ? steps : 1;
         before.items[i].count /= steps ? steps : 1;
     }
+    /* what grows or is left at the end is little beside what is live at the peak */
+    bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
+    bool around = known && few && sites_at_peak(out, row, baseline, &peak);
     if (known)
-        row->culprit_count = vs_culprits(&now, &before, metric, least, row->culprits, VS_CULPRITS_MAX);
+        row->culprit_count = vs_culprits_around(&now, around ? &peak : NULL, &before, metric, least, row->culprits,
+                                                VS_CULPRITS_MAX);
     row->compared = row->culprit_count > 0;
     if (!row->compared)
         row->culprit_count = vs_culprits(&now, NULL, metric, 0, row->culprits, VS_CULPRITS_MAX);
