@@ -150,11 +150,22 @@ static bool may_follow_by_lines(const struct vs_quantity *quantity)
            quantity->metric == VS_METRIC_GROWTH || (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END);
 }
 
+#define SEGMENT_UNIT ((uint64_t)2 << 20) /* the device gives memory in multiples of it */
+
+/* Whether the cache holds more because the bytes of the live lines needed a segment, which is larger. */
+static bool is_rest_of_segment(const struct vs_budget_row *row)
+{
+    uint64_t live = 0;
+    for (size_t i = 0; i < row->culprit_count; i++)
+        live += row->culprits[i].cached || row->culprits[i].delta < 0 ? 0 : (uint64_t)row->culprits[i].delta;
+    return live && excess_of(row) <= (live + SEGMENT_UNIT - 1) / SEGMENT_UNIT * SEGMENT_UNIT;
+}
+
 /* What the cache holds more counts where that is the larger part. */
 static bool follows_by_lines(const struct fold_state *state, const struct vs_budget_row *row)
 {
     bool known = row->compared && row->culprit_count && may_follow_by_lines(&row->quantity);
-    bool cached = known && row->culprits[0].cached;
+    bool cached = known && row->culprits[0].cached && !is_rest_of_segment(row);
     for (size_t i = 0; known && i < row->culprit_count; i++)
         if (cached || !row->culprits[i].cached)
             key_of(state, row->quantity.device, &row->culprits[i], &known);

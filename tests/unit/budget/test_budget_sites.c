@@ -383,6 +383,44 @@ static void a_phase_with_a_line_of_its_own_is_shown(void **state)
 
 #define MANY 200
 
+/* Half a MiB at a further call site; another segment, of *mib*, is needed. */
+static void record_segment(struct sites_run *t, uint64_t mib)
+{
+    begin(t);
+    map(t, 0, 10);
+    block(t, "weights", 0, 9);
+    if (mib)
+        vs_builder_event(&t->b, (struct vs_event){
+            .kind = VS_EVENT_alloc,
+            .alloc = {.addr = A(9), .requested = MIB / 2, .size = MIB / 2, .family = VS_FAMILY_DEVICE, .context = 1,
+                      .api = vs_builder_string(&t->b, "planted")}});
+    if (mib)
+        map(t, 20, mib);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+static void the_rest_of_a_segment_follows_from_the_line_that_needed_it(void **state)
+{
+    (void)state;
+    for (uint64_t mib = 2; mib <= 4; mib += 2) {
+        struct sites_run before, after;
+        record_segment(&before, 0);
+        record_segment(&after, mib);
+        struct vs_baseline *baseline = baseline_of(&before);
+        after.budget.baseline = "base.json";
+        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+        for (size_t i = 1; row->quantity.metric != VS_METRIC_RESERVED; i++, row++)
+            assert_true(i < after.verdict.count);
+        assert_int_equal(row->quantity.value - row->baseline, mib * MIB);
+        assert_true(row->exceeded && row->compared && row->culprits[0].cached);
+        assert_int_equal(row->follows, mib == 2);
+        vs_baseline_free(baseline);
+        end(&before);
+        end(&after);
+    }
+}
+
 /* A list of sites of one function, by their lines. */
 struct lines {
     struct vs_report_frame frames[MANY];
@@ -553,6 +591,7 @@ int main(void)
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
         cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
+        cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
         cmocka_unit_test(a_line_that_two_call_is_named_and_an_allocation_function_is_not),
