@@ -13,7 +13,7 @@ from vramscope.pytest_measure import Measured
 from vramscope.pytest_sizes import size_text, tolerance
 
 SCHEMA = "vramscope.pytest-baseline/1"
-Entries = Dict[str, Dict[str, Dict[str, int]]]  # test, device, "peak" and "kept"
+Entries = Dict[str, Dict[str, Dict[str, Any]]]  # test, device, "peak", "kept" and "sites"
 
 
 def read(path: str) -> Entries:
@@ -25,9 +25,10 @@ def read(path: str) -> Entries:
         if content["schema"] != SCHEMA:
             raise pytest.UsageError(
                 f"--vramscope-baseline: {name} has the schema {content['schema']!r}, and this vramscope "
-                f"reads {SCHEMA!r}: update vramscope, or write the file again with "
-                f"--vramscope-update-baseline")
-        return {str(test): {str(device): {"peak": int(f["peak"]), "kept": int(f["kept"])}
+                f"reads {SCHEMA!r}: name another file (those of `vramscope check` are for traces), or write "
+                f"this one again with --vramscope-update-baseline")
+        return {str(test): {str(device): {"peak": int(f["peak"]), "kept": int(f["kept"]), "sites": {
+            str(site): [int(size) for size in sizes] for site, sizes in f.get("sites", {}).items()}}
                             for device, f in devices.items()} for test, devices in content["tests"].items()}
     except FileNotFoundError:
         raise pytest.UsageError(f"--vramscope-baseline: there is no {name}. Write it once with "
@@ -80,7 +81,7 @@ class Baseline:
             return []
         texts = []
         for device, figures in sorted(measured.devices.items()):
-            before = accepted.get(str(device), {"peak": 0, "kept": 0})
+            before = accepted.get(str(device), {"peak": 0, "kept": 0, "sites": {}})
             for name, value, what, title in (
                     ("kept", figures.kept_of("allocated"), "GPU memory still in use after the test",
                      "allocated by the test and still in use:"),
@@ -90,8 +91,9 @@ class Baseline:
                 if value <= max(allowed, 0):
                     continue
                 line = excess_line(what, device, value, before[name], "the baseline of")
-                texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}",
-                              *measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end")])
+                sites = (measured.more_than(before["sites"], device) if name == "peak" and before["sites"] else
+                         measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end"))
+                texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}", *sites])
                 break  # memory still in use also raised the peak: one message is enough
         return texts
 

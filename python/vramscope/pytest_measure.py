@@ -3,13 +3,14 @@
 
 What is measured is the call of the test function, without its fixtures: above the memory that was in use
 when it began, so that the figures do not depend on the tests before it. They are exact at once; the
-trace is read only for tests that fail. Reference cycles of Python are collected before and after, as
+trace is read only for tests that fail, and to write a baseline. Reference cycles of Python are collected before and after, as
 they would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
 released before each test: a request may be served by a larger cached block, which then counts as a whole.
 """
 from __future__ import annotations
 
 import ctypes
+import difflib
 import gc
 import linecache
 import os
@@ -17,13 +18,13 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
-from vramscope.trace_report import Site, Trace
+from vramscope.trace_report import Frame, Site, Trace
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
 SHOWN = 5  # call sites
@@ -84,6 +85,7 @@ class Measured:
         self.trace: Optional[str] = None
         self.exceeded = False
         self._shown: Optional[str] = None  # the moment of the call sites shown last, for --at of the report
+        self._listed = 0                   # how many call sites there are there
         self._tracker: Optional[GPUMemoryTracker] = None
 
     # --- the run ---
@@ -181,6 +183,7 @@ class Measured:
         except (library.Error, OSError, ValueError) as error:
             return [f"call sites are missing: {error}", *self._more()]
         sites = [site for site in changed if site.bytes > 0]
+        self._listed = len(sites)
         rows = [(site.bytes, site.count, *self._place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
@@ -198,15 +201,68 @@ class Measured:
                 lines.append(" " * 30 + source)
         return lines + self._more()
 
-    def _place(self, site: Site) -> Tuple[str, str]:
-        """file:line and function of the user's innermost frame, and its callers up to the test; the text
-        of that line, or ""."""
+    def peak_sites(self, device: int) -> Dict[str, List[int]]:
+        """What call sites hold at the peak, for a baseline: the bytes of each line of a name, without those of
+        less than a hundredth of the peak. Names have no lines, so that an edit elsewhere changes none."""
+        figures = self.devices[device]
+        found = self._by_name(self._sites_between(device, figures.begin.time_ns, figures.end.time_ns, "peak"))
+        least = figures.peak_of("allocated") // 100
+        return {name: [site.bytes for site in sites] for name, sites in found.items()
+                if sum(site.bytes for site in sites) >= least}
+
+    def _by_name(self, changed: Sequence[Site]) -> Dict[str, List[Site]]:
+        """Sites that hold memory, by name, in the order of their lines."""
+        found: Dict[str, List[Site]] = {}
+        for site in changed:
+            if site.bytes > 0:
+                frames = self._frames(site)
+                name = " < ".join(f"{f.function} ({os.path.basename(f.file)})" for f in frames) or site.text
+                found.setdefault(name, []).append(site)
+        for sites in found.values():
+            sites.sort(key=lambda site: [frame.line for frame in self._frames(site)])
+        return found
+
+    def more_than(self, accepted: Mapping[str, Sequence[int]], device: int) -> List[str]:
+        """Lines: the call sites that hold more at the peak than in *accepted*, which is of peak_sites."""
+        figures = self.devices[device]
+        try:
+            changed = self._sites_between(device, figures.begin.time_ns, figures.end.time_ns, "peak")
+        except (library.Error, OSError, ValueError) as error:
+            return [f"call sites are missing: {error}", *self._more()]
+        rows: List[Tuple[int, str, Site]] = []
+        for name, sites in self._by_name(changed).items():
+            before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
+            for what, i, end, j, stop in difflib.SequenceMatcher(None, before, now, False).get_opcodes():
+                for k in range(j, stop) if what != "equal" else ():
+                    was = before[i + k - j] if i + k - j < end else 0
+                    if now[k] > was:
+                        rows.append((now[k] - was, "grown" if was else "new", sites[k]))
+        self._listed = sum(site.bytes > 0 for site in changed)
+        rows.sort(key=lambda row: (-row[0], row[2].text))
+        lines = ["more than in the baseline:"] if rows else []
+        for more, change, site in rows[:SHOWN]:
+            place, source = self._place(site)
+            lines.append(f"  {'+' + size_text(more):>10} {change:<5}  {place}")
+            lines += [" " * 20 + source] if source else []
+        rest = sum(more for more, _, _ in rows[SHOWN:])
+        if rest:
+            lines.append(f"  {'+' + size_text(rest):>10}        at {len(rows) - SHOWN} more call sites")
+        return lines + self._more()
+
+    def _frames(self, site: Site) -> List[Frame]:
+        """The user's frames, up to the test."""
         frames = []
         for frame in site.frames:
             if os.path.dirname(frame.file) == _PACKAGE and os.path.basename(frame.file) == _HERE:
                 break  # this file called the test; pytest called this file
             if frame.file and (frame.library is None or self._own(frame.file)):
                 frames.append(frame)
+        return frames
+
+    def _place(self, site: Site) -> Tuple[str, str]:
+        """file:line and function of the user's innermost frame, and its callers up to the test; the text
+        of that line, or ""."""
+        frames = self._frames(site)
         if not frames:
             return site.text, ""
         words = [f"{self._file(frames[0].file)}:{frames[0].line} {frames[0].function}"]
@@ -235,7 +291,8 @@ class Measured:
         if self.trace is None:
             return []
         at = f" --at {self._shown}" if self._shown else ""
-        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}{at}"]
+        top = f" --top {self._listed}" if self._listed > SHOWN else ""
+        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}{at}{top}"]
 
     def trace_name(self) -> str:
         """The trace, as somebody would type it who started pytest: tests may change the folder."""

@@ -186,7 +186,8 @@ class _Session:
             item.stash[_MEASURED] = measured
             # a test that runs again (pytest-rerunfailures) has only its latest figures
             item.user_properties[:] = [p for p in item.user_properties if not p[0].startswith("vramscope_")]
-            item.user_properties += properties(measured, self.limits.of(item))
+            item.user_properties += properties(measured, self.limits.of(item),
+                                               item.config.option.vramscope_update_baseline)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item,

@@ -3,15 +3,17 @@
 --junit-xml, and the baseline. With pytest-xdist this is the controller, and the tests ran elsewhere."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from typing import Any, Dict, List, Optional, Tuple
 
-from vramscope import pytest_baseline
+from vramscope import library, pytest_baseline
 from vramscope.pytest_sizes import size_text
 
 _PROPERTY = re.compile(r"vramscope_gpu([0-9]+)_(peak|kept|total_peak)_bytes")
+_SITES = re.compile(r"vramscope_gpu([0-9]+)_peak_sites")
 _LIMIT = re.compile(r"vramscope_limit_vram(_reserved)?(?:_gpu([0-9]+))?_bytes")
 _TRACE = re.compile(r"pytest\.([0-9]+)\.vst(?:\.live)?")
 
@@ -31,8 +33,8 @@ def prepare_folder(folder: str) -> None:
         raise PermissionError(13, "Permission denied", folder)
 
 
-def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
-    """The figures of a test for its report."""
+def properties(measured: Any, limits: List[Any], with_sites: bool) -> List[Tuple[str, Any]]:
+    """The figures of a test for its report; *with_sites*: and what a baseline has of its call sites."""
     found: List[Tuple[str, Any]] = []
     for device, figures in sorted(measured.devices.items()):
         if figures.used:
@@ -40,6 +42,8 @@ def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
             found += [(f"{name}_peak_bytes", figures.peak_of("allocated")),
                       (f"{name}_kept_bytes", figures.kept_of("allocated")),
                       (f"{name}_total_peak_bytes", figures.peak.allocated)]
+            if with_sites:
+                found.append((f"{name}_peak_sites", json.dumps(_sites_of(measured, device))))
     for limit in limits:
         metric = "_reserved" if limit.metric == "reserved" else ""
         device = "" if limit.device is None else f"_gpu{limit.device}"
@@ -47,6 +51,13 @@ def properties(measured: Any, limits: List[Any]) -> List[Tuple[str, Any]]:
     if measured.trace:
         found.append(("vramscope_trace", measured.trace_name()))
     return found
+
+
+def _sites_of(measured: Any, device: int) -> Dict[str, List[int]]:
+    try:
+        return dict(measured.peak_sites(device))
+    except (library.Error, OSError, ValueError):
+        return {}  # the trace is stopped or full: the figures do not need it
 
 
 class Row:
@@ -58,7 +69,11 @@ class Row:
         self._limits: Dict[Tuple[bool, Optional[int]], int] = {}  # of reserved memory or not, of a device
         self.trace: Optional[str] = None
         self.marked = False
+        self.sites: Dict[int, Dict[str, List[int]]] = {}
         for name, value in report.user_properties:
+            sites = _SITES.fullmatch(name)
+            if sites:
+                self.sites[int(sites[1])] = json.loads(value)
             match, limit = _PROPERTY.fullmatch(name), _LIMIT.fullmatch(name)
             if limit:
                 self._limits[bool(limit[1]), int(limit[2]) if limit[2] else None] = int(value)
@@ -73,8 +88,9 @@ class Row:
         found = [self._limits[key] for key in ((reserved, device), (reserved, None)) if key in self._limits]
         return min(found, default=None)
 
-    def entry(self) -> Dict[str, Dict[str, int]]:
-        return {str(d): {"peak": f["peak"], "kept": f["kept"]} for d, f in self.devices.items()}
+    def entry(self) -> Dict[str, Dict[str, Any]]:
+        return {str(d): {"peak": f["peak"], "kept": f["kept"], "sites": self.sites.get(d, {})}
+                for d, f in self.devices.items()}
 
     @property
     def peak(self) -> int:
