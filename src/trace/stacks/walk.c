@@ -116,11 +116,13 @@ static bool look_at_mapping(struct walk_memory *m, const char *line, uint64_t sp
     return true;
 }
 
+/* The buffer is small because the thread's stack may be. Of a line that does not fit, only its begin is
+ * looked at, which has the addresses. */
 static bool find_stack(struct walk_memory *m, uint64_t sp)
 {
-    char text[4096];
+    char text[1024];
     size_t have = 0;
-    bool found = false;
+    bool found = false, cut = false;
     int fd = m->looks++ < LOOKS_MAX ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return false;
@@ -130,12 +132,16 @@ static bool find_stack(struct walk_memory *m, uint64_t sp)
         char *line = text;
         for (char *end; !found && (end = strchr(line, '\n')); line = end + 1) {
             *end = 0;
-            found = look_at_mapping(m, line, sp);
+            found = !cut && look_at_mapping(m, line, sp);
+            cut = false; /* the rest of a cut line ended */
         }
         have -= (size_t)(line - text);
         memmove(text, line, have);
-        if (have == sizeof text - 1)
-            break; /* a line longer than any valid one */
+        if (!found && have == sizeof text - 1) {
+            found = !cut && look_at_mapping(m, text, sp);
+            cut = true;
+            have = 0;
+        }
     }
     close(fd);
     return found;

@@ -5,9 +5,12 @@
 #include "unit/trace/trace_test.h"
 
 #include <alloca.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 
+#include "support/scratch_folder.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 
@@ -125,6 +128,34 @@ static void every_kind_of_frame_is_walked_as_libunwind_does(void **state)
         pthread_join(thread, NULL);
     }
     assert_true(compared > 50);
+    assert_int_equal(walked, compared);
+}
+
+/* The list of mappings is read in small pieces: a line may be longer than one. */
+static void a_stack_is_found_behind_a_mapping_with_a_long_name(void **state)
+{
+    (void)state;
+    char path[3200];
+    pthread_t thread;
+    if (!THREADS_UNWIND)
+        skip();
+    assert_true(vs_unwind_load());
+    int length = snprintf(path, sizeof path, "%s", scratch_folder());
+    for (int i = 0; i < 12; i++) {
+        length += snprintf(path + length, sizeof path - (size_t)length, "/%0250d", i);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    snprintf(path + length, sizeof path - (size_t)length, "/file");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && ftruncate(fd, 4096) == 0);
+    void *first = mmap((void *)0x10000000, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+    assert_ptr_not_equal(first, MAP_FAILED); /* before all stacks */
+    compared = walked = 0;
+    assert_int_equal(pthread_create(&thread, NULL, on_a_thread, NULL), 0);
+    pthread_join(thread, NULL);
+    munmap(first, 4096);
+    close(fd);
+    assert_int_equal(compared, 2);
     assert_int_equal(walked, compared);
 }
 
@@ -277,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_frame_is_walked_as_libunwind_does),
+        cmocka_unit_test(a_stack_is_found_behind_a_mapping_with_a_long_name),
         cmocka_unit_test(a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two),
         cmocka_unit_test(one_stack_has_one_id_and_no_other_stack_has_it),
     };
