@@ -17,6 +17,7 @@
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
 #define IN_USE(room) __asm__ volatile("" ::"r"(room) : "memory") /* keeps it in the frame */
 #define FRAMES 128
+#define OWN_STACK ((size_t)1 << 20)
 
 #if defined(__x86_64__)
 
@@ -150,9 +151,16 @@ static void a_stack_is_found_behind_a_mapping_with_a_long_name(void **state)
     assert_true(fd >= 0 && ftruncate(fd, 4096) == 0);
     void *first = mmap((void *)0x10000000, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
     assert_ptr_not_equal(first, MAP_FAILED); /* before all stacks */
+    void *stack = mmap(NULL, OWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attr; /* a stack that no thread before had, so that it is looked for */
+    assert_ptr_not_equal(stack, MAP_FAILED);
+    pthread_attr_init(&attr);
+    assert_int_equal(pthread_attr_setstack(&attr, stack, OWN_STACK), 0);
     compared = walked = 0;
-    assert_int_equal(pthread_create(&thread, NULL, on_a_thread, NULL), 0);
+    assert_int_equal(pthread_create(&thread, &attr, on_a_thread, NULL), 0);
     pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    munmap(stack, OWN_STACK);
     munmap(first, 4096);
     close(fd);
     assert_int_equal(compared, 2);
