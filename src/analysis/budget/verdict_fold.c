@@ -206,7 +206,7 @@ static bool follows_by_guilty(const struct fold_state *state, struct vs_budget_r
     return false;
 }
 
-/* What the cache holds, what is copied and what grows per step is not in a phase's list. */
+/* Lists of phases have no cached memory, no copies and no growth per step. */
 static void note_guilty(struct fold_state *state, const struct vs_budget_row *row)
 {
     const struct vs_culprit *first = row->culprits;

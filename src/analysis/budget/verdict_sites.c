@@ -96,7 +96,7 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
         before.items[i].bytes /= steps ? steps : 1;
         before.items[i].count /= steps ? steps : 1;
     }
-    /* what grows or is left at the end is little beside what is live at the peak */
+    /* few of the sites that are live at the peak grow, or are live at the end */
     bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
     bool around = known && few && sites_at_peak(out, row, baseline, &peak);
     if (known)

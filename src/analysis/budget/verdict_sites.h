@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The call sites that make up an exceeded quantity, or its difference to the baseline. Of memory held
- * from the device these are two lists: the live blocks, and what is cached. Private to this folder. */
+ * from the device these are two lists: the live blocks, and the cached memory. Private to this folder. */
 #ifndef VS_VERDICT_SITES_H
 #define VS_VERDICT_SITES_H
 

@@ -50,7 +50,7 @@ enum vs_compare_doubt {
     VS_DOUBT_PARTIAL,  /* the trace is cut off, or the recording ended early */
     VS_DOUBT_OOM,      /* it ended after an allocation failed */
     VS_DOUBT_EXIT,     /* it ended with another status than 0 */
-    VS_DOUBT_STACKS,   /* its allocations have no call stacks, or other ones than the other run's */
+    VS_DOUBT_STACKS,   /* its allocations have no call stacks, or their frames are of another kind (--stacks) */
     VS_DOUBT_NAMES,    /* the functions of its stacks have no names, those of the other run have */
     VS_DOUBT_IMPORTED, /* it was imported, the other run was recorded */
     VS_DOUBT_KINDS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Both stacks are compared from the inside and from the outside; what is left between is
- * the change. */
+ * See the header. The innermost and the outermost frames that both stacks have in common are left out; the
+ * frames between them changed. */
 #include "analysis/compare/site_moves.h"
 
 #include <string.h>

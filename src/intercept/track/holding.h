@@ -38,8 +38,8 @@ void vs_holding_judge_caller(void);
 enum vs_holding vs_holding_of(uint64_t stack);
 void vs_holding_found(void);
 
-/* vs_holding_key: what call stacks are told apart by: the id of *stack*; if it is 0, the caller, whose
- * address is above all ids. */
+/* vs_holding_key: the key of a call stack: the id of *stack*; if it is 0, the address of the caller, which is
+ * above all ids. */
 static inline uint64_t vs_holding_key(uint64_t stack)
 {
     return stack ? stack : (uint64_t)(uintptr_t)vs_thread.caller;

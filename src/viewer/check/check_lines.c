@@ -35,8 +35,8 @@ static void add_live(const struct vs_budget_row *row, struct vs_check_line *out,
 }
 
 /* The memory at the row's moment that was not recorded individually, most first. Against a baseline, which
- * does not have it, at most what the culprits do not explain. Segments are known: what is live in them
- * without a call site counts as cached. */
+ * does not have it, at most the bytes that the culprits do not explain. All segments are recorded, so live
+ * memory in them without a call site counts as cached. */
 static size_t siteless(const struct vs_budget_row *row, struct vs_check_line out[SITELESS_MAX])
 {
     const struct vs_report_sites *sites = &row->sites;

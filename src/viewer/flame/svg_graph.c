@@ -48,7 +48,7 @@ static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t 
     fputs("</g>\n", out);
 }
 
-/* Draws what is wide enough; *rows* receives the number of rows. With *drawn* false only counts. A
+/* Draws the frames that are wide enough; *rows* receives the number of rows. With *drawn* false only counts. A
  * frame's place follows from its caller's, and from its elder siblings'. */
 static enum vs_err put_frames(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out,
                               bool drawn, size_t *rows)

@@ -17,7 +17,7 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
 void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
                          const struct vs_style *style);
 
-/* vs_held_text_cached: what was cached at the moment, by the lines that requested the segments. */
+/* vs_held_text_cached: prints the memory cached at the moment, by the lines that requested the segments. */
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style);
 
 /* vs_picture_text (map_text.c): the segments, a row each. */
