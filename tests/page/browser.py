@@ -66,5 +66,16 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
             browser.close()
 
 
+def follow(page, fragment):
+    """Gives the page another *fragment* ("#tab=...") and waits until it was told of it and has drawn two frames."""
+    page.evaluate("""(fragment) => new Promise((done) => {
+        const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
+        if (location.hash === fragment)
+            return drawn();
+        addEventListener('hashchange', drawn, {once: true});
+        location.hash = fragment;
+    })""", fragment)
+
+
 if __name__ == "__main__":
     python_environments.main(__doc__, BROWSER)

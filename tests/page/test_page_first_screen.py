@@ -77,7 +77,7 @@ def check_blocks(page, device):
         return
     expected = f"{c_bytes(live['bytes'])} in {live['blocks']:,} block{'' if live['blocks'] == 1 else 's'}"
     for tab in ("flame", "table"):
-        page.evaluate("([tab, at]) => { location.hash = `#tab=${tab}&cursor=${at}`; }", [tab, live["time_ns"]])
+        browser.follow(page, f"#tab={tab}&cursor={live['time_ns']}")
         page.wait_for_selector(f"#tab-{tab}[aria-selected=true]")
         page.wait_for_selector(".moment:has-text('Live at')")
         words = page.inner_text(".moment")

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 import bundle_page  # noqa: E402
 
 NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
-         "writeLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
+         "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
          "growthWords").split()
 
 
@@ -87,6 +87,25 @@ def a_link_restores_the_state(page):
                          "zoom: '', curves: '', align: 'clock', rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
     hostile = "#tab=<b>&device=1e9&from=x&to=&metric=z&zoom=0..1&selected=block:-1&__proto__=x&constructor=y&from=NaN"
     assert page.evaluate("(l) => Object.keys(readLink(l))", hostile) == []
+
+
+def the_last_link_is_followed(page):
+    """Also one that was the address until the state changed, before the address follows the change."""
+    assert page.evaluate("""async () => {
+        const state = createState();
+        followLink(state, {});
+        state.set({color: 'phase'});
+        while (location.hash !== '#color=phase')
+            await new Promise((done) => setTimeout(done, 10));
+        const told = new Promise((done) => addEventListener('hashchange', done));
+        location.hash = '#color=size';
+        await told;
+        const before = state.get('color');
+        const again = new Promise((done) => addEventListener('hashchange', done));
+        location.hash = '#color=phase';
+        await again;
+        return [before, state.get('color')];
+    }""") == ["size", "phase"]
 
 
 def the_state_tells_of_changes_once(page):
@@ -160,7 +179,8 @@ def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
         for test in (figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
-                     csv_is_safe_to_open, a_link_restores_the_state, the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
+                     csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
+                     the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
                      rows_are_sorted_and_filtered):
             test(page)
             print("ok", test.__name__)

@@ -44,7 +44,7 @@ def found_steps_are_drawn(pages):
         rows = until(page, lambda: lanes(page, "step"), len)
         assert len(rows) == steps["begun"], (rows, steps)
         assert rows[0][0] == "step 1 (found)" and rows[-1][0].endswith("(found), not complete"), rows
-        page.evaluate("(t) => { location.hash = `#tab=timeline&cursor=${t}`; }", rows[3][1] + 1)
+        browser.follow(page, f"#tab=timeline&cursor={rows[3][1] + 1}")
         page.focus(".view-is-lanes .v-frame")
         page.keyboard.press("]")
         state(page, lambda link: number(link, "cursor") == rows[4][1])

@@ -75,22 +75,19 @@ export function writeLink(state, first) {
 export function followLink(state, first) {
     const start = {...STATE_DEFAULTS, ...first};
     let timer = 0;
-    let written = null;
     const write = () => {
         timer = 0;
-        written = writeLink(state, start);
+        const written = writeLink(state, start);
         if ((location.hash || '#') !== written)
             history.replaceState(null, '', written);
     };
     state.subscribe(Object.keys(LINK_KEYS), () => {
         timer = timer || setTimeout(write, LINK_WRITE_MS);
     });
-    // the event's address: location may have been written again since
+    // Only others' changes of the address are told: what replaceState writes raises no event. The event has the
+    // address that was given; location may have been written again since.
     addEventListener('hashchange', (event) => {
-        const hash = new URL(event.newURL).hash || '#';
-        if (hash === written)
-            return;
-        const values = readLink(hash);
+        const values = readLink(new URL(event.newURL).hash);
         const changes = {};
         for (const key of Object.keys(LINK_KEYS))
             changes[key] = key in values ? values[key] : start[key];
