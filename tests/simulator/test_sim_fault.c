@@ -15,7 +15,7 @@ static void on(const char *spec, void (*body)(void))
     pid_t pid = fork();
     if (pid == 0) {
         setenv("VRAMSCOPE_SIMULATE", spec, 1);
-        alarm(60);
+        alarm(250);
         body();
         _exit(0);
     }
@@ -341,18 +341,19 @@ static void a_lost_device_fails_everything_from_then_on(void **state)
 
 /* ---- latency ---- */
 
+/* The shortest of several: any call takes long on a busy machine. */
 static void every_third_is_slow(void)
 {
-    double took[6];
+    double least[3] = {1e9, 1e9, 1e9};
     start();
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 12; i++) {
         CUdeviceptr p;
         double from = sim_now_ms();
         NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
-        took[i] = sim_now_ms() - from;
+        double took = sim_now_ms() - from;
+        least[i % 3] = took < least[i % 3] ? took : least[i % 3];
     }
-    NEED(took[2] >= 60 && took[5] >= 60);
-    NEED(took[0] + took[1] + took[3] + took[4] < 4 * 60);
+    NEED(least[0] < 60 && least[1] < 60 && least[2] >= 60);
 }
 
 static void every_nth_allocation_can_be_slow(void **state)

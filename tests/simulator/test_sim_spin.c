@@ -7,19 +7,21 @@
 #define CYCLES INT64_C(40000000) /* some 20 ms */
 #define SLEEP "_ZN2at4cuda40_GLOBAL__N__b51f33dc_8_Sleep_cu_088d913f11spin_kernelEl"
 
-/* Simulated duration of *name* behind a kernel that keeps the stream busy while work is queued. */
+/* Simulated duration of *name* behind a kernel that holds the stream until all work is queued: no pause of
+ * this process counts. */
 static double duration_ms(const char *name, int64_t cycles)
 {
     CUevent begin, end;
     float ms;
+    atomic_int open = 0;
     void *params[] = {&cycles};
     OK(cuEventCreate(&begin, 0));
     OK(cuEventCreate(&end, 0));
-    for (int i = 0; i < 8; i++)
-        OK(cuLaunchKernel(sim_function("busy"), 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL, NULL));
+    sim_launch_gate(NULL, &open);
     OK(cuEventRecord(begin, NULL));
     OK(cuLaunchKernel(sim_function(name), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     OK(cuEventRecord(end, NULL));
+    atomic_store(&open, 1);
     OK(cuEventSynchronize(end));
     OK(cuEventElapsedTime(&ms, begin, end));
     OK(cuEventDestroy(begin));
@@ -51,6 +53,7 @@ static int setup(void **state)
     (void)state;
     setenv("VRAMSCOPE_SIMULATE", "h100-80g", 1);
     sim_start();
+    sim_register_kernels();
     return 0;
 }
 
