@@ -21,6 +21,7 @@ KINDS = [
     (["--max-device", "RESERVE"], "pool"),
     (["--min-free", "FREE"], "pool"),
     (["--max-growth-per-step", "0"], "leak"),
+    (["--max-growth-per-step", "0"], "small"),
     (["--no-leaks"], "leak"),
     (["--max-leak", "1MiB"], "leak"),
     (["--max-live-at-end", "0"], "leak"),

@@ -62,6 +62,8 @@ static void backward(void)
     ALLOCATE(temporary, 8 * MIB); /* planted: held */
     if (is("leak"))
         ALLOCATE(lost, MIB); /* planted: leak */
+    if (is("small"))
+        ALLOCATE(lost, 512); /* planted: small */
     if (is("held") && !held)
         held = temporary;
     else

@@ -122,7 +122,7 @@ static void read_trace(struct check_work *work, const char *path)
     static const struct vs_part_args whole;
     struct vs_measured *run = &work->runs[work->count];
     struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX,
+    struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX, .all_growth = true,
                                         .observe = vs_phase_moments_observe, .context = moments};
     if (!moments) {
         problem(work, path, "%s", vs_err_text(VS_ERR_NOMEM));

@@ -93,7 +93,7 @@ static bool read_run(const struct diff_command *command, const char *path, struc
 {
     static const struct vs_part_args whole;
     struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.sites_max = 1u << 20, .kernels_max = 1u << 20,
+    struct vs_report_options options = {.sites_max = 1u << 20, .kernels_max = 1u << 20, .all_growth = true,
                                         .observe = vs_phase_moments_observe, .context = moments};
     bool good = false;
     if (!moments) {

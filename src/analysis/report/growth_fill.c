@@ -6,7 +6,7 @@
 #include "analysis/state/user_level.h"
 
 #define FILLED_SHARE 20    /* a filled site is listed from a twentieth of the peak on */
-#define GROWING_SHARE 1000 /* a growing one from a thousandth on */
+#define GROWING_SHARE 1000 /* a growing one from a thousandth on, without all_growth */
 
 static bool is_large(const struct vs_summary *summary, const struct vs_growth_row *row,
                      uint64_t share)
@@ -22,7 +22,8 @@ static bool is_filled(const struct vs_summary *summary, const struct vs_growth_r
 
 static bool is_growing(const struct vs_summary *summary, const struct vs_growth_row *row)
 {
-    return vs_growth_accused(row) && row->user_level && is_large(summary, row, GROWING_SHARE);
+    return vs_growth_accused(row) && row->user_level &&
+           (summary->all_growth || is_large(summary, row, GROWING_SHARE));
 }
 
 /* Growth by the end of marked steps, without a tracker. */

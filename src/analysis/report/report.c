@@ -421,7 +421,8 @@ static enum vs_err build(struct pass *pass, const char *path,
     struct vs_summary summary = {.memory = &report->memory, .replay = pass->moment->replay,
                                  .symbols = symbols, .sites_max = options->sites_max,
                                  .wrappers = &wrappers,
-                                 .growth = pass->tracker ? &pass->growth : NULL};
+                                 .growth = pass->tracker ? &pass->growth : NULL,
+                                 .all_growth = options->all_growth};
     bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
     err = vs_summary_wrappers(&summary, &wrappers);
     if (!err && !report->part.moment)

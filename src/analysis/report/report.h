@@ -356,6 +356,7 @@ struct vs_report_options {
     /* NULL: the whole trace. With from: that window; with only to: the state at that time */
     const struct vs_time_window *window;
     const struct vs_report_wish *wish; /* NULL: nothing */
+    bool all_growth; /* growing sites below a thousandth of the peak are listed too */
     vs_report_observe *observe; /* NULL: none */
     void *context;              /* of observe */
 };

@@ -41,6 +41,7 @@ struct vs_summary {
     size_t sites_max; /* 0: VS_SUMMARY_SITES_DEFAULT */
     const struct vs_wrappers *wrappers; /* NULL: none known */
     const struct vs_growth_result *growth; /* NULL: judged by marked steps only, from the replay */
+    bool all_growth; /* also sites that grow by less than a thousandth of the peak */
 };
 
 /* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks
