@@ -47,7 +47,7 @@ ROOMS = {
                         "peak_window.h physical.h sharing.h track_change.h tracker.h usage.h"),
     "intercept/cache": ("base allocator/core allocator/plan trace/record intercept/route intercept/process "
                         "intercept/track intercept/cupti",
-                        "caching.h capture.h device_ops.h event_ops.h planned.h policy.h room.h shareable.h "
+                        "caching.h capture.h device_ops.h end_wait.h event_ops.h planned.h policy.h room.h shareable.h "
                         "vmm_ops.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
                         "automatic_steps.h collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),

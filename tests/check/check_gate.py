@@ -136,6 +136,16 @@ def check_pools(gate):
                     (words in " ".join(done.stdout.split())) == said, done)
 
 
+def check_unfinished(gate):
+    """Copies that still run at the last cudaFree count, and work that never ends does not keep the program."""
+    limits = ["--max-transfers", "h2d:0", "--max-transfers", "h2d:0 copies"]
+    clean, more = ([limit["bytes"] for limit in gate.json_of(gate.record(bug), *limits)["traces"][0]["limits"]]
+                   for bug in ("", "unfinished"))
+    gate.expect("five copies more", more == [clean[0] + 5 * 16 * 2 ** 20, clean[1] + 5])
+    endless = gate.json_of(gate.record("endless"), *limits)["traces"][0]["limits"]
+    gate.expect("a host function that never returns", [limit["bytes"] for limit in endless] == clean)
+
+
 def check_reserved(gate):
     """Memory held from the device: the lines that hold it and what is cached add up to it. The annotation
     is at the line that is the reason: a live one, or the one that requested the cached segments."""
@@ -258,6 +268,7 @@ def main():
         check_baseline(gate, bug)
     check_paused(gate)
     check_pools(gate)
+    check_unfinished(gate)
     check_reserved(gate)
     check_moment(gate)
     check_ends(gate)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vramscope_client.h"
 
@@ -129,6 +130,22 @@ static void odd_names(void)
     nvtxRangePop();
 }
 
+/* The copies run while the program frees their memory and ends; cudaFree waits for them. */
+static void copy_until_the_end(void)
+{
+    void *pinned;
+    cudaMallocHost(&pinned, 16 * MIB);
+    for (int i = 0; i < 5; i++)
+        cudaMemcpyAsync(weights, pinned, 16 * MIB, cudaMemcpyHostToDevice, 0);
+}
+
+static void CUDART_CB never_return(void *arg)
+{
+    (void)arg;
+    for (;;)
+        pause();
+}
+
 int main(int argc, char **argv)
 {
     float *large;
@@ -163,11 +180,15 @@ int main(int argc, char **argv)
         cudaMemGetInfo(&free_bytes, &total_bytes);
         cudaFree(large);
     }
+    if (is("unfinished"))
+        copy_until_the_end();
     if (is("oom"))
         ALLOCATE(large, (size_t)1 << 40); /* planted: oom */
     cudaFree(held);
     cudaFree(gradients);
     cudaFree(weights);
+    if (is("endless")) /* behind the last cudaFree: nothing waits for it */
+        cudaLaunchHostFunc(0, never_return, NULL);
     if (is("killed"))
         raise(SIGKILL);
     return is("status") ? 3 : is("137") ? 137 : 0;

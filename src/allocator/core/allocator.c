@@ -488,6 +488,31 @@ void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
     vs_full_lock_leave(a);
 }
 
+static bool unsettled_locked(const struct vs_allocator *a)
+{
+    for (size_t i = 0; i < a->segment_count; i++)
+        for (const struct vs_block *b = a->segments[i]->first; b; b = b->next)
+            if (b->state == VS_BLOCK_FREE && b->idle.safe_after > a->sync_completed)
+                return true;
+    return false;
+}
+
+bool vs_allocator_unsettled(struct vs_allocator *a)
+{
+    vs_full_lock_acquire(a);
+    bool unsettled = unsettled_locked(a);
+    vs_full_lock_release(a);
+    return unsettled;
+}
+
+enum vs_err vs_allocator_settle(struct vs_allocator *a)
+{
+    vs_full_lock_acquire(a);
+    enum vs_err err = unsettled_locked(a) ? vs_allocator_wait_locked(a) : VS_OK;
+    vs_full_lock_release(a);
+    return err;
+}
+
 /* --- statistics --- */
 
 void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The end of the process. on_exit runs before the CUDA runtime's own teardown (which was registered
- * earlier); it stores the exit status, flushes the collector and forbids further CUDA calls of
+ * earlier); it stores the exit status, waits for work that cudaFree would have waited for, flushes the
+ * collector and forbids further CUDA calls of
  * ours; the library's destructor runs after the program's own static destructors and ends the
  * trace. Libraries may free in destructors that run even later: the recorder continues and ends the
  * trace again after each such event, so that the file is always complete. quick_exit does the same
@@ -19,6 +20,7 @@
 #include <unwind.h>
 
 #include "base/vs_lock.h"
+#include "intercept/cache/end_wait.h"
 #include "intercept/cache/planned.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/lineage.h"
@@ -88,6 +90,7 @@ static void begin_end(void)
     }
     if (vs_process_quiet_moment()) {
         vs_thread.inside++;
+        vs_end_wait();
         vs_collector_flush(true);
         vs_planned_report();
         vs_bypass_report();
