@@ -105,9 +105,26 @@ def check_errors(gate):
                     not os.path.exists(gate.path("run.vst")), done)
     for text, says in (('[[limit]]\nphase = "forwrad"\nmax-peak = 1', "bad.toml:3: no phase 'forwrad' occurred"),
                        ('[[limit]]\nprocess = "other"\nmax-peak = 1', "bad.toml:3: no trace is of a process"),
-                       ('[[limit]]\ndevice = 4\nmax-peak = 1', "did not use device 4")):
+                       ('[[limit]]\ndevice = 4\nmax-peak = 1', "did not use device 4"),
+                       ('[[limit]]\nprocess = "gate"\ndevice = 4\nmax-peak = 1', "the program did not use device 4"),
+                       ('[[limit]]\nphase = "forward"\ndevice = 4\nmax-peak = 1', "phase 'forward' did not use device 4"),
+                       ('[[limit]]\nphase = "forward"\nprocess = "x"\nmax-peak = 1', "no trace is of a process 'x'"),
+                       ("", "bad.toml sets no limit"), ("no-leaks = false", "bad.toml sets no limit")):
         done = gate.check(gate.record(""), "--budget", write(gate, "bad.toml", text + "\n"))
         gate.expect("%r: %s" % (text, says), done.returncode == 2 and says in done.stderr, done)
+
+
+def check_settings_of_run(gate):
+    """What run says to add are settings of its budget file and its own options."""
+    limit = write(gate, "killed.toml", 'max-peak = "1GiB"\n')
+    done = run_checked(gate, "killed", limit)
+    gate.expect("killed", done.returncode == 137 and 'add partial = true and allow-exit = "137" to the budget file' in
+                done.stderr, done)
+    accepted = write(gate, "accepted.toml", 'max-peak = "1GiB"\npartial = true\nallow-exit = "137"\n')
+    done = run_checked(gate, "killed", accepted)
+    gate.expect("killed, and accepted", done.returncode == 0, done)
+    done = run_checked(gate, "", limit, "--check-output", "yaml=x")
+    gate.expect("a format that does not exist", "vramscope run: --check-output takes FORMAT=FILE" in done.stderr, done)
 
 
 def check_unusable_baselines(gate):
@@ -159,6 +176,7 @@ def main():
         print("skipped: built without toml++")
         return 77
     check_statuses(gate)
+    check_settings_of_run(gate)
     check_unusable_baselines(gate)
     check_quiet(gate)
     check_errors(gate)

@@ -26,7 +26,9 @@ struct vs_check_file {
 /* Zero-initialise. */
 struct vs_check_command {
     const char *who;              /* of messages: "vramscope check" */
+    bool in_run;                  /* `vramscope run --check`: its settings are keys of the budget file */
     struct vs_budget budget;
+    const char *budget_path;      /* the budget file that was read last; NULL: none. Not owned */
     enum vs_check_format format;  /* of *out* */
     FILE *out;                    /* where the main document goes; NULL: nowhere */
     struct vs_check_file files[VS_CHECK_OUTPUTS_MAX];

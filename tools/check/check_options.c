@@ -44,13 +44,13 @@ static bool parse_format(const char *word, size_t length, enum vs_check_format *
 
 int vs_check_parse_output(struct vs_check_command *command, const char *text)
 {
-    const char *sign = strchr(text, '=');
+    const char *sign = strchr(text, '='), *option = command->in_run ? "--check-output" : "--output";
     struct vs_check_file file;
     if (!sign || !sign[1] || !parse_format(text, (size_t)(sign - text), &file.format))
-        return vs_tool_usage(command->who, "--output takes FORMAT=FILE with a format of " FORMATS_WANTED
-                             ", not '%s'", text);
+        return vs_tool_usage(command->who, "%s takes FORMAT=FILE with a format of " FORMATS_WANTED
+                             ", not '%s'", option, text);
     if (command->file_count == VS_CHECK_OUTPUTS_MAX)
-        return vs_tool_usage(command->who, "--output may be given %d times", VS_CHECK_OUTPUTS_MAX);
+        return vs_tool_usage(command->who, "%s may be given %d times", option, VS_CHECK_OUTPUTS_MAX);
     file.path = sign + 1;
     command->files[command->file_count++] = file;
     return 0;
@@ -138,6 +138,7 @@ static struct option *all_options(void)
 int vs_check_read_budget(struct vs_check_command *command, const char *path)
 {
     char why[VS_BUDGET_WHY_MAX];
+    command->budget_path = path;
     enum vs_err err = vs_budget_file_read(&command->budget, path, why);
     return err ? vs_tool_fail(command->who, "%s", err == VS_ERR_ARG ? why : vs_err_text(err)) : 0;
 }
@@ -184,6 +185,9 @@ int vs_check_ready(struct vs_check_command *command)
     vs_budget_finish(&command->budget);
     if (command->update_baseline && !command->budget.baseline)
         return vs_tool_usage(command->who, "--update-baseline needs --baseline FILE");
+    if (vs_budget_empty(&command->budget) && command->budget_path)
+        return vs_tool_fail(command->who, "%s sets no limit, so every run would pass; add one, such as "
+                            "max-peak = \"6GiB\", or a baseline", command->budget_path);
     if (vs_budget_empty(&command->budget))
         return vs_tool_usage(command->who, "give a limit such as --max-peak SIZE, --budget FILE or --baseline FILE");
     return 0;

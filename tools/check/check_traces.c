@@ -57,29 +57,34 @@ static void problem(struct check_work *work, const char *trace, const char *form
     keep_problem(work, trace, text);
 }
 
-/* " --allow-exit 137" if the program ended badly, so that the run would fail for that; otherwise "". */
-static const char *end_option(char option[32], const struct vs_budget *budget, const struct vs_report *report)
+/* What makes check read an incomplete trace, as options or as keys of the budget file: also the exit status,
+ * if the run would fail for it. */
+static const char *partial_settings(char text[80], const struct vs_check_command *command,
+                                    const struct vs_report *report)
 {
     uint64_t status;
-    *option = 0;
-    if (vs_exit_status(report, &status) && !vs_budget_allows_exit(budget, status))
-        snprintf(option, 32, " --allow-exit %llu", (unsigned long long)status);
-    return option;
+    int n = snprintf(text, 80, "%s", command->in_run ? "partial = true" : "--partial");
+    if (vs_exit_status(report, &status) && !vs_budget_allows_exit(&command->budget, status))
+        n += snprintf(text + n, 80 - (size_t)n, command->in_run ? " and allow-exit = \"%llu\"" : " --allow-exit %llu",
+                      (unsigned long long)status);
+    if (command->in_run)
+        snprintf(text + n, 80 - (size_t)n, " to the budget file");
+    return text;
 }
 
 /* Whether the trace can be compared: it is complete, and has a device. */
 static bool comparable(struct check_work *work, const char *path, const struct vs_report *report)
 {
-    char cut[VS_RECORDING_TEXT_MAX], option[32];
+    char cut[VS_RECORDING_TEXT_MAX], settings[80];
     const struct vs_budget_scope *only = &work->command->budget.only;
     bool found = !only->one_device;
     for (size_t i = 0; i < report->device_count; i++)
         found |= report->devices[i].device == only->device;
     if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
         !work->command->budget.partial)
-        problem(work, path, "%s: %s; add --partial%s to check the events it contains", path,
+        problem(work, path, "%s: %s; add %s to check the events it contains", path,
                 report->condition == VS_TRACE_LIVE ? report->condition_text : cut,
-                end_option(option, &work->command->budget, report));
+                partial_settings(settings, work->command, report));
     else if (!found) {
         vs_report_no_device(work->command->who, path, report, only->device);
         keep_problem(work, path, vs_tool_failure());

@@ -89,6 +89,7 @@ static int parse_check(struct vs_run *run, char **argv, int left, int *used)
         return vs_run_fail("option %s needs %s", output ? "--check-output" : "--check",
                            output ? "a value such as junit=memory.xml" : "the name of a budget file");
     run->check.who = "vramscope run";
+    run->check.in_run = true;
     run->checked |= !output;
     int code = output ? vs_check_parse_output(&run->check, value)
                       : vs_check_read_budget(&run->check, value);

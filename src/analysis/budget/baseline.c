@@ -59,14 +59,14 @@ static enum vs_err check_schema(struct json_object *root, const char *path, char
     else
         snprintf(why, VS_BUDGET_WHY_MAX,
                  "%.300s: not a baseline: it has no \"schema\": \"" VS_BASELINE_SCHEMA
-                 "\"; write one with vramscope check --baseline FILE --update-baseline", path);
+                 "\"; write one with vramscope check TRACE --baseline FILE --update-baseline", path);
     return VS_ERR_ARG;
 }
 
 static enum vs_err no_json(const char *path, const char *problem, char *why)
 {
-    snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: not a baseline: %.100s; restore it, or remove it and run with "
-             "--update-baseline", path, problem);
+    snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: not a baseline: %.60s; restore it, or remove it and write one "
+             "with vramscope check TRACE --baseline FILE --update-baseline", path, problem);
     return VS_ERR_ARG;
 }
 
@@ -78,7 +78,7 @@ static enum vs_err load(const char *path, char **out, size_t *length, char *why)
         return no_json(path, "it is larger than 64 MiB", why);
     if (err == VS_ERR_IO || err == VS_ERR_NOT_FOUND)
         snprintf(why, VS_BUDGET_WHY_MAX, "%.300s: cannot read the baseline: %s; write one with "
-                 "--update-baseline", path, strerror(code));
+                 "vramscope check TRACE --baseline FILE --update-baseline", path, strerror(code));
     return err == VS_ERR_IO ? VS_ERR_ARG : err;
 }
 

@@ -52,6 +52,7 @@ struct vs_budget_limit {
     uint64_t amount;  /* bytes, or copies; the lowest allowed for VS_METRIC_FREE */
     const char *from; /* "--max-peak", "vramscope.toml:7" */
     bool matched;     /* something was compared with it */
+    bool process_seen, phase_seen; /* there is such a process; such a phase or test in it */
     bool unmeasured;  /* it was not measured in a run that would match */
     const char *missing; /* of copies: why they are not in the trace of such a run; NULL: they are */
 };

@@ -174,12 +174,15 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     else if (limit->unmeasured)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: the device's free memory was never read during the run; "
                  "limit max-reserved instead", limit->from);
-    else if (scope->phase)
-        snprintf(why, VS_BUDGET_WHY_MAX, "%s: no %s '%.200s' occurred; check the name (`vramscope report "
-                 "TRACE` lists the phases)", limit->from, scope->test ? "test" : "phase", scope->phase);
-    else if (scope->process)
+    else if (scope->process && !limit->process_seen)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: no trace is of a process '%.200s'; check the name", limit->from,
                  scope->process);
+    else if (scope->phase && !limit->phase_seen)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: no %s '%.200s' occurred; check the name (`vramscope report "
+                 "TRACE` lists the phases)", limit->from, scope->test ? "test" : "phase", scope->phase);
+    else if (scope->one_device && scope->phase)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: %s '%.200s' did not use device %" PRIu64, limit->from,
+                 scope->test ? "test" : "phase", scope->phase, scope->device);
     else if (scope->one_device)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: the program did not use device %" PRIu64, limit->from,
                  scope->device);
@@ -208,10 +211,12 @@ static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_bu
     enum vs_err err = VS_OK;
     if (!vs_budget_applies(&limit->scope, out->process))
         return VS_OK;
+    limit->process_seen = true;
     if (of_copies(limit->metric) && copies_missing_in(out))
         limit->missing = copies_missing_in(out);
     for (size_t i = 0; !err && i < out->taken.count; i++) {
         const struct vs_quantity *quantity = &out->taken.items[i].quantity;
+        limit->phase_seen |= phase_matches(&limit->scope, quantity);
         if (!limits(budget, limit, quantity))
             continue;
         limit->unmeasured |= quantity->unknown;
