@@ -120,6 +120,17 @@ static void the_folder_of_a_killed_command_is_removed_by_the_next(void **state)
     assert_string_equal(out, "2\n2\n1\nnotes\n0\n");
 }
 
+/* It waits for the plan, before the program is started. */
+static void an_interrupt_before_the_start_leaves_no_folder(void **state)
+{
+    (void)state;
+    bash("mkfifo plan; ls -A tmp; for s in INT TERM HUP; do\n"
+         "$V run -q $S --policy=compact --plan=plan -o none.vst -- true & p=$!\n"
+         "for i in $(seq 2400); do ls tmp/*/* >/dev/null 2>&1 && break; sleep 0.05; done\n"
+         "kill -$s $p; wait $p; echo $?; ls -A tmp; done; rm plan");
+    assert_string_equal(out, "130\n143\n129\n");
+}
+
 static void a_folder_for_temporary_files_is_asked_for(void **state)
 {
     (void)state;
@@ -319,6 +330,7 @@ int main(void)
         cmocka_unit_test(a_killed_trace_is_checked_alike_after_it_was_written_anew),
         cmocka_unit_test(control_characters_in_names_are_not_printed),
         cmocka_unit_test(the_folder_of_a_killed_command_is_removed_by_the_next),
+        cmocka_unit_test(an_interrupt_before_the_start_leaves_no_folder),
         cmocka_unit_test(a_folder_for_temporary_files_is_asked_for),
         cmocka_unit_test(the_status_is_the_programs_whatever_was_inherited),
         cmocka_unit_test(a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace),

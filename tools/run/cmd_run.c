@@ -103,6 +103,7 @@ static int start(struct vs_run *run, const sigset_t *mask, int *status)
     if (pid < 0)
         return vs_run_fail("cannot start a process: %s", strerror(errno));
     if (pid == 0) {
+        vs_run_signals_child();
         sigprocmask(SIG_SETMASK, mask, NULL);
         vs_own_state_end();
         execvp(run->program[0], run->program);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "tools/run/run_internal.h"
 #include "tools/run/run_manifest.h"
 #include "tools/run/run_output.h"
+#include "tools/run/run_signals.h"
 #include "trace/read/reader.h"
 
 /* A folder whose name only the program can determine (%p in it) is not checked. */
@@ -207,10 +209,23 @@ static void notify_outer_run(const char *manifest)
         close(fd);
 }
 
+/* No signal ends this command between the creation of the files and the handler that removes them. */
+static bool create_manifest(struct vs_run *run)
+{
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    bool created = vs_run_manifest_create(run->manifest);
+    if (created)
+        vs_run_signals_prepare(run->manifest, run->plan);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return created;
+}
+
 int vs_run_prepare_manifest(struct vs_run *run)
 {
     notify_outer_run(run->options.text[VS_OPT_manifest]);
-    if (!vs_run_manifest_create(run->manifest))
+    if (!create_manifest(run))
         return fail_temporary(run->manifest);
     char why[VS_OPTION_TEXT_MAX];
     if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))

@@ -14,6 +14,50 @@
 #include "base/vs_output_file.h"
 #include "tools/run/run_manifest.h"
 
+/* --- before the program --- */
+
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+#define INTERRUPTS (sizeof interrupts / sizeof *interrupts)
+static const char *volatile manifest_path, *volatile plan_path;
+
+static void remove_files(void)
+{
+    vs_run_manifest_remove(manifest_path);
+    if (*plan_path)
+        unlink(plan_path);
+}
+
+static void handle_interrupts(void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, found;
+    for (size_t i = 0; i < INTERRUPTS; i++)
+        sigaddset(&action.sa_mask, interrupts[i]);
+    for (size_t i = 0; i < INTERRUPTS; i++) {
+        if (!sigaction(interrupts[i], NULL, &found) && found.sa_handler != SIG_IGN)
+            sigaction(interrupts[i], &action, NULL);
+    }
+}
+
+static void give_up(int number)
+{
+    remove_files();
+    raise(number); /* by now the default: it ends this process when this handler returns */
+}
+
+void vs_run_signals_prepare(const char *manifest, const char *plan)
+{
+    manifest_path = manifest;
+    plan_path = plan;
+    handle_interrupts(give_up, (int)SA_RESETHAND);
+}
+
+void vs_run_signals_child(void)
+{
+    handle_interrupts(SIG_DFL, 0);
+}
+
+/* --- while it runs --- */
+
 static volatile sig_atomic_t program;
 
 static const struct {
@@ -66,29 +110,19 @@ void vs_run_signals_end(void)
 /* --- the summary --- */
 
 static volatile sig_atomic_t exit_code;
-static const char *volatile manifest_path, *volatile plan_path;
 
 static void leave(int number)
 {
     (void)number;
     vs_replacement_discard();
-    vs_run_manifest_remove(manifest_path);
-    if (*plan_path)
-        unlink(plan_path);
+    remove_files();
     _exit(exit_code);
 }
 
 void vs_run_signals_summary(int code, const char *manifest, const char *plan)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = leave}, found;
     exit_code = code;
     manifest_path = manifest;
     plan_path = plan;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaddset(&action.sa_mask, numbers[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (!sigaction(numbers[i], NULL, &found) && found.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    handle_interrupts(leave, 0);
 }

@@ -7,10 +7,17 @@
 
 #include <sys/types.h>
 
+/* vs_run_signals_prepare: from here on an interrupt removes *manifest*, and *plan* unless it is empty,
+ * before it ends the command. Both must stay valid. */
+void vs_run_signals_prepare(const char *manifest, const char *plan);
+
+/* vs_run_signals_child: in a child, before signals are unblocked: it must not remove these files. */
+void vs_run_signals_child(void);
+
 /* vs_run_signals_to: from here on signals are forwarded to *pid*. Ignored signals stay ignored. */
 void vs_run_signals_to(pid_t pid);
 
-/* vs_run_signals_end: the program has ended: signals are handled as before. SIGPIPE stays ignored,
+/* vs_run_signals_end: the program has ended: signals are handled as before it was started. SIGPIPE stays ignored,
  * because a closed standard error must not change the exit status. */
 void vs_run_signals_end(void);
 
