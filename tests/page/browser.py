@@ -45,12 +45,17 @@ class Faults(list):
                 and self.append(f"request: {r.url}"))
 
 
+def launched(playwright):
+    """A new browser."""
+    return playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"], timeout=WAIT_MS)
+
+
 @contextlib.contextmanager
-def opened(path, width=1280, height=720, scheme="light", fragment="", init_script=None, limit=30):
+def opened(path, width=1280, height=720, scheme="light", fragment="", init_script=None, limit=WAIT_MS / 1000):
     """The page at *path* in a new browser: (page, faults). It loads within *limit* seconds."""
     from playwright.sync_api import sync_playwright
     with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
+        browser = launched(p)
         try:
             context = browser.new_context(viewport={"width": width, "height": height},
                                           color_scheme=scheme, accept_downloads=True)

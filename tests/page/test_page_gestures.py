@@ -123,6 +123,7 @@ def keys_do_the_same(page):
 
 def a_curve_can_be_hidden(page):
     page.mouse.move(5, 5)
+    state(page, lambda s: "from" not in s)
     entry = page.locator(".view-is-timeline .v-legend button").first
     shown = painted(page, "timeline")
     assert entry.get_attribute("aria-pressed") == "true"
@@ -137,7 +138,7 @@ def a_curve_can_be_hidden(page):
 
 
 def blocks_answer_the_pointer(page):
-    show(page, "Blocks")
+    browser.follow(page, "#tab=blocks")  # without a cursor: at the peak
     drawn(page, "blockmap", 8)
     frame = frame_of(page, "blockmap")
     frame.focus()
@@ -178,6 +179,7 @@ def lanes_and_stacks_are_drawn(page):
 
 def segments_play_through_time(page):
     show(page, "Segments")
+    browser.follow(page, "#tab=segments&cursor=0")
     drawn(page, "segmentmap", 4)
     status = page.locator(".view-is-segmentmap .v-status").first
     until(page, status.inner_text, lambda text: " held, " in text)

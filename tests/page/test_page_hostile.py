@@ -102,8 +102,8 @@ def a_long_range_is_one_phase(pages):
     assert re.search(r"\n  0</script>[^\n]*T\n\s+5 ", text), text  # whole, for --phase
     with browser.opened(pages.page("long"), fragment="#tab=table&color=phase") as (page, faults):
         settle(page)
-        rows = page.query_selector_all(".grid-row")
-        assert len([row for row in rows if "</script>" in row.inner_text()]) == 1, [row.inner_text()[:90] for row in rows]
+        rows = page.locator(".grid-row").all_inner_texts()
+        assert len([row for row in rows if "</script>" in row]) == 1, [row[:90] for row in rows]
         keeps_its_layout(page, ("long",))
         assert not faults, faults
     for width, height, scheme in SIZES:

@@ -90,14 +90,18 @@ def segments_have_streams_and_pools(pages):
 
 
 def picture_of(page, color):
-    """The pixels of the blocks in these colours, as one number."""
-    page.wait_for_selector(f".view-is-blockmap .v-frame[data-colors={color}]", state="attached")
-    settle(page)
-    return page.evaluate("""() => {
+    """The pixels of the blocks in these colours, as one number: once a few frames leave the picture as it is. A
+    new legend may change its size."""
+    return page.evaluate("""async (color) => {
+        for (let same = 0; same < 4;) {
+            await new Promise(requestAnimationFrame);
+            const drawn = document.querySelector('.view-is-blockmap .v-frame')?.dataset.colors === color;
+            same = drawn ? same + 1 : 0;
+        }
         const canvas = document.querySelector('.view-is-blockmap .v-base');
         const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         return new Uint32Array(data.buffer).reduce((sum, pixel) => (Math.imul(sum, 31) + pixel) >>> 0, 7);
-    }""")
+    }""", color)
 
 
 def blocks_take_other_colors(pages):
@@ -123,11 +127,11 @@ def a_cut_legend_says_how_much_is_below(pages):
             settle(page)
             view = ".view-is-stackchart" if tab == "timeline" else ".view-is-blockmap"
             page.wait_for_selector(f"{view} .v-more")
-            said = page.inner_text(f"{view} .v-more")
-            below = page.evaluate("""(view) => {
+            said, below = page.evaluate("""(view) => {
                 const legend = document.querySelector(`${view} .v-legend`);
                 const bottom = legend.offsetTop + legend.clientHeight;
-                return [...legend.querySelectorAll('.v-key')].filter((e) => e.offsetTop >= bottom - 12).length;
+                return [legend.querySelector('.v-more').textContent,
+                    [...legend.querySelectorAll('.v-key')].filter((e) => e.offsetTop >= bottom - 12).length];
             }""", view)
             count = int(re.match(r"\(([\d,]+) more below", said).group(1).replace(",", ""))
             assert count >= below > 0, (tab, said, below)

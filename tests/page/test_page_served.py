@@ -48,10 +48,18 @@ def refuses(address):
     return 0
 
 
+def as_long_elsewhere(part, duration):
+    """A range beside *part* that is no longer: of much longer ones the page shows the curves alone."""
+    length = part["to"] - part["from"]
+    if part["from"] > duration - part["to"]:
+        return [max(0, part["from"] - 2 * length), part["from"] - 1]
+    return [part["to"] + 1, min(duration, part["to"] + 2 * length)]
+
+
 def parts_are_asked_for(address):
     from playwright.sync_api import sync_playwright
     with sync_playwright() as p:
-        chromium = p.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
+        chromium = browser.launched(p)
         page = chromium.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(browser.WAIT_MS)
         faults = browser.Faults()
@@ -64,7 +72,7 @@ def parts_are_asked_for(address):
         duration, part = page.evaluate("() => { const h = JSON.parse(document.getElementById('head').textContent); "
                                        "return [h.duration, h.window]; }")
         assert part and part["to"] - part["from"] < duration, part
-        away = [0, part["from"] // 2] if part["from"] > duration / 2 else [part["to"] + (duration - part["to"]) // 2, duration]
+        away = as_long_elsewhere(part, duration)
         page.evaluate("([from, to]) => { location.hash = `#tab=blocks&from=${from}&to=${to}`; }", away)
         # Before this the page may have asked for the whole trace, which it shows first: the part that counts is
         # the one that shows what was asked for.

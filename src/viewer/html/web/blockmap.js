@@ -146,7 +146,7 @@ class BlockmapView {
         if (this.recoloring || key !== this.colorKey())
             this.recolor(); // from the pictures that there are now
         else
-            this.surface.frame.dataset.colors = this.state.get('color');
+            this.tellColors();
         if (!this.sameView(raster, this.viewNow()))
             this.refresh();
     }
@@ -164,6 +164,7 @@ class BlockmapView {
         if (this.job && (this.job.rows < LONG_ROWS || view.rows > this.job.rows / 4))
             return;
         this.job = view;
+        delete this.surface.frame.dataset.colors;
         this.painter.start(this.paintJob(view), (painted) => this.onPainted(painted));
     }
 
@@ -180,17 +181,24 @@ class BlockmapView {
         return images;
     }
 
+    /** For tests: the picture is that of what is visible, in these colours. */
+    tellColors() {
+        this.surface.frame.dataset.colors = this.state.get('color');
+    }
+
     /** Gives the pictures the present colours. */
     recolor() {
         const {surface} = this;
         this.recoloring = true;
+        delete surface.frame.dataset.colors;
         this.colorist.start(this.recolorJob(), (images) => {
             this.recoloring = false;
             for (const {name, raster, image} of images) {
                 if (this.pictures[name] === raster)
                     this.put(this.canvases[name], image);
             }
-            surface.frame.dataset.colors = this.state.get('color'); // for tests: what is drawn
+            if (this.pictures.now && !this.job)
+                this.tellColors();
             surface.redraw();
             surface.redrawOver();
         });

@@ -281,6 +281,11 @@ class LanesView {
         this.refreshLanes();
     }
 
+    /** Resolves when the lanes of what is visible can be drawn. */
+    ready() {
+        return this.painter.idle();
+    }
+
     svg() {
         return this.surface.toSvg('Steps, phases, kernels and copies over time');
     }

@@ -19,6 +19,7 @@ import {formatBytes, formatNumber} from './format.js';
 const SEGMENTS_HEIGHT = 420;
 const SEGMENTS_LEFT = 12;
 const PLAY_SECONDS = 15;
+const PLAY_FRAME_MS = 100; // most time that passes in a frame: a page that was stopped goes on where it was
 const REQUEST_LINES = 2;
 const MERGED_PIXELS = 1;
 const AT_FAILURE_NS = 1000; // the cursor is at the failure
@@ -342,7 +343,8 @@ class SegmentmapView {
         let last = performance.now();
         const frame = (now) => {
             const {from, to} = visibleTime(trace, state);
-            const t = Math.max(from, trace.cursorAt(state)) + (to - from) * (now - last) / 1000 / PLAY_SECONDS;
+            const passed = Math.min(now - last, PLAY_FRAME_MS) / 1000;
+            const t = Math.max(from, trace.cursorAt(state)) + (to - from) * passed / PLAY_SECONDS;
             last = now;
             state.set(t >= to ? {cursor: to, playing: false} : {cursor: t});
             if (t < to)

@@ -52,9 +52,10 @@ function askForPaint() {
 }
 
 /** Runs jobs in animation frames: start() replaces the job before, next() waits for its end. A job is a
- * generator that yields often; what it returns goes to *call*.
+ * generator that yields often; what it returns goes to *call*. idle() resolves when no job is left.
  * @returns {{start: function(Generator, function(any): void): void,
- *   next: function(function(): Generator, function(any): void): void, stop: function(): void}} */
+ *   next: function(function(): Generator, function(any): void): void, stop: function(): void,
+ *   idle: function(): Promise<void>}} */
 export function createPainter() {
     let job = null;
     let done = null;
@@ -91,6 +92,10 @@ export function createPainter() {
         },
         stop() {
             job = done = waiting = null;
+        },
+        async idle() {
+            while (job || waiting)
+                await new Promise(requestAnimationFrame);
         },
     };
     function startWaiting() {

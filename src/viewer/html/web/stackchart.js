@@ -384,6 +384,14 @@ class StackView {
         this.refreshStack();
     }
 
+    /** Resolves when what is visible has been added up. */
+    async ready() {
+        const {blocks} = this.trace.loaded;
+        if (blocks)
+            await blocks.live.deaths();
+        await this.painter.idle();
+    }
+
     svg() {
         return this.surface.toSvg(`Live bytes by ${GROUPINGS[this.state.get('color')]} over time`);
     }

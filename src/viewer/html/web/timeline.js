@@ -329,6 +329,11 @@ class TimelineView {
         this.refine();
     }
 
+    /** Resolves when the curves of what is visible are exact. */
+    ready() {
+        return this.painter.idle();
+    }
+
     svg() {
         return this.surface.toSvg('Memory over time');
     }

@@ -58,11 +58,14 @@ export async function pngOf(text) {
     }
 }
 
-/** Saves a view. @param {{svg: function(): string, rows: function(): Array[]}} view
+/** Saves a view when it is complete.
+ * @param {{svg: function(): string, rows: function(): Array[], ready?: function(): Promise<void>}} view
  * @param {string} name of the file without ending @param {string} format svg, png, csv
  * @returns {Promise<void>} rejected with a message for the reader */
 export async function exportView(view, name, format) {
     const file = `${printable(name).replace(/[^\w.-]+/g, '-').slice(0, 80)}.${format}`;
+    if (view.ready)
+        await view.ready();
     if (format === 'csv')
         save(new Blob(['\ufeff', csvText(view.rows())], {type: 'text/csv'}), file);
     else if (format === 'svg')
