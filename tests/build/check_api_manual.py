@@ -77,7 +77,7 @@ def examples(page):
 
 def run(arguments, **more):
     return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=120, **more)
+                          timeout=600, **more)
 
 
 def compile_examples(root, compiler, library, folder):

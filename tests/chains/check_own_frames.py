@@ -27,7 +27,7 @@ def run(all_runs, simulator, library, way, command, allocator):
         env.update(LD_PRELOAD=library, NVTX_INJECTION64_PATH=library)
     elif way == "inject":
         env.update(CUDA_INJECTION64_PATH=library, VRAMSCOPE_ALLOCATOR="observe")
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=600)
     return done, glob.glob(folder + "/*.vst")
 
 

@@ -23,7 +23,7 @@ class Gate:
 
     def run(self, arguments, environment=None, cwd=None):
         return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=120, env=environment or self.environment, cwd=cwd or self.folder.name)
+                              timeout=600, env=environment or self.environment, cwd=cwd or self.folder.name)
 
     def record(self, bug, again=""):
         """The trace of the program with that bug ("": none)."""

@@ -31,7 +31,7 @@ TABLE, STATE, DEFINITIONS = checkpoint.TABLE, checkpoint.STATE, checkpoint.DEFIN
 def add_checkpoints(tool, path, every):
     """Adds checkpoints to the trace at *path*, one at every *every*th event."""
     subprocess.run([tool, str(every)], input=path + "\n", stdout=subprocess.DEVNULL, text=True,
-                   check=True, timeout=120)
+                   check=True, timeout=600)
 
 
 def decoded(path):
@@ -199,7 +199,7 @@ def check_command(comparison, path):
     """python3 -m vramscope.vst --checkpoints: prints the table, then each checkpoint with its
     state."""
     done = subprocess.run([sys.executable, "-m", "vramscope.vst", "--checkpoints", path],
-                          capture_output=True, timeout=120, check=False,
+                          capture_output=True, timeout=600, check=False,
                           env=dict(os.environ, PYTHONPATH=sys.path[0]))
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     with vst.open(path) as trace:
@@ -226,7 +226,7 @@ def check_random(comparison, folder, generator, rng):
             (2500, 1, 300), (700, 0, 90), (700, 3, 200), (100, 3, 20))):
         path = os.path.join(folder, f"random.{i}.vst")
         subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path],
-                       check=True, timeout=120)
+                       check=True, timeout=600)
         add_checkpoints(comparison.tool, path, every)
         comparison.check([path], "random")
         comparison.judge(path, os.path.basename(path), False)

@@ -11,6 +11,7 @@ the same condition for every trace.
       --symbolize makes it add names to the trace, kill=S kills all after S seconds, full=K limits
       files to K KiB, and ends=TEXT is how its trace must end"""
 
+import fcntl
 import glob
 import os
 import random
@@ -118,14 +119,14 @@ def check_statuses(folder, golden, comparison):
     command = [sys.executable, "-m", "vramscope.vst"]
     environment = dict(os.environ, PYTHONPATH=sys.path[0])
     for path, wanted in ((whole, 0), (cut, 2), (os.devnull, 2), (folder + "/none", 2)):
-        done = subprocess.run(command + [path], capture_output=True, env=environment, timeout=120)
+        done = subprocess.run(command + [path], capture_output=True, env=environment, timeout=600)
         if done.returncode != wanted or bool(done.stderr) != (wanted != 0):
             comparison.wrong.append(f"{path}: status {done.returncode}, {done.stderr}")
     reader, writer = os.pipe()
     os.close(reader)
     for option in ([], ["--index"], ["--canonical"], ["--checkpoints"]):
         done = subprocess.run(command + [whole] + option, stdout=writer, stderr=subprocess.PIPE,
-                              env=environment, timeout=120)
+                              env=environment, timeout=600)
         if done.stderr:
             comparison.wrong.append(f"nobody reads {option}: {done.stderr}")
     os.close(writer)
@@ -236,7 +237,7 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
             (300, 0, "count"), (60, 3, "count"))):
         path = os.path.join(folder, f"random.{i}.vst")
         subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path] +
-                       how, check=True, timeout=120)
+                       how, check=True, timeout=600)
         comparison.check([path])
         if events > 400:
             continue
@@ -265,6 +266,19 @@ def fill(kib):
     resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, kib << 10))
 
 
+def wait_until_free(path):
+    """Until no process records the trace: one that was killed still has its lock while it ends."""
+    deadline = time.time() + 60
+    with open(path, "r+b") as trace:
+        while True:
+            try:
+                fcntl.lockf(trace, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 1 << 62)
+                return
+            except OSError:
+                assert time.time() < deadline, f"{path} is still being recorded"
+                time.sleep(0.02)
+
+
 def run_program(folder, tool, options, program, arguments, kill_after=None, full=None):
     output = os.path.join(folder, "%n.%p.vst")
     process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
@@ -284,11 +298,13 @@ def run_program(folder, tool, options, program, arguments, kill_after=None, full
         except ProcessLookupError:
             pass
     try:
-        process.wait(timeout=120)
+        process.wait(timeout=600)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.wait()
         raise
+    for trace in glob.glob(folder + "/*.vst"):
+        wait_until_free(trace)
 
 
 def with_checkpoints(comparison, checkpoints, path, entry):
@@ -320,7 +336,7 @@ def check_programs(folder, tool, checkpoint_tool, command, *programs):
                     float(given["kill"]) if "kill" in given else None, int(given.get("full", 0)))
         traces = sorted(glob.glob(inside + "/*.vst"))
         if "--symbolize" in rest and traces:
-            subprocess.run([command, "symbolize", traces[0]], check=True, timeout=120,
+            subprocess.run([command, "symbolize", traces[0]], check=True, timeout=600,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             with vst.open(traces[0]) as trace:
                 if not trace.symbols():

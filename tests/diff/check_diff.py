@@ -101,12 +101,12 @@ class Check:
                                 cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def finish(self, name, process):
-        errors = process.communicate(timeout=200)[1].decode(errors="replace")
+        errors = process.communicate(timeout=600)[1].decode(errors="replace")
         if bool(process.returncode) != (name in ("out", "failed")):
             self.problems.append(f"{name}: exit {process.returncode}: {errors}")
 
     def run(self, *arguments):
-        done = subprocess.run([self.command, *arguments], cwd=self.folder, capture_output=True, timeout=100,
+        done = subprocess.run([self.command, *arguments], cwd=self.folder, capture_output=True, timeout=600,
                               check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

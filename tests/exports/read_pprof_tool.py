@@ -30,7 +30,7 @@ def run(recorded, problems, name, *words):
     """Its output for the profile of *name*. Symbols and sources are looked for nowhere else."""
     path = os.path.join(recorded.folder, name + ".pb.gz")
     nowhere = os.path.join(recorded.folder, "nowhere")
-    done = subprocess.run([*tool(), "-symbolize=none", *words, path], capture_output=True, timeout=120, check=False,
+    done = subprocess.run([*tool(), "-symbolize=none", *words, path], capture_output=True, timeout=600, check=False,
                           env=dict(os.environ, PPROF_TMPDIR=recorded.folder, HOME=recorded.folder,
                                    PPROF_BINARY_PATH=nowhere))
     problems.true(f"{name}: pprof {' '.join(words)}: {done.stderr.decode()}", done.returncode == 0)

@@ -27,14 +27,14 @@ class Recorded:
                 ("tensors", f"--simulate {DEVICE} --allocator=observe", tensors)):
             path = os.path.join(folder, name + ".vst")
             subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", *program],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
             if not os.path.exists(path):
                 sys.exit(f"{name}: no trace was recorded")
             self.traces[name] = path
 
     def run(self, *arguments):
         return subprocess.run([self.command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=120, check=False)
+                              timeout=600, check=False)
 
     def report(self, name, *options):
         out = self.run("report", "--json", "--top", "100000", *options, self.traces[name])

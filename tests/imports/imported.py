@@ -17,11 +17,11 @@ class Imported:
     def __init__(self, command, source, path, *options):
         self.command, self.path = command, path
         done = subprocess.run([command, "import", source, "-o", path, *options], capture_output=True,
-                              text=True, timeout=300, check=False)
+                              text=True, timeout=600, check=False)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
     def verb(self, *words):
-        return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=300,
+        return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=600,
                               check=True).stdout
 
     def report(self):

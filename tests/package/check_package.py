@@ -25,7 +25,7 @@ class Package:
 
     def run(self, *words, status=0, python=sys.executable):
         done = subprocess.run([python, *map(str, words)], capture_output=True, text=True, env=self.env,
-                              cwd=self.scratch, timeout=250)
+                              cwd=self.scratch, timeout=600)
         assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout, done.stderr
 

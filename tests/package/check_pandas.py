@@ -108,9 +108,9 @@ def main():
         for name, words in (("small", ()), ("large", (str(ROWS),))):
             subprocess.run([sys.executable, "-m", "vramscope", "run", "-q", "--simulate", "t4-16g", "-o",
                             f"{name}.vst", "--", sys.executable, "-c", PROGRAM, *words], env=env, cwd=scratch,
-                           check=True, timeout=200)
+                           check=True, timeout=600)
         for python, case in ((sys.executable, "without_pandas"), (pandas_environment.PANDAS.python, "rows")):
-            subprocess.run([python, __file__, case], env=env, cwd=scratch, check=True, timeout=200)
+            subprocess.run([python, __file__, case], env=env, cwd=scratch, check=True, timeout=600)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def skip(text):
 
 def run(words, env=None, status=0, cwd=None):
     done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=env,
-                          cwd=cwd, timeout=280)
+                          cwd=cwd, timeout=600)
     assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
     return done.stdout + done.stderr
 

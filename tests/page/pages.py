@@ -44,13 +44,13 @@ class Pages:
     def record(self, name, device, program, *options):
         path = str(self.folder / f"{name}.vst")
         subprocess.run([self.command, "run", "-q", "--simulate", device, *options, "-o", path, "--", *program],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, check=False)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
         if not os.path.exists(path):
             raise AssertionError(f"{name}: no trace was recorded")
         self.traces[name] = path
 
     def run(self, *arguments):
-        done = subprocess.run([self.command, *arguments], capture_output=True, timeout=300, check=False)
+        done = subprocess.run([self.command, *arguments], capture_output=True, timeout=600, check=False)
         if done.returncode > 1:
             raise AssertionError(f"{arguments}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
         return done.stdout

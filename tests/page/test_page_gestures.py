@@ -199,8 +199,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         trace, path = pathlib.Path(folder) / "lm.vst", pathlib.Path(folder) / "page.html"
         subprocess.run([vramscope, "run", "--simulate", "h100-80g", "-o", trace, "--", program, "--steps", "6"],
-                       check=True, capture_output=True, timeout=120)
-        subprocess.run([vramscope, "view", trace, "-o", path], check=True, capture_output=True, timeout=60)
+                       check=True, capture_output=True, timeout=600)
+        subprocess.run([vramscope, "view", trace, "-o", path], check=True, capture_output=True, timeout=600)
         for width, height, scheme in ((1280, 900, "light"), (1280, 720, "dark")):
             with browser.opened(path, width, height, scheme) as (page, faults):
                 page.wait_for_selector("html[data-blocks=ready]")

@@ -65,7 +65,7 @@ def readme(source, build, scratch, env, project):
         if command.startswith("pip "):
             continue
         done = subprocess.run(command, shell=True, env=env, cwd=project, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=500)
+                              stderr=subprocess.STDOUT, text=True, timeout=600)
         expected = FAILING.get(command, 1 if "pytest" in command and failed and shown else 0)
         if "update-baseline" in command:
             expected = 0
@@ -86,7 +86,7 @@ def without_memory(project, env):
     simulated = ["vramscope", "run", "-q", "--simulate", "h100-80g", "-o", "none.vst", "--limit", "40MiB", "--", "./train"]
     for words, error in ((["./train"], "-1: there is no CUDA driver"), (simulated, "2: out of memory")):
         done = subprocess.run(words, env=bare, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=100)
+                              timeout=600)
         if words == ["./train"] and done.returncode == 0:
             continue  # this machine has a GPU
         assert done.returncode == 1 and f"train: CUDA error {error}\n" in done.stderr, (words, done)
@@ -143,7 +143,7 @@ def shell_of_the_jobs(project, files, env, python):
                 made.unlink()
             lines = [line for line in lines if not re.search(r"pip install|-m venv|activate|apt-get", line)]
             script = "\n".join(without_a_gpu(line) for line in lines)
-            done = subprocess.run(["bash", "-e", "-c", script], env=env, cwd=project, text=True, timeout=500,
+            done = subprocess.run(["bash", "-e", "-c", script], env=env, cwd=project, text=True, timeout=600,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             assert done.returncode == 0, (name, script, done.stdout)
             assert (project / "train.vst").exists() and "passed" in done.stdout, (name, done.stdout)
@@ -164,17 +164,17 @@ def torch(source, build, scratch, env, project):
     each = found[0]
     env = dict(env, PYTHONPATH=f"{source / 'python'}:{sites[0].resolve()}")
     words = [each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", "test_ci_model.py"]
-    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
+    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=600)
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
     for options in (["--vramscope-update-baseline"], ["-n", "2"]):  # the figures are the same in a worker
         done = subprocess.run([*words, "--vramscope-baseline", "model.json", *options], env=env, cwd=project,
-                              stdout=subprocess.PIPE, text=True, timeout=500)
+                              stdout=subprocess.PIPE, text=True, timeout=600)
         assert done.returncode == 0, done.stdout
     path = project / "test_ci_model.py"
     text = path.read_text(encoding="utf-8").replace("80 MiB", "30 MiB")
     text = text.replace("        loss.backward()\n", "        loss.backward()\n        kept.append(loss)\n")
     path.write_text(text.replace("def train(", "kept = []\n\n\ndef train("), encoding="utf-8")
-    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
+    done = subprocess.run(words, env=env, cwd=project, stdout=subprocess.PIPE, text=True, timeout=600)
     assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
     assert re.search(r"exceeds the limit of 30\.0 MiB(?s:.*)test_ci_model\.py:\d+ train", done.stdout), done.stdout
     assert re.search(r"growth of GPU memory per step 512 B exceeds the limit of 0 B", done.stdout), done.stdout
@@ -193,7 +193,7 @@ def leak_beside_tensors(project, env, environments):
     for each in environments:
         for files in (["test_tensor.py", "test_ci_trainer.py"], ["test_ci_trainer.py", "test_tensor.py"]):
             done = subprocess.run([each.python, "-m", "pytest", "-p", "vramscope.pytest_plugin", *files], env=env,
-                                  cwd=project, stdout=subprocess.PIPE, text=True, timeout=500)
+                                  cwd=project, stdout=subprocess.PIPE, text=True, timeout=600)
             assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout, (each.release, files, done.stdout)
             for line in (r"leak of GPU memory 16\.0 MiB exceeds", r"growth of GPU memory per step 16\.0 MiB exceeds",
                          r"(?m)^ +36\.0 MiB +16\.0 MiB .*test_step", r"(?m)^ +116\.0 MiB +96\.0 MiB .*not_grow"):

@@ -46,7 +46,7 @@ def run(pytester):
     def start(text, *arguments):
         pytester.path.joinpath("test_case.py").write_text(HEAD + text, encoding="utf-8")
         words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", SIMULATE, *arguments]
-        return pytester.run(*map(str, words), timeout=500)
+        return pytester.run(*map(str, words), timeout=600)
     return start
 
 

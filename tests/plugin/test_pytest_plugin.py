@@ -20,7 +20,7 @@ def run(pytester, monkeypatch):
 
     def start(*arguments):
         words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", *arguments]
-        return pytester.run(*map(str, words), timeout=400)
+        return pytester.run(*map(str, words), timeout=600)
     return start
 
 
@@ -379,7 +379,7 @@ def test_large():
     for limit, status in (("4MiB", 1), ("5MiB", 0)):
         pytester.path.joinpath("b.toml").write_text(
             f'[[limit]]\ntest = "test_case.py::test_large"\nmax-peak = "{limit}"\n', encoding="utf-8")
-        result = pytester.run("vramscope", "check", str(trace), "--budget", "b.toml", timeout=400)
+        result = pytester.run("vramscope", "check", str(trace), "--budget", "b.toml", timeout=600)
         assert result.ret == status, result.stdout.str()
     report = json.loads(pytester.run("vramscope", "report", "--json", str(trace)).stdout.str())
     assert {"test:test_case.py::test_small", "test:test_case.py::test_large"} <= {
@@ -598,7 +598,7 @@ def test_folder(tmp_path):
     if not script.exists():
         pytest.skip("no script pytest beside this Python")
     result = pytester.run(script, "-p", "vramscope.pytest_plugin", SIMULATE, "--vramscope-output=out",
-                          "--vramscope-baseline=b.json", "--vramscope-update-baseline", timeout=400)
+                          "--vramscope-baseline=b.json", "--vramscope-update-baseline", timeout=600)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["more: vramscope report out/pytest.*.vst --phase test:test_case.py::test_folder --at @*",
                                  "baseline b.json: 0 of 0 tests changed; failed tests (1) keep their figures"])
@@ -609,7 +609,7 @@ def test_under_run(pytester, run):
     """Somebody else started `vramscope run`: the plugin measures, and starts nothing."""
     write_tests(pytester, PEAK)
     result = pytester.run("vramscope", "run", "-q", "--simulate", "t4-16g", "-o", "own.vst", "--",
-                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=400)
+                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=600)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["more: vramscope report own.vst --phase *"])
 

@@ -15,7 +15,7 @@ def failure(command, victim, device, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "trace.vst")
         run = subprocess.run([command, "run", "--simulate", device, "-o", trace, "--", victim, *arguments],
-                             capture_output=True, text=True, timeout=120, check=False)
+                             capture_output=True, text=True, timeout=600, check=False)
         assert run.returncode == 1 and "error 2" in run.stdout, run
         assert run.stderr.startswith("out of memory  a CUDA context by cuCtxCreate on device 0"), run.stderr
         report = json.loads(subprocess.run([command, "report", "--json", trace], capture_output=True,

@@ -40,7 +40,7 @@ def main():
             f.write(PROGRAM)
         run = subprocess.run([command, "run", "-q", "--simulate", "t4-16g,capacity=1GiB", "-o", "%n.%p.vst",
                               "--", sys.executable, program, method],
-                             cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+                             cwd=folder, capture_output=True, text=True, timeout=600, check=False)
         assert (run.returncode, run.stdout, run.stderr) == (0, "26\n", ""), run
         total = 0
         traces = glob.glob(os.path.join(folder, "*.vst"))

@@ -19,14 +19,14 @@ def record(command, victim, folder, *arguments):
     # the end of its output is the end of the last process: children may outlive the run
     done = subprocess.run([command, "run", "--simulate=t4-16g,capacity=2GiB", "--allocator=observe",
                            "-o", os.path.join(folder, "%n.%p.vst"), "--", victim, *arguments],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=600)
     if done.returncode:
         sys.exit(f"{arguments}: status {done.returncode}: {done.stderr}")
     return done.stderr
 
 
 def family(command, folder):
-    done = subprocess.run([command, "report", "--json", folder], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([command, "report", "--json", folder], capture_output=True, text=True, timeout=600)
     if done.returncode:
         sys.exit(f"report: {done.stderr}")
     return json.loads(done.stdout)
@@ -48,7 +48,7 @@ def unusable_ones(command, folder, found):
     wrong = []
     for options, status in (([], 2), (["--partial"], 0)):
         done = subprocess.run([command, "report", "--json", *options, folder], capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=600)
         if done.returncode != status or "empty.vst is empty" not in done.stderr or \
                 "folder.vst" in done.stderr or ("--partial" in done.stderr) != (not options):
             wrong.append(f"an empty trace, {options}: {done.returncode} {done.stderr}")

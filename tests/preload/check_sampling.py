@@ -33,12 +33,12 @@ class Runs:
         if os.path.exists(trace):
             os.unlink(trace)
         done = subprocess.run([self.command, "run", "--simulate", DEVICE, "-o", trace, *options,
-                               self.victim, *mode], capture_output=True, text=True, timeout=200)
+                               self.victim, *mode], capture_output=True, text=True, timeout=600)
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         return trace, done.stderr
 
     def verb(self, *words):
-        return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=200)
+        return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=600)
 
     def report(self, trace):
         done = self.verb("report", "--json", trace)

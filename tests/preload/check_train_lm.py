@@ -23,7 +23,7 @@ SMALL = "t4-16g,capacity=600MiB,context=200MiB"
 
 
 def run(command, status=0, **more):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240, **more)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **more)
     if done.returncode != status:
         raise AssertionError("%s: status %d, expected %d\n%s" % (
             " ".join(command), done.returncode, status, done.stderr.decode(errors="replace")))
@@ -193,7 +193,7 @@ def the_summary_starts_with_the_verdict():
     """After a failure that ended the program; the same failure is not listed again below."""
     done = subprocess.run([tool("vramscope"), "run", "--simulate", "t4-16g,capacity=500MiB", "-o",
                            os.path.join(WORK, "first.vst"), "--", tool("train_lm_c"), "--leak",
-                           "8MiB", "--steps", "40"], capture_output=True, timeout=240)
+                           "8MiB", "--steps", "40"], capture_output=True, timeout=600)
     text = done.stderr.decode()
     assert done.returncode == 1, text
     start = text.index("out of memory  8.0 MiB by cudaMalloc on device 0, step ")

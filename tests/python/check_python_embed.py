@@ -40,7 +40,7 @@ def run(options, folder, path, home, extra):
     environment = dict(os.environ, PYTHONHOME=home, LD_LIBRARY_PATH=os.path.dirname(options.runtime))
     environment.update(extra)
     return subprocess.run([options.program, options.runtime, path, options.mode], env=environment,
-                          cwd=folder, timeout=120, capture_output=True, text=True, errors="replace")
+                          cwd=folder, timeout=600, capture_output=True, text=True, errors="replace")
 
 
 def functions_of(trace):

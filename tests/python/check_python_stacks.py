@@ -203,7 +203,7 @@ def main():
         before, environment = command(options, folder)
         done = subprocess.run(
             before + [python, os.path.join(HERE, options.victim), options.runtime,
-                      os.path.join(folder, "reported"), options.extension], timeout=240, env=environment)
+                      os.path.join(folder, "reported"), options.extension], timeout=600, env=environment)
         if done.returncode:
             say("the program ended with %d" % done.returncode)
             sys.exit(1)

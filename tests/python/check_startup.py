@@ -41,7 +41,7 @@ class Place:
         env = {k: v for k, v in env.items() if v is not None}
         env["PYTHONPATH"] = os.pathsep.join([STARTUP, os.path.join(self.folder, "modules")])
         done = subprocess.run([sys.executable, os.path.join(self.folder, "program.py")], env=env,
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         return done.returncode, done.stdout.strip(), done.stderr.strip()
 
 

@@ -40,7 +40,7 @@ def a_loader(context, case, used):
     for task in range(6):
         tasks.put(task)
     for _ in range(6):
-        results.get(timeout=100)
+        results.get(timeout=600)
         used and plain("loader")
     for _ in workers:
         tasks.put(None)

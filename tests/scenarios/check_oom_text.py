@@ -48,7 +48,7 @@ def main():
             check_scenarios.diagnose(scenario, args, work)
             trace = os.path.join(work, scenario.name.replace("/", "-") + ".vst")
             said = subprocess.run([os.path.join(args.bin, "vramscope"), "oom", trace], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=60)
+                                  stderr=subprocess.STDOUT, timeout=600)
             text = plain(said.stdout.decode(), work)
             path = os.path.join(folder, kind + ".txt")
             if "--write" in sys.argv:

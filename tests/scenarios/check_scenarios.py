@@ -25,7 +25,7 @@ BLAMELESS = (None, "recovered")
 
 
 def run(command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
 
 
 def diagnose(scenario, args, folder):

@@ -94,7 +94,7 @@ def check_command(command, line, variables, schemas, documents):
     for variable, value in variables:
         arguments = [word.replace(variable, value) for word in arguments]
     file = arguments[-1] if arguments[-2:-1] == ["->"] else None
-    done = subprocess.run([command, *arguments[:-2 if file else None]], capture_output=True, timeout=120, check=False)
+    done = subprocess.run([command, *arguments[:-2 if file else None]], capture_output=True, timeout=600, check=False)
     try:
         document = json.loads(written(file) if file else done.stdout, object_pairs_hook=no_duplicates)
     except (OSError, ValueError) as why:

@@ -43,7 +43,7 @@ def record(command, train_lm, programs, folder):
     for name, options, program in runs:
         path = os.path.join(folder, name + ".vst")
         subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", *program],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
         if not os.path.exists(path):
             sys.exit(f"{name}: no trace was recorded")
     with open(os.path.join(folder, "plain.vst"), "rb") as whole:

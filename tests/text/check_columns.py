@@ -45,7 +45,7 @@ def check_command(command, line, variables):
     arguments = shlex.split(line)
     for variable, value in variables:
         arguments = [word.replace(variable, value) for word in arguments]
-    done = subprocess.run([command, *arguments], capture_output=True, timeout=120, check=False)
+    done = subprocess.run([command, *arguments], capture_output=True, timeout=600, check=False)
     text = done.stdout.decode(errors="replace")
     if arguments[0] == "run":
         text = run_lines(done.stderr.decode(errors="replace"))

@@ -30,14 +30,14 @@ def arguments():
 
 def record(args, trace):
     subprocess.run([os.path.join(args.bin, "vramscope"), "run", "-q", "--simulate", "h100-80g", "-o", trace, "--",
-                    os.path.join(args.bin, "train_lm"), "--steps", args.steps], check=True, timeout=300,
+                    os.path.join(args.bin, "train_lm"), "--steps", args.steps], check=True, timeout=600,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def check(args, base, trace, *options):
     return subprocess.run([os.path.join(args.bin, "vramscope"), "check", "--baseline", base, "--no-leaks",
                            "--max-growth-per-step", "0", *options, trace], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=300)
+                          stderr=subprocess.PIPE, text=True, timeout=600)
 
 
 def main():

@@ -30,19 +30,19 @@ class Runs:
 
     def run(self, name, *mode, options=("--allocator=observe",), device="h100-80g"):
         done = subprocess.run([self.command, "run", "--simulate", device, "-o", self.path(name),
-                               *options, self.victim, *mode], capture_output=True, text=True, timeout=200)
+                               *options, self.victim, *mode], capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         return int(done.stdout), done.stderr
 
     def report(self, name, *options):
         done = subprocess.run([self.command, "report", "--json", *options, self.path(name)],
-                              capture_output=True, text=True, timeout=200)
+                              capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def text(self, name, *options):
         done = subprocess.run([self.command, "report", *options, self.path(name)],
-                              capture_output=True, text=True, timeout=200)
+                              capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -58,7 +58,7 @@ def absent(runs):
     """Without the library the program runs as if it had no annotations."""
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     env["LD_LIBRARY_PATH"] = runs.simulator
-    done = subprocess.run([runs.victim, "stop"], capture_output=True, text=True, env=env, timeout=200)
+    done = subprocess.run([runs.victim, "stop"], capture_output=True, text=True, env=env, timeout=600)
     assert (done.returncode, done.stdout) == (0, "-1\n"), (done.returncode, done.stdout, done.stderr)
 
 

@@ -24,7 +24,7 @@ EXPECTED = {  # begin, end, peak, tensors' peak, in MiB; allocations, frees
 def windows(command, victim, case, trace, *options):
     env = {k: v for k, v in os.environ.items() if not k.startswith("VRAMSCOPE_") and k != "LD_PRELOAD"}
     done = subprocess.run([command, "run", "-q", "--simulate", "h100-80g", "-o", trace, *options, "--", victim, case],
-                          env=env, stdout=subprocess.PIPE, text=True, timeout=200)
+                          env=env, stdout=subprocess.PIPE, text=True, timeout=600)
     assert done.returncode == 0, (options, done.returncode, done.stdout)
     found = {}
     for line in done.stdout.splitlines():

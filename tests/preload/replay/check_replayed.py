@@ -44,10 +44,10 @@ class Check:
             run = subprocess.run([self.command, "run", "-q", "--simulate", device, "-o", trace,
                                   *SETTINGS[setting][0], *options, "--", self.victim, *mode.split()],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                                 timeout=120)
+                                 timeout=600)
             assert run.returncode in (0, 3), (key, run.returncode, run.stdout)
             report = subprocess.run([self.command, "report", "--json", trace], stdout=subprocess.PIPE,
-                                    check=True, timeout=120).stdout
+                                    check=True, timeout=600).stdout
             peak = json.loads(report)["devices"][0]["peak_reserved"]["bytes"]
             self.runs[key] = (run.returncode, peak, trace)
         return self.runs[key]
@@ -55,7 +55,7 @@ class Check:
     def replay(self, trace, *options):
         """All rows; the first is as recorded."""
         run = subprocess.run([self.command, "replay", "--json", *options, trace], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+                             stderr=subprocess.PIPE, text=True, check=False, timeout=600)
         assert run.returncode in (0, 1), (trace, options, run.stderr)
         return json.loads(run.stdout)
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-DEADLINE = 60  # seconds that a test waits for what must come; none is measured
+DEADLINE = 150  # seconds that a test waits for what must come; none is measured
 
 
 def child_of(pid):
@@ -48,7 +48,7 @@ class Terminal:
 
     def tmux(self, *words):
         return subprocess.run(["tmux", "-u", "-S", self.socket, *words], env=self.env, check=True,
-                              capture_output=True, text=True, timeout=30).stdout
+                              capture_output=True, text=True, timeout=600).stdout
 
     def screen(self, colours=False):
         return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
@@ -77,8 +77,12 @@ class Terminal:
                 raise AssertionError(f"{what} did not come; the screen:\n{screen}")
             time.sleep(0.05)
 
+    def wait_for_shell(self, what):
+        """Until the shell reads the next line: what is typed while the terminal is being restored may be lost."""
+        return self.wait(lambda s: self.value("alternate_on") == "0" and s.strip()[-1:] in ("$", "#"), what)
+
     def close(self):
-        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, timeout=30,
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, timeout=600,
                        check=False)
 
 

@@ -86,7 +86,7 @@ def run(program, case, seed):
     more = "" if CASES[case] and CASES[case][0] != UNWRITTEN else "+uninitialised"
     env = dict(os.environ, VRAMSCOPE_SIMULATE=f"t4-16g,seed={seed},check=fail{more}")
     p = subprocess.run([program, case, str(seed)], env=env, capture_output=True, text=True,
-                       timeout=60)
+                       timeout=600)
     return p.returncode, p.stderr
 
 

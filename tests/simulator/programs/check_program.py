@@ -22,7 +22,7 @@ CHECK = "check=fail+uninitialised+leaks"
 
 def run(command, env, expected=0, quiet=False):
     p = subprocess.run(command, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, check=False)
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
     out, err = p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
     if p.returncode != expected:
         sys.exit(f"{' '.join(command)}: exit status {p.returncode}, not {expected}\n{out}{err}")

@@ -108,7 +108,7 @@ static void the_child_of_a_fork_finds_it_free_after_a_reset(void **state)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        alarm(10);
+        alarm(100);
         vs_quick_reset_after_fork(&lock);
         bool wrong = vs_lock_held();
         vs_quick_acquire(&lock);
@@ -194,13 +194,15 @@ static void a_crowd_of_sleepers_is_quiet(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, enter_once, NULL), 0);
     while (__atomic_load_n(&lock.sleepers, __ATOMIC_RELAXED) < CROWD)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
+    uint64_t start = vs_clock_ns();
     long before = switches();
     nanosleep(&held, NULL);
     long looks = switches() - before;
+    uint64_t passed_ms = (vs_clock_ns() - start) / 1000000 + 1; /* 300, or far more on a busy machine */
     vs_quick_release(&lock);
     for (int i = 0; i < CROWD; i++)
         pthread_join(threads[i], NULL);
-    assert_true(looks < CROWD * 60); /* each every half millisecond: 600 */
+    assert_true((uint64_t)looks < CROWD * passed_ms / 5); /* each twice a millisecond: 10 times as many */
 }
 
 int main(void)

@@ -38,7 +38,7 @@ class Served(unittest.TestCase):
         self.folder.cleanup()
 
     def ask(self, target, method="GET", body=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.url.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.url.port, timeout=600)
         connection.request(method, target, body, headers)
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -121,7 +121,7 @@ class Served(unittest.TestCase):
     def test_a_port_in_use_is_named(self):
         second = subprocess.run([COMMAND, "view", "--serve", "--partial", "--port",
                                  str(self.url.port), self.trace], capture_output=True, text=True,
-                                timeout=60, check=False)
+                                timeout=600, check=False)
         self.assertEqual(second.returncode, 2)
         self.assertIn(f"port {self.url.port}", second.stderr)
         self.assertEqual(second.stdout, "")

@@ -309,7 +309,7 @@ static void an_old_window_is_written_without_being_full(void **state)
     struct vs_event e = {.kind = VS_EVENT_mark};
     vs_recorder_event(r, &e);
     struct stat st;
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 10000; i++) {
         usleep(10000);
         assert_int_equal(stat(path, &st), 0);
         if (st.st_size > 64)
