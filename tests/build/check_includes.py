@@ -75,7 +75,7 @@ ROOMS = {
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds analysis/failures",
                         "balance_build.h growth_fill.h held_segments.h report.h segment_sites.h site_text.h "
-                        "summary.h"),
+                        "summary.h window_peaks.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
@@ -151,7 +151,7 @@ ROOMS = {
                      "analysis/report analysis/plan analysis/oom analysis/naming viewer/common viewer/report",
                      "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
                      "simulated.h symbol_tool.h trace_part.h "
-                     "verb_table.h whole_file.h"),
+                     "verb_table.h whole_file.h window_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),
     "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "

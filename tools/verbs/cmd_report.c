@@ -3,6 +3,7 @@
  * vramscope report: summarises a trace as text or JSON. */
 #include <getopt.h>
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_size.h"
@@ -11,6 +12,7 @@
 #include "tools/common/report_names.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/trace_part.h"
+#include "tools/common/window_file.h"
 #include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 
@@ -39,6 +41,8 @@ static const char usage[] =
     "  --device N      only this device\n"
     "  --top N         rows per list (text: 5 call sites and kernels, JSON: 50)\n"
     VS_PART_USAGE
+    "  --windows FILE  with --json: the peak of each of many time windows, and the call sites that\n"
+    "                  made the difference; FILE has their begins and ends\n"
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never; NO_COLOR is respected\n"
@@ -55,6 +59,7 @@ struct report_arguments {
     size_t top;
     struct vs_part_args part;
     struct vs_report_wish wish;
+    const char *windows; /* the file, or NULL */
     regex_t site; /* compiled if wish.filter.site is set */
 };
 
@@ -160,7 +165,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         {"by", required_argument, NULL, 'B'},    {"map", no_argument, NULL, 'M'},
         {"phase", required_argument, NULL, 'P'}, {"step", required_argument, NULL, 'S'},
         {"site", required_argument, NULL, 'R'},  {"min-bytes", required_argument, NULL, 'b'},
-        {"device", required_argument, NULL, 'D'},
+        {"device", required_argument, NULL, 'D'}, {"windows", required_argument, NULL, 'w'},
         {"help", no_argument, NULL, 'h'},        {0}};
     unsigned long long top;
     int c;
@@ -185,6 +190,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
                 return VS_EXIT_UNUSABLE;
             break;
         case 'j': args->json = true; break;
+        case 'w': args->windows = optarg; break;
         case 'p': args->partial = true; break;
         case 'f': args->full = true; break;
         case 't':
@@ -204,6 +210,11 @@ static int parse(int argc, char **argv, struct report_arguments *args)
     }
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
+    if (args->windows && !args->json)
+        return vs_tool_usage(argv[0], "--windows needs --json");
+    if (args->windows && vs_part_given(&args->part))
+        return vs_tool_usage(argv[0], "--windows reads the whole trace, so it cannot be combined with --at, --from "
+                             "or --to");
     return VS_EXIT_OK;
 }
 
@@ -220,6 +231,19 @@ static struct vs_style style_of(const struct report_arguments *args)
     return style;
 }
 
+/* --windows. The caller frees *windows*, after the report. */
+static bool add_windows(const char *who, const char *path, const struct report_arguments *args,
+                        struct vs_reader *reader, struct vs_report *report, struct vs_report_window **windows)
+{
+    size_t count;
+    if (!vs_window_file_read(who, args->windows, windows, &count))
+        return false;
+    enum vs_err err = vs_window_peaks(reader, report, *windows, count, args->top);
+    if (err)
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    return !err;
+}
+
 static bool report_one(const char *who, const char *path, const struct report_arguments *args)
 {
     struct vs_reader *reader;
@@ -230,19 +254,18 @@ static bool report_one(const char *who, const char *path, const struct report_ar
     if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &args->part, &reader,
                              &report))
         return false;
-    if (!vs_report_wish_known(who, path, report)) {
-        vs_report_free(report);
-        vs_reader_close(reader);
-        return false;
-    }
+    struct vs_report_window *windows = NULL;
+    bool good = vs_report_wish_known(who, path, report) &&
+                (!args->windows || add_windows(who, path, args, reader, report, &windows));
     struct vs_style style = style_of(args);
-    if (args->json)
+    if (good && args->json)
         vs_report_json(report, stdout);
-    else
+    else if (good)
         vs_report_text(report, &style);
+    free(windows);
     vs_report_free(report);
     vs_reader_close(reader);
-    return true;
+    return good;
 }
 
 static int report_main(int argc, char **argv)
@@ -260,7 +283,7 @@ static int report_main(int argc, char **argv)
     if (good && list.count > 1)
         vs_trace_list_single(argv[0], &list);
     const struct vs_report_wish *wish = &args.wish;
-    bool part = vs_part_given(&args.part) || wish->by || wish->map || wish->one_device ||
+    bool part = args.windows || vs_part_given(&args.part) || wish->by || wish->map || wish->one_device ||
                 vs_held_filter_given(&wish->filter);
     if (good && list.count > 1 && part) {
         vs_tool_usage(argv[0], "options that choose a part of a trace take one trace");

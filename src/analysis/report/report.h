@@ -289,6 +289,8 @@ struct vs_report_part {
     uint64_t first_event, last_event, events; /* numbers from 1; how many */
 };
 
+struct vs_report_window; /* window_peaks.h */
+
 struct vs_report {
     struct vs_report_wish wish; /* as given; what its filter points at is the caller's */
     bool site_unknown; /* wish.filter.site matches no call site of this part of the trace */
@@ -342,7 +344,9 @@ struct vs_report {
     size_t note_count;
     const struct vs_report_pair *dropped; /* kind and count (as text) */
     size_t dropped_count;
-    struct vs_arena memory; /* owns everything above */
+    const struct vs_report_window *windows; /* of vs_window_peaks; the caller's; NULL: none were asked for */
+    size_t window_count;
+    struct vs_arena memory; /* owns everything else */
 };
 
 /* Called after each event of the first reading with the state after it. */

@@ -11,6 +11,7 @@
 #include "viewer/report/failure_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
+#include "viewer/report/window_json.h"
 
 #define TEXT_FRAMES 4 /* functions in the one-line text of a call site */
 
@@ -534,6 +535,7 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
+    vs_window_json(json, report);
     vs_json_end_object(json);
 }
 

@@ -184,6 +184,44 @@ static void report_json_has_the_schema_and_exact_numbers(void **state)
     vs_builder_remove(&b);
 }
 
+static void windows_of_a_file_have_peaks_and_a_wrong_line_is_named(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    static const char good[] = "# all of it\n\n0 1000000000\n", bad[] = "0 10\n5 1s\n", none[] = "# no window\n";
+    write_file(&b, "good.txt", good, sizeof good - 1);
+    write_file(&b, "bad.txt", bad, sizeof bad - 1);
+    write_file(&b, "none.txt", none, sizeof none - 1);
+    run(&o, b.dir, "report --json --windows good.txt trace.vst");
+    assert_int_equal(o.code, 0);
+    struct json_object *root = json_tokener_parse(o.out), *list = json_object_object_get(root, "windows");
+    assert_int_equal(json_object_array_length(list), 1);
+    struct json_object *row = json_object_array_get_idx(
+        json_object_object_get(json_object_array_get_idx(list, 0), "devices"), 0);
+    assert_int_equal(json_object_get_int64(json_object_object_get(row, "peak_bytes")), 48 * MIB);
+    assert_int_equal(json_object_get_int64(json_object_object_get(row, "end_bytes")), 8 * MIB);
+    json_object_put(root);
+    static const char *const wrong[][2] = {
+        {"--json --windows bad.txt", "bad.txt:2: '5 1s' is not a window; write two numbers"},
+        {"--json --windows none.txt", "none.txt: the file has no window"},
+        {"--json --windows absent.txt", "absent.txt: No such file or directory"},
+        {"--windows good.txt", "--windows needs --json"},
+        {"--json --at peak --windows good.txt", "--windows reads the whole trace"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        run(&o, b.dir, "report %s trace.vst", wrong[i][0]);
+        assert_int_equal(o.code, 2);
+        assert_string_equal(o.out, "");
+        assert_contains(o.err, wrong[i][1]);
+    }
+    remove_file(&b, "good.txt");
+    remove_file(&b, "bad.txt");
+    remove_file(&b, "none.txt");
+    vs_builder_remove(&b);
+}
+
 static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
 {
     (void)state;
@@ -1540,6 +1578,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report_prints_what_was_recorded),
         cmocka_unit_test(report_json_has_the_schema_and_exact_numbers),
+        cmocka_unit_test(windows_of_a_file_have_peaks_and_a_wrong_line_is_named),
         cmocka_unit_test(unusable_input_gets_one_clear_line_and_exit_2),
         cmocka_unit_test(partial_shows_what_is_readable),
         cmocka_unit_test(one_trace_counts_once_and_a_damaged_one_is_not_passed_over),

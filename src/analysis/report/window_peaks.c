@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A window is open from the first event at or after its begin to the last one at or before
+ * its end. The second reading goes from moment to moment: the begins and the peaks of all windows, in
+ * the order of their events. What is live at a begin is kept until the peak of the same window. */
+#include "analysis/report/window_peaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/summary.h"
+#include "analysis/state/user_level.h"
+#include "analysis/state/vec.h"
+
+struct open_windows {
+    struct vs_report_window *all;
+    size_t count, next; /* next: the first that is not open yet */
+    size_t *open, open_count;
+    uint64_t *begins;   /* of each window: the number of events before it */
+    struct vs_arena *memory;
+    uint64_t start_ns;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct vs_report_window *x = a, *y = b;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+/* The windows have rows for all devices of the replay. */
+static enum vs_err add_devices(struct open_windows *windows, const struct vs_replay *replay,
+                               struct vs_report_window *window)
+{
+    if (window->count >= replay->account_count)
+        return VS_OK;
+    struct vs_window_peak *rows = vs_arena_alloc(windows->memory, replay->account_count * sizeof *rows);
+    if (!rows)
+        return VS_ERR_NOMEM;
+    if (window->count)
+        memcpy(rows, window->devices, window->count * sizeof *rows);
+    for (unsigned a = (unsigned)window->count; a < replay->account_count; a++)
+        rows[a] = (struct vs_window_peak){.device = replay->accounts[a]->device,
+                                          .level = vs_user_level(replay, a)};
+    window->devices = rows;
+    window->count = replay->account_count;
+    return VS_OK;
+}
+
+/* Opens the windows that begin at or before *time_ns* of the trace's clock; UINT64_MAX: all. */
+static enum vs_err open_until(struct open_windows *windows, const struct vs_replay *replay, uint64_t time_ns)
+{
+    enum vs_err err = VS_OK;
+    for (; !err && windows->next < windows->count; windows->next++) {
+        struct vs_report_window *window = &windows->all[windows->next];
+        if (time_ns != UINT64_MAX && (time_ns < windows->start_ns || window->from_ns > time_ns - windows->start_ns))
+            break;
+        windows->begins[windows->next] = replay->events;
+        windows->open[windows->open_count++] = windows->next;
+        err = add_devices(windows, replay, window);
+        for (size_t a = 0; !err && a < window->count; a++) {
+            uint64_t now = vs_user_sums(replay, (unsigned)a).allocated;
+            window->devices[a].begin_bytes = window->devices[a].peak_bytes = window->devices[a].end_bytes = now;
+        }
+    }
+    return err;
+}
+
+static void close_until(struct open_windows *windows, uint64_t time_ns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < windows->open_count; i++) {
+        const struct vs_report_window *window = &windows->all[windows->open[i]];
+        if (time_ns <= windows->start_ns || time_ns - windows->start_ns <= window->to_ns)
+            windows->open[kept++] = windows->open[i];
+    }
+    windows->open_count = kept;
+}
+
+static uint64_t without(uint64_t bytes, uint64_t part)
+{
+    return bytes > part ? bytes - part : 0;
+}
+
+/* Until a framework reports its first block, the memory below its blocks counts in their place. */
+static void follow_framework(struct vs_window_peak *row, const struct vs_user_sums *sums)
+{
+    if (row->level == sums->level)
+        return;
+    row->level = sums->level;
+    row->begin_bytes = without(row->begin_bytes, sums->backing);
+    row->peak_bytes = without(row->peak_bytes, sums->backing);
+}
+
+/* The open windows after an event. */
+static enum vs_err count_event(struct open_windows *windows, const struct vs_replay *replay)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < windows->open_count; i++) {
+        struct vs_report_window *window = &windows->all[windows->open[i]];
+        err = add_devices(windows, replay, window);
+        for (size_t a = 0; !err && a < window->count; a++) {
+            struct vs_window_peak *row = &window->devices[a];
+            struct vs_user_sums sums = vs_user_sums(replay, (unsigned)a);
+            follow_framework(row, &sums);
+            row->end_bytes = sums.allocated;
+            if (sums.allocated <= row->peak_bytes)
+                continue;
+            row->peak_bytes = sums.allocated;
+            row->peak_event = replay->events;
+            row->peak_ns = without(replay->now_ns, windows->start_ns);
+        }
+    }
+    return err;
+}
+
+/* The first reading. Also finds the wrappers of the whole program. */
+static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *windows, struct vs_symbols *symbols,
+                              struct vs_wrappers *wrappers)
+{
+    struct vs_replay *replay = NULL;
+    struct vs_event event;
+    enum vs_err err = vs_reader_rewind(reader);
+    if (!err)
+        err = vs_replay_open(reader, &replay);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+        close_until(windows, event.time_ns);
+        err = open_until(windows, replay, event.time_ns);
+        if (!err)
+            err = vs_replay_event(replay, &event);
+        if (!err)
+            err = count_event(windows, replay);
+    }
+    if (err == VS_ERR_END)
+        err = open_until(windows, replay, UINT64_MAX);
+    const struct vs_summary summary = {.memory = windows->memory, .replay = replay, .symbols = symbols};
+    if (!err)
+        err = vs_summary_wrappers(&summary, wrappers);
+    vs_replay_close(replay);
+    return err;
+}
+
+/* --- call sites --- */
+
+/* A begin or a peak of one device in one window. */
+struct window_moment {
+    uint64_t event;
+    struct vs_window_peak *row;
+    struct vs_summary_row **begin; /* where what is live at the begin is kept, until the peak */
+    size_t *begin_count;
+    unsigned account;
+    bool peak;
+};
+
+static int by_event(const void *a, const void *b)
+{
+    const struct window_moment *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return (int)x->peak - (int)y->peak;
+}
+
+static int by_site(const void *a, const void *b)
+{
+    const struct vs_summary_row *x = a, *y = b;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/* What is live now, by call site, in the order of the sites. The caller frees *out*. */
+static enum vs_err live_sites(const struct vs_replay *replay, unsigned account, struct vs_summary_row **out,
+                              size_t *count)
+{
+    uint64_t weight = vs_recording_weight(&replay->recording);
+    struct vs_summary_row *rows = NULL;
+    const struct vs_live *live;
+    size_t cursor = 0, n = 0, capacity = 0;
+    while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
+        enum vs_err err = vs_vec_grow(&rows, &capacity, n + 1, sizeof *rows);
+        if (err) {
+            free(rows);
+            return err;
+        }
+        rows[n++] = (struct vs_summary_row){live->size * weight, weight, live->site};
+    }
+    if (n)
+        qsort(rows, n, sizeof *rows, by_site);
+    *count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (*count && rows[*count - 1].site == rows[i].site) {
+            rows[*count - 1].bytes += rows[i].bytes;
+            rows[*count - 1].count += rows[i].count;
+        } else {
+            rows[(*count)++] = rows[i];
+        }
+    }
+    *out = rows;
+    return VS_OK;
+}
+
+/* The sites of *now* that hold more than in *before*, both in the order of sites, in *out*. Returns how
+ * many. */
+static size_t sites_above(const struct vs_summary_row *now, size_t n, const struct vs_summary_row *before, size_t m,
+                          struct vs_summary_row *out)
+{
+    size_t count = 0;
+    for (size_t i = 0, k = 0; i < n; i++) {
+        while (k < m && before[k].site < now[i].site)
+            k++;
+        bool same = k < m && before[k].site == now[i].site;
+        uint64_t bytes = same ? before[k].bytes : 0, blocks = same ? before[k].count : 0;
+        if (now[i].bytes > bytes)
+            out[count++] = (struct vs_summary_row){now[i].bytes - bytes, without(now[i].count, blocks), now[i].site};
+    }
+    return count;
+}
+
+static enum vs_err list_changes(const struct vs_summary *summary, const struct window_moment *moment)
+{
+    const struct vs_summary_row *begin = *moment->begin;
+    size_t n, m = *moment->begin_count;
+    struct vs_summary_row *now = NULL;
+    enum vs_err err = live_sites(summary->replay, moment->account, &now, &n);
+    struct vs_summary_row *changed = err ? NULL : malloc((n + m + 1) * sizeof *changed);
+    if (!err && !changed)
+        err = VS_ERR_NOMEM;
+    if (!err)
+        err = vs_summary_rows(summary, changed, sites_above(now, n, begin, m, changed), &moment->row->more);
+    if (!err)
+        err = vs_summary_rows(summary, changed, sites_above(begin, m, now, n, changed), &moment->row->less);
+    free(changed);
+    free(now);
+    free(*moment->begin);
+    *moment->begin = NULL;
+    return err;
+}
+
+static enum vs_err visit(const struct vs_summary *summary, const struct window_moment *moment)
+{
+    if (moment->peak)
+        return list_changes(summary, moment);
+    return live_sites(summary->replay, moment->account, moment->begin, moment->begin_count);
+}
+
+/* The second reading. *moments* in their order. *summary* has no replay yet. */
+static enum vs_err visit_all(struct vs_reader *reader, struct vs_summary summary, const struct window_moment *moments,
+                             size_t count)
+{
+    struct vs_replay *replay = NULL;
+    struct vs_event event;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    summary.replay = replay;
+    if (!err)
+        err = vs_reader_rewind(reader);
+    for (size_t i = 0; !err && i < count; i++) {
+        while (!err && replay->events < moments[i].event && (err = vs_reader_next(reader, &event)) == VS_OK)
+            err = vs_replay_event(replay, &event);
+        if (!err || err == VS_ERR_END)
+            err = visit(&summary, &moments[i]);
+    }
+    vs_replay_close(replay);
+    return err;
+}
+
+struct begin_sites {
+    struct vs_summary_row *rows;
+    size_t count;
+};
+
+static enum vs_err list_sites(struct vs_reader *reader, const struct vs_summary *summary,
+                              const struct open_windows *windows)
+{
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < windows->count; i++)
+        most += windows->all[i].count;
+    struct begin_sites *begins = calloc(most + 1, sizeof *begins);
+    struct window_moment *moments = calloc(2 * most + 1, sizeof *moments);
+    enum vs_err err = begins && moments ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < windows->count; i++) {
+        for (size_t a = 0; a < windows->all[i].count; a++) {
+            struct vs_window_peak *row = &windows->all[i].devices[a];
+            struct begin_sites *begin = &begins[count / 2];
+            if (!row->peak_event)
+                continue;
+            struct window_moment moment = {windows->begins[i], row, &begin->rows, &begin->count, (unsigned)a, false};
+            moments[count++] = moment;
+            moment.event = row->peak_event;
+            moment.peak = true;
+            moments[count++] = moment;
+        }
+    }
+    if (!err && count) {
+        qsort(moments, count, sizeof *moments, by_event);
+        err = visit_all(reader, *summary, moments, count);
+    }
+    for (size_t i = 0; begins && i < most; i++)
+        free(begins[i].rows);
+    free(begins);
+    free(moments);
+    return err;
+}
+
+enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
+                            size_t count, size_t sites_max)
+{
+    struct open_windows work = {.all = windows, .count = count, .memory = &report->memory,
+                                .start_ns = report->start_ns, .open = calloc(count + 1, sizeof *work.open),
+                                .begins = calloc(count + 1, sizeof *work.begins)};
+    struct vs_symbols *symbols = NULL;
+    struct vs_wrappers wrappers;
+    enum vs_err err = work.open && work.begins ? vs_symbols_open(reader, &symbols) : VS_ERR_NOMEM;
+    if (count)
+        qsort(windows, count, sizeof *windows, by_begin);
+    if (!err)
+        err = find_peaks(reader, &work, symbols, &wrappers);
+    const struct vs_summary summary = {.memory = &report->memory, .symbols = symbols, .sites_max = sites_max,
+                                       .wrappers = &wrappers};
+    if (!err)
+        err = list_sites(reader, &summary, &work);
+    vs_symbols_close(symbols);
+    free(work.open);
+    free(work.begins);
+    if (!err) {
+        report->windows = windows;
+        report->window_count = count;
+    }
+    return err;
+}

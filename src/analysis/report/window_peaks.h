@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The peaks of many windows of time, such as the tests of a test run, and the call sites that made them
+ * up, from two readings of the trace: the first finds the moments, the second lists what changed until
+ * then. Threads do not matter, unlike for the phases of a report. */
+#ifndef VS_WINDOW_PEAKS_H
+#define VS_WINDOW_PEAKS_H
+
+#include "analysis/report/report.h"
+
+/* One device in one window. Bytes are of the user's level (user_level.h). */
+struct vs_window_peak {
+    uint64_t device;
+    enum vs_level level;
+    uint64_t begin_bytes, peak_bytes, end_bytes;
+    uint64_t peak_event, peak_ns; /* the first moment of the peak; 0: the begin of the window */
+    /* Call sites that hold more at the peak than at the begin, and those that hold less. The bytes of
+     * each are the difference. */
+    struct vs_report_sites more, less;
+};
+
+/* A window, both ends included, in ns since the start. It may overlap others. */
+struct vs_report_window {
+    uint64_t from_ns, to_ns;
+    struct vs_window_peak *devices; /* those that were in use before it ended; of the report's memory */
+    size_t count;
+};
+
+/* vs_window_peaks: fills *count* windows of the trace of *report*, which owns the result and then refers to
+ * *windows*; they are sorted by their begin. A window after the end of the trace shows the state at
+ * the end. VS_ERR_NOMEM. Cost: reads the trace twice; for each window, sorts what is live at its begin
+ * and at its peak, and names the call sites that differ. */
+enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
+                            size_t count, size_t sites_max) VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Peaks of many windows of time, and the call sites that changed until then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/report/window_peaks.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * 1024 * MIB)
+
+static struct vs_builder b;
+static struct vs_reader *reader;
+static struct vs_report *report;
+
+__attribute__((noinline)) static uint64_t model_stack(void)
+{
+    uint64_t stack = vs_recorder_stack(b.recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+__attribute__((noinline)) static uint64_t loss_stack(void)
+{
+    uint64_t stack = vs_recorder_stack(b.recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+static void begin(void)
+{
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", 1024 * MIB);
+}
+
+/* Returns ns since the start, of the next event. */
+static uint64_t at(void)
+{
+    return b.now_ns - b.start_ns;
+}
+
+static void allocate(uint64_t stack, uint64_t addr, uint64_t mib)
+{
+    b.stack = stack;
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, addr, mib * MIB, mib * MIB);
+}
+
+static void measure(struct vs_report_window *windows, size_t count)
+{
+    char why[VS_READER_WHY_MAX];
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    assert_int_equal(vs_window_peaks(reader, report, windows, count, 10), VS_OK);
+    assert_ptr_equal(report->windows, windows);
+    assert_int_equal(report->window_count, count);
+}
+
+static void end(void)
+{
+    vs_report_free(report);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
+static void assert_sites(const struct vs_report_sites *sites, const char *function, uint64_t mib)
+{
+    assert_int_equal(sites->count, 1);
+    assert_string_equal(sites->items[0].frames[0].function, function);
+    assert_int_equal(sites->items[0].bytes, mib * MIB);
+    assert_int_equal(sites->total_bytes, mib * MIB);
+}
+
+static void each_window_has_its_own_peak_and_what_changed_until_then(void **state)
+{
+    (void)state;
+    struct vs_report_window windows[2] = {{0}};
+    begin();
+    uint64_t model = model_stack(), loss = loss_stack();
+    allocate(model, A(0), 8);
+    allocate(model, A(1), 4);
+    windows[1].from_ns = at(); /* given in another order than that of the times */
+    vs_builder_free(&b, 0, A(1));
+    allocate(loss, A(2), 20);
+    windows[1].to_ns = at();
+    vs_builder_free(&b, 0, A(2));
+    windows[0].from_ns = at();
+    allocate(loss, A(3), 30);
+    windows[0].to_ns = at(); /* of the free */
+    vs_builder_free(&b, 0, A(3));
+    allocate(loss, A(4), 300);
+    measure(windows, 2);
+    assert_true(windows[0].from_ns < windows[1].from_ns);
+    const struct vs_window_peak *first = &windows[0].devices[0], *second = &windows[1].devices[0];
+    assert_int_equal(first->begin_bytes, 12 * MIB);
+    assert_int_equal(first->peak_bytes, 28 * MIB);
+    assert_sites(&first->more, "loss_stack", 20);
+    assert_sites(&first->less, "model_stack", 4);
+    assert_int_equal(second->begin_bytes, 8 * MIB);
+    assert_int_equal(second->peak_bytes, 38 * MIB);
+    assert_int_equal(second->end_bytes, 8 * MIB);
+    assert_sites(&second->more, "loss_stack", 30);
+    assert_int_equal(second->less.count, 0);
+    assert_int_equal(second->peak_event, first->peak_event + 2);
+    end();
+}
+
+static void windows_may_overlap_and_lie_after_the_end(void **state)
+{
+    (void)state;
+    struct vs_report_window windows[3] = {{.to_ns = UINT64_MAX}, {.to_ns = UINT64_MAX},
+                                          {.from_ns = UINT64_MAX - 1, .to_ns = UINT64_MAX}};
+    begin();
+    uint64_t model = model_stack(), loss = loss_stack();
+    allocate(model, A(0), 8);
+    windows[1].from_ns = at();
+    allocate(loss, A(1), 2);
+    vs_builder_free(&b, 0, A(0));
+    measure(windows, 3);
+    assert_int_equal(windows[0].devices[0].begin_bytes, 0);
+    assert_int_equal(windows[0].devices[0].peak_bytes, 10 * MIB);
+    assert_int_equal(windows[0].devices[0].more.count, 2);
+    assert_int_equal(windows[1].devices[0].begin_bytes, 8 * MIB);
+    assert_sites(&windows[1].devices[0].more, "loss_stack", 2);
+    assert_int_equal(windows[2].devices[0].begin_bytes, 2 * MIB);
+    assert_int_equal(windows[2].devices[0].peak_bytes, 2 * MIB);
+    assert_int_equal(windows[2].devices[0].peak_event, 0);
+    assert_int_equal(windows[2].devices[0].more.count, 0);
+    end();
+}
+
+static void a_device_that_appears_in_a_window_begins_with_nothing(void **state)
+{
+    (void)state;
+    struct vs_report_window window = {.to_ns = UINT64_MAX};
+    begin();
+    window.from_ns = at();
+    vs_builder_device(&b, 1, "GPU", 1024 * MIB);
+    b.stack = model_stack();
+    vs_builder_alloc(&b, 1, VS_FAMILY_DEVICE, A(9), 5 * MIB, 5 * MIB);
+    measure(&window, 1);
+    assert_int_equal(window.count, 2);
+    assert_int_equal(window.devices[1].device, 1);
+    assert_int_equal(window.devices[1].begin_bytes, 0);
+    assert_int_equal(window.devices[0].peak_bytes, 0);
+    assert_sites(&window.devices[1].more, "model_stack", 5);
+    end();
+}
+
+/* The segment that PyTorch requests before its first tensor is no memory of the user's. */
+static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void **state)
+{
+    (void)state;
+    struct vs_report_window window = {.to_ns = UINT64_MAX};
+    begin();
+    uint64_t model = model_stack(), loss = loss_stack();
+    window.from_ns = at();
+    allocate(model, A(0), 20);
+    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
+    e.framework_alloc.addr = A(0);
+    e.framework_alloc.size = 3 * MIB;
+    e.framework_alloc.stack = loss;
+    vs_builder_event(&b, e);
+    measure(&window, 1);
+    assert_int_equal(window.devices[0].level, VS_LEVEL_FRAMEWORK);
+    assert_int_equal(window.devices[0].begin_bytes, 0);
+    assert_int_equal(window.devices[0].peak_bytes, 3 * MIB);
+    assert_sites(&window.devices[0].more, "loss_stack", 3);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_window_has_its_own_peak_and_what_changed_until_then),
+        cmocka_unit_test(windows_may_overlap_and_lie_after_the_end),
+        cmocka_unit_test(a_device_that_appears_in_a_window_begins_with_nothing),
+        cmocka_unit_test(a_framework_that_appears_in_a_window_counts_its_tensors_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
