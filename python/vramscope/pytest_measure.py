@@ -3,8 +3,8 @@
 
 What is measured is the call of the test function, without its fixtures: above the memory that was in use
 when it began, so that the figures do not depend on the tests before it. They are exact at once; the
-trace is read only for tests that fail, and to write a baseline. Reference cycles of Python are collected before and after, as
-they would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
+trace is read only for tests that fail. Reference cycles of Python are collected before and after, as they
+would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
 released before each test: a request may be served by a larger cached block, which then counts as a whole.
 """
 from __future__ import annotations
@@ -12,9 +12,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import gc
-import linecache
 import os
-import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -22,18 +20,14 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
+from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
-from vramscope.trace_report import Frame, Site, Trace
+from vramscope.trace_report import Site, Trace, site_changes
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
 SHOWN = 5  # call sites
-CHAIN = 5  # frames of one
-SOURCE = 70  # characters of a line
-LIST = 10000
 SEGMENT_EVENTS = 8
-_PACKAGE, _HERE = os.path.split(os.path.abspath(__file__))
-_CALLED = re.compile(r"\[\w+: [^\]]*\]$")  # the function of a library that the user's code called
 
 
 @dataclass(frozen=True)
@@ -75,6 +69,7 @@ class Measured:
 
     def __init__(self, item: Any, limits: Sequence[Any]) -> None:
         self.item = item
+        self.names = SiteNames(str(item.config.rootpath))
         self.warmup = max([limit.warmup for limit in limits], default=0)
         self.reserved_end = any(limit.metric == "reserved" and limit.marker != "limit_vram" for limit in limits)
         self.skips = {limit.skip for limit in limits if limit.marker == "limit_vram_growth"}
@@ -137,6 +132,11 @@ class Measured:
         if self.trace is None:
             return []
         library.flush()
+        if moment == "peak":
+            window, = Trace(self.trace).windows([(before_ns, after_ns)], LIST)
+            peak, = [each for each in window if each.device == device]
+            self._shown = f"@{peak.event}" if peak.event else None
+            return peak.sites
         before = Trace(self.trace, end_ns=before_ns).leaks(device, LIST)
         span = Trace(self.trace, begin_ns=before_ns, end_ns=after_ns)
         if moment == "end":
@@ -144,19 +144,10 @@ class Measured:
             since = max(after_ns - span.start_ns, 0)
             self._shown = f"{since // 10**9}.{since % 10**9:09d}s"
         else:
-            span = self._while_reserved(span, device) if moment == "reserved" else span
+            span = self._while_reserved(span, device)
             found = span.sites(device, LIST)
             self._shown = f"@{_levels(span, device)[0]['event']}"
-        sums: Dict[Any, List[int]] = {}
-        for sign, sites in ((1, found), (-1, before)):
-            for site in sites:
-                total = sums.setdefault(site.frames or site.text, [0, 0])
-                total[0] += sign * site.bytes
-                total[1] += sign * site.count
-        sites_by_key = {site.frames or site.text: site for site in [*before, *found]}
-        changed = [Site(size, max(count, 0), sites_by_key[key].text, frames=sites_by_key[key].frames)
-                   for key, (size, count) in sums.items() if size]
-        return sorted(changed, key=lambda s: (-s.bytes, s.text))
+        return site_changes(found, before)
 
     def _while_reserved(self, span: Trace, device: int) -> Trace:
         """A span whose peak of memory in use is at the peak of reserved memory of *span*."""
@@ -184,7 +175,7 @@ class Measured:
             return [f"call sites are missing: {error}", *self._more()]
         sites = [site for site in changed if site.bytes > 0]
         self._listed = len(sites)
-        rows = [(site.bytes, site.count, *self._place(site)) for site in sites[:SHOWN]]
+        rows = [(site.bytes, site.count, *self.names.place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
             rows.append((rest, 0, f"at {len(sites) - SHOWN} more call sites", ""))
@@ -201,27 +192,6 @@ class Measured:
                 lines.append(" " * 30 + source)
         return lines + self._more()
 
-    def peak_sites(self, device: int) -> Dict[str, List[int]]:
-        """What call sites hold at the peak, for a baseline: the bytes of each line of a name, without those of
-        less than a hundredth of the peak. Names have no lines, so that an edit elsewhere changes none."""
-        figures = self.devices[device]
-        found = self._by_name(self._sites_between(device, figures.begin.time_ns, figures.end.time_ns, "peak"))
-        least = figures.peak_of("allocated") // 100
-        return {name: [site.bytes for site in sites] for name, sites in found.items()
-                if sum(site.bytes for site in sites) >= least}
-
-    def _by_name(self, changed: Sequence[Site]) -> Dict[str, List[Site]]:
-        """Sites that hold memory, by name, in the order of their lines."""
-        found: Dict[str, List[Site]] = {}
-        for site in changed:
-            if site.bytes > 0:
-                frames = self._frames(site)
-                name = " < ".join(f"{f.function} ({os.path.basename(f.file)})" for f in frames) or site.text
-                found.setdefault(name, []).append(site)
-        for sites in found.values():
-            sites.sort(key=lambda site: [frame.line for frame in self._frames(site)])
-        return found
-
     def more_than(self, accepted: Mapping[str, Sequence[int]], device: int) -> List[str]:
         """Lines: the call sites that hold more at the peak than in *accepted*, which is of peak_sites."""
         figures = self.devices[device]
@@ -230,7 +200,7 @@ class Measured:
         except (library.Error, OSError, ValueError) as error:
             return [f"call sites are missing: {error}", *self._more()]
         rows: List[Tuple[int, str, Site]] = []
-        for name, sites in self._by_name(changed).items():
+        for name, sites in self.names.by_name(changed).items():
             before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
             for what, i, end, j, stop in difflib.SequenceMatcher(None, before, now, False).get_opcodes():
                 for k in range(j, stop) if what != "equal" else ():
@@ -241,50 +211,13 @@ class Measured:
         rows.sort(key=lambda row: (-row[0], row[2].text))
         lines = ["more than in the baseline:"] if rows else []
         for more, change, site in rows[:SHOWN]:
-            place, source = self._place(site)
+            place, source = self.names.place(site)
             lines.append(f"  {'+' + size_text(more):>10} {change:<5}  {place}")
             lines += [" " * 20 + source] if source else []
         rest = sum(more for more, _, _ in rows[SHOWN:])
         if rest:
             lines.append(f"  {'+' + size_text(rest):>10}        at {len(rows) - SHOWN} more call sites")
         return lines + self._more()
-
-    def _frames(self, site: Site) -> List[Frame]:
-        """The user's frames, up to the test."""
-        frames = []
-        for frame in site.frames:
-            if os.path.dirname(frame.file) == _PACKAGE and os.path.basename(frame.file) == _HERE:
-                break  # this file called the test; pytest called this file
-            if frame.file and (frame.library is None or self._own(frame.file)):
-                frames.append(frame)
-        return frames
-
-    def _place(self, site: Site) -> Tuple[str, str]:
-        """file:line and function of the user's innermost frame, and its callers up to the test; the text
-        of that line, or ""."""
-        frames = self._frames(site)
-        if not frames:
-            return site.text, ""
-        words = [f"{self._file(frames[0].file)}:{frames[0].line} {frames[0].function}"]
-        for callee, caller in zip(frames, frames[1:CHAIN]):
-            here = "" if caller.file == callee.file else os.path.basename(caller.file)
-            words.append(f"{caller.function} ({here}:{caller.line})" if here else
-                         f"{caller.function}:{caller.line}")
-        if len(frames) > CHAIN:
-            words.append("…")
-        called = _CALLED.search(site.text)
-        source = linecache.getline(frames[0].file, frames[0].line).strip()
-        return (" < ".join(words) + (f" {called[0]}" if called else ""),
-                source if len(source) <= SOURCE else source[:SOURCE - 1] + "…")
-
-    def _own(self, path: str) -> bool:
-        """Is a file of a library, such as an extension in C, part of the tested project?"""
-        root = os.path.join(str(self.item.config.rootpath), "")
-        return path.startswith(root) and "site-packages" not in path and os.path.exists(path)
-
-    def _file(self, path: str) -> str:
-        short = os.path.relpath(path, str(self.item.config.rootpath))
-        return path if short.startswith("..") else short
 
     def _more(self) -> List[str]:
         """The command that shows the same moment in full."""

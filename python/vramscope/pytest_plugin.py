@@ -208,7 +208,9 @@ class _Session:
             assert self.table is not None
             self.table.add(report)
 
-    def pytest_sessionfinish(self) -> None:
+    @pytest.hookimpl(hookwrapper=True, trylast=True)  # after the workers have ended, before the summary
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
         if self.table is not None and not self.worker:
             self.table.update_baseline()
 

@@ -3,17 +3,18 @@
 --junit-xml, and the baseline. With pytest-xdist this is the controller, and the tests ran elsewhere."""
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 from typing import Any, Dict, List, Optional, Tuple
 
 from vramscope import library, pytest_baseline
+from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import size_text
+from vramscope.trace_report import Trace
 
+_WINDOW = re.compile(r"vramscope_gpu([0-9]+)_window_ns")
 _PROPERTY = re.compile(r"vramscope_gpu([0-9]+)_(peak|kept|total_peak)_bytes")
-_SITES = re.compile(r"vramscope_gpu([0-9]+)_peak_sites")
 _LIMIT = re.compile(r"vramscope_limit_vram(_reserved)?(?:_gpu([0-9]+))?_bytes")
 _TRACE = re.compile(r"pytest\.([0-9]+)\.vst(?:\.live)?")
 
@@ -33,8 +34,8 @@ def prepare_folder(folder: str) -> None:
         raise PermissionError(13, "Permission denied", folder)
 
 
-def properties(measured: Any, limits: List[Any], with_sites: bool) -> List[Tuple[str, Any]]:
-    """The figures of a test for its report; *with_sites*: and what a baseline has of its call sites."""
+def properties(measured: Any, limits: List[Any], with_window: bool) -> List[Tuple[str, Any]]:
+    """The figures of a test for its report; *with_window*: and when it ran, for the call sites of a baseline."""
     found: List[Tuple[str, Any]] = []
     for device, figures in sorted(measured.devices.items()):
         if figures.used:
@@ -42,8 +43,8 @@ def properties(measured: Any, limits: List[Any], with_sites: bool) -> List[Tuple
             found += [(f"{name}_peak_bytes", figures.peak_of("allocated")),
                       (f"{name}_kept_bytes", figures.kept_of("allocated")),
                       (f"{name}_total_peak_bytes", figures.peak.allocated)]
-            if with_sites:
-                found.append((f"{name}_peak_sites", json.dumps(_sites_of(measured, device))))
+            if with_window:
+                found.append((f"{name}_window_ns", f"{figures.begin.time_ns} {figures.end.time_ns}"))
     for limit in limits:
         metric = "_reserved" if limit.metric == "reserved" else ""
         device = "" if limit.device is None else f"_gpu{limit.device}"
@@ -51,13 +52,6 @@ def properties(measured: Any, limits: List[Any], with_sites: bool) -> List[Tuple
     if measured.trace:
         found.append(("vramscope_trace", measured.trace_name()))
     return found
-
-
-def _sites_of(measured: Any, device: int) -> Dict[str, List[int]]:
-    try:
-        return dict(measured.peak_sites(device))
-    except (library.Error, OSError, ValueError):
-        return {}  # the trace is stopped or full: the figures do not need it
 
 
 class Row:
@@ -69,11 +63,13 @@ class Row:
         self._limits: Dict[Tuple[bool, Optional[int]], int] = {}  # of reserved memory or not, of a device
         self.trace: Optional[str] = None
         self.marked = False
-        self.sites: Dict[int, Dict[str, List[int]]] = {}
+        self.windows: Dict[int, Tuple[int, int]] = {}  # when it ran, by device
+        self.sites: Dict[int, Dict[str, List[int]]] = {}  # at the peak, for a baseline
         for name, value in report.user_properties:
-            sites = _SITES.fullmatch(name)
-            if sites:
-                self.sites[int(sites[1])] = json.loads(value)
+            window = _WINDOW.fullmatch(name)
+            if window:
+                begin, end = str(value).split()
+                self.windows[int(window[1])] = int(begin), int(end)
             match, limit = _PROPERTY.fullmatch(name), _LIMIT.fullmatch(name)
             if limit:
                 self._limits[bool(limit[1]), int(limit[2]) if limit[2] else None] = int(value)
@@ -116,6 +112,7 @@ class Table:
         if not options.vramscope_update_baseline:
             return
         path = pytest_baseline.path_of(self.config)
+        self._find_sites([row for row in self.rows.values() if row.passed and row.windows])
         passed = {row.test: row.entry() for row in self.rows.values() if row.passed and row.devices}
         entries = pytest_baseline.read(path) if os.path.exists(path) else {}
         for row in self.rows.values():
@@ -130,6 +127,26 @@ class Table:
         failed = sum(1 for row in self.rows.values() if not row.passed)
         self.messages.append(f"baseline {options.vramscope_baseline}: {changed} of {len(passed)} tests changed"
                              + (f"; failed tests ({failed}) keep their figures" if failed else ""))
+
+    def _find_sites(self, rows: List[Row]) -> None:
+        """What call sites hold at the peaks of the tests. Each trace is read once, for all of its tests."""
+        by_trace: Dict[str, List[Tuple[Row, int]]] = {}
+        for row in rows:
+            for device in row.windows:
+                by_trace.setdefault(row.trace or "", []).append((row, device))
+        library.flush()
+        names = SiteNames(str(self.config.rootpath))
+        for trace, tests in by_trace.items():
+            path = os.path.join(str(self.config.invocation_params.dir), trace)
+            try:
+                found = Trace(path).windows([row.windows[device] for row, device in tests], LIST)
+            except (library.Error, OSError, ValueError) as error:  # stopped, or full: the figures do not need it
+                self.messages.append(f"the baseline has no call sites of {_count(tests)}: {error}")
+                continue
+            for (row, device), peaks in zip(tests, found):
+                for peak in peaks:
+                    if peak.device == device:
+                        row.sites[device] = names.for_baseline(peak.sites, row.devices[device]["peak"])
 
     def _compare(self) -> None:
         options = self.config.option
@@ -186,6 +203,11 @@ class Table:
 
 def _size_or_nothing(size: Optional[int]) -> str:
     return "" if size is None else size_text(size)
+
+
+def _count(tests: List[Tuple[Row, int]]) -> str:
+    number = len({row.test for row, _ in tests})
+    return f"{number} tests" if number != 1 else tests[0][0].test
 
 
 def _some(tests: List[str]) -> str:

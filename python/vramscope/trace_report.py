@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar
 
 from vramscope import commands, library
 
@@ -81,6 +82,20 @@ class Peak:
     level: str
 
 
+@dataclass(frozen=True)
+class WindowPeak:
+    """The peak of one device in a window of time, in bytes. *event*: the number of the event that made it; 0:
+    the begin. *sites*: what the call sites hold at the peak beyond what they held at the begin, the largest
+    first; below 0 if it is less."""
+
+    device: int
+    begin_bytes: int
+    peak_bytes: int
+    end_bytes: int
+    event: int
+    sites: List[Site] = field(default_factory=list, repr=False)
+
+
 def _site(raw: Dict[str, Any]) -> Site:
     line = raw.get("line")
     return Site(bytes=raw["bytes"], count=raw["count"], text=raw["text"],
@@ -88,6 +103,26 @@ def _site(raw: Dict[str, Any]) -> Site:
                 growing=bool(raw.get("growing")), source=line if isinstance(line, str) else None,
                 frames=tuple(Frame(f["function"] or "", f["file"] or "", f["line"] or 0, f["library"])
                              for f in raw.get("frames", ())))
+
+
+def site_changes(more: Sequence[Site], less: Sequence[Site]) -> List[Site]:
+    """By how many bytes and blocks each call site of *more* holds more than in *less*, the largest first."""
+    sums: Dict[Any, List[int]] = {}
+    for sign, sites in ((1, more), (-1, less)):
+        for site in sites:
+            total = sums.setdefault(site.frames or site.text, [0, 0])
+            total[0] += sign * site.bytes
+            total[1] += sign * site.count
+    by_key = {site.frames or site.text: site for site in [*less, *more]}
+    changed = [Site(size, max(count, 0), by_key[key].text, frames=by_key[key].frames)
+               for key, (size, count) in sums.items() if size]
+    return sorted(changed, key=lambda site: (-site.bytes, site.text))
+
+
+def _window_peak(raw: Dict[str, Any]) -> WindowPeak:
+    more, less = ([_site(s) for s in raw[name]["sites"]] for name in ("sites_more_at_peak", "sites_less_at_peak"))
+    return WindowPeak(raw["device"], raw["begin_bytes"], raw["peak_bytes"], raw["end_bytes"], raw["peak_event"],
+                      site_changes(more, less))
 
 
 class Trace:
@@ -132,6 +167,21 @@ class Trace:
             self._reports[sites] = json.loads(self._verb(["report", "--json", "--partial",
                                                           f"--top={sites}"]))
         return self._reports[sites]
+
+    def windows(self, times: Sequence[Tuple[int, int]], sites: int = 50) -> List[List[WindowPeak]]:
+        """The peaks in many windows, each from one time of CLOCK_MONOTONIC to another: for each window
+        its devices. One reading for all of them. With at most *sites* call sites in each list."""
+        if not times:
+            return []
+        start_ns = self.start_ns
+        since = [(max(begin - start_ns, 0), max(end - start_ns, 0)) for begin, end in times]
+        with tempfile.NamedTemporaryFile("w", suffix=".windows") as file:
+            file.writelines(f"{begin} {end}\n" for begin, end in since)
+            file.flush()
+            report = json.loads(commands.output_of(["report", "--json", "--partial", f"--top={sites}",
+                                                    f"--windows={file.name}", self.path]))
+        found = {(w["from_ns"], w["to_ns"]): [_window_peak(raw) for raw in w["devices"]] for w in report["windows"]}
+        return [found[window] for window in since]
 
     def _verb(self, words: List[str]) -> str:
         return self._within(lambda span: commands.output_of([*words, *span, self.path]))

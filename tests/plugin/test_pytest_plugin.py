@@ -324,6 +324,53 @@ def test_baseline_names_what_is_new(pytester, run):
     run(*arguments).stdout.fnmatch_lines(["*+30.0 MiB grown  *test_c (test_case.py:8)*"])
 
 
+COUNTED = """
+import os
+from vramscope import commands
+original = commands.output_of
+
+def counted(words, *rest, **more):
+    with open("readings.txt", "a") as file:
+        file.write(words[0] + "\\n")
+    return original(words, *rest, **more)
+commands.output_of = counted
+"""
+
+
+def test_baseline_update_reads_each_trace_once(pytester, run, monkeypatch):
+    """Also where a test fails, and where a test ends its worker."""
+    pytester.path.joinpath("conftest.py").write_text(COUNTED, encoding="utf-8")
+    write_tests(pytester, """
+import os
+@pytest.mark.parametrize("mib", range(2, 26, 2))
+def test_sized(mib):
+    held = allocate(mib)
+    free(held)
+
+def test_failing():
+    assert False
+
+def test_last():
+    free(allocate(20))
+    if os.environ.get("END"):
+        os._exit(1)
+""")
+    readings, path = pytester.path / "readings.txt", pytester.path / "b.json"
+    for words, end, failed, passed, traces in (((), "", 1, 13, 1), (("-n", "2"), "", 1, 13, 2),
+                                               (("-n", "1"), "1", 2, 12, 1)):
+        monkeypatch.setenv("END", end)
+        result = run(SIMULATE, "--vramscope-baseline=b.json", "--vramscope-update-baseline", *words)
+        result.assert_outcomes(passed=passed, failed=failed)
+        assert readings.read_text(encoding="utf-8").split() == ["report"] * traces, result.stdout.str()
+        tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+        assert len(tests) == passed and "test_case.py::test_failing" not in tests
+        for mib in range(2, 26, 2):
+            assert tests[f"test_case.py::test_sized[{mib}]"]["0"]["sites"] == {
+                "allocate (plugin_gpu.py) < test_sized (test_case.py)": [mib * MIB]}
+        readings.unlink()
+        path.unlink()
+
+
 def test_baseline_in_any_order(pytester, run):
     """A request is not served by a larger block that another test left in the cache."""
     write_tests(pytester, """
