@@ -91,6 +91,12 @@ def recordings(programs, binaries):
             "both_edited": ([t4 + ",devices=2"], [edited, "0", "1"])}
 
 
+def one_line(match):
+    """How B ran out of memory, without the time, which also moves the line break."""
+    text = " ".join(match[0].split())
+    return re.sub(r" at [\d.]+ \w+, ", " at TIME, ", text).replace("FAIL ", "FAIL  ") + "\n"
+
+
 class Check:
     def __init__(self, binaries, folder, write):
         self.command = os.path.join(binaries, "vramscope")
@@ -125,6 +131,7 @@ class Check:
         self.rows_differ(name, text)
         self.rows_differ(name + " --all", self.diff("--all", a + ".vst", b + ".vst")[1])
         text = re.sub(r"--at @\d+", "--at @EVENT", text)  # kernels between, which are delivered at any time
+        text = re.sub(r"FAIL  B ran out of memory on (?s:.*?) requested\n", one_line, text)
         if name in UNFINISHED:
             text = re.sub(r"\nCounts, copies and kernels(?s:.*?)\n\n", "\n", text)
         path = os.path.join(HERE, "golden", name + ".txt")
@@ -170,6 +177,20 @@ class Check:
         for key in failed:
             if key[2] is None and not any(row["metric"] == key[0] for row in found):
                 self.problems.append(f"{a}, {b}: check fails for {key}, diff does not")
+
+    def as_check_out_of_memory(self):
+        """diff says what check says of a run that ran out of memory: moment, request, line, command."""
+        check = self.run("check", "out.vst", "--max-peak=1GiB", "--format=json")
+        diff = self.run("diff", "--json", "--fail-on-regression", "clean.vst", "out.vst")
+        row, = [row for row in json.loads(check[1])["traces"][0]["limits"] if row["metric"] == "out of memory"]
+        found, guilty = json.loads(diff[1])["out_of_memory"], row["culprits"][0]
+        both = [(one["device"], one[size], one["event"], one["time_ns"], line["file"], line["line"], line["function"])
+                for one, size, line in ((row, "bytes", guilty), (found, "requested_bytes", found))]
+        if both[0] != both[1] or found["more"] != row["more"] or not found["line"]:
+            self.problems.append(f"out of memory: diff has {found}, check {row}")
+        clean = json.loads(self.run("diff", "--json", "--fail-on-regression", "clean.vst", "leak.vst")[1])
+        if clean["out_of_memory"] is not None:
+            self.problems.append(f"leak: {clean['out_of_memory']}")
 
     def import_snapshot(self):
         device = snapshot_maker.Device(0)
@@ -274,6 +295,7 @@ def main():
                      ("larger", "clean", "0"), ("before", "after_grown", "1MiB"), ("clean", "longer", "0"),
                      ("wrapped", "wrapped_edited", "0")):
             check.as_check(*pair)
+        check.as_check_out_of_memory()
         check.import_snapshot()
         check.cautions()
         check.cut_off()

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/quantity_sites.h"
+#include "analysis/compare/change_labels.h"
 #include "analysis/state/vec.h"
 
 static bool noted(const struct vs_comparison *comparison, enum vs_compare_doubt doubt)
@@ -84,11 +86,30 @@ static const struct vs_compare_note *only_b_failed(const struct vs_comparison *c
     return of[0] ? NULL : of[1];
 }
 
+/* The request that failed, if B ran out of memory. */
+static enum vs_err find_request(struct vs_comparison *comparison, struct vs_regressions *out)
+{
+    struct vs_named_sites named;
+    if (!out->ended || out->ended->doubt != VS_DOUBT_OOM)
+        return VS_OK;
+    out->failure = vs_fatal_oom(comparison->b->report);
+    if (!out->failure || (!out->failure->site.frame_count && !out->failure->site.line))
+        return VS_OK;
+    struct vs_report_site site = out->failure->site;
+    const struct vs_report_sites one = {.items = &site, .count = 1};
+    enum vs_err err = vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
+    if (err)
+        return err;
+    named.items[0].site = &out->failure->site;
+    out->failed_at = &named.items[0];
+    return vs_change_labels(&named);
+}
+
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out)
 {
-    enum vs_err err = VS_OK;
     *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
+    enum vs_err err = find_request(comparison, out);
     for (size_t i = 0; !err && i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(comparison, amount))

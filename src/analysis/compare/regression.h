@@ -22,6 +22,8 @@ struct vs_regressions {
     struct vs_regression *items;
     size_t count, capacity;
     const struct vs_compare_note *ended; /* B failed, and A did not: its peaks prove nothing; or NULL */
+    const struct vs_report_failure *failure; /* of *ended*: the request that failed; NULL: B did not run out of memory */
+    struct vs_named_site *failed_at; /* its call site; NULL: unknown */
 };
 
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the

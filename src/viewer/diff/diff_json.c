@@ -165,6 +165,32 @@ static void put_more(struct vs_json *json, const struct vs_report *report, const
     vs_json_string(json, "more", text);
 }
 
+/* The request that failed, if B ran out of memory. */
+static void put_failure(struct vs_json *json, const struct vs_diff_result *result)
+{
+    char text[VS_CHAIN_TEXT_MAX], more[VS_DIFF_LINE_MAX];
+    const struct vs_report_failure *failure = result->regressions ? result->regressions->failure : NULL;
+    const struct vs_named_site *at = failure ? result->regressions->failed_at : NULL;
+    if (!failure) {
+        vs_json_string(json, "out_of_memory", NULL);
+        return;
+    }
+    struct vs_culprit line = at ? vs_culprit_of(at) : (struct vs_culprit){0};
+    vs_json_begin_object(json, "out_of_memory");
+    vs_json_uint(json, "device", failure->device);
+    vs_json_uint(json, "requested_bytes", failure->requested);
+    vs_json_uint(json, "event", failure->event);
+    vs_json_uint(json, "time_ns", failure->time_ns);
+    vs_json_string(json, "place", failure->place);
+    vs_json_string(json, "function", line.function);
+    vs_json_string(json, "file", line.file);
+    vs_json_uint(json, "line", line.line);
+    vs_json_string(json, "text", at ? vs_change_label_text(text, at) : NULL);
+    snprintf(more, sizeof more, "vramscope oom %.1800s", result->comparison->b->report->path);
+    vs_json_string(json, "more", more);
+    vs_json_end_object(json);
+}
+
 static void put_regressions(struct vs_json *json, const struct vs_diff_result *result)
 {
     char text[VS_DIFF_LINE_MAX];
@@ -201,7 +227,8 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
     vs_json_bool(&json, "judged", result->regressions != NULL);
     vs_json_string(&json, "tolerance", result->tolerance);
     vs_json_string(&json, "failed", result->regressions && result->regressions->ended
-                                        ? vs_diff_note(text, comparison, result->regressions->ended) : NULL);
+                                        ? vs_diff_ended(text, comparison, result->regressions) : NULL);
+    put_failure(&json, result);
     put_regressions(&json, result);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);

@@ -277,3 +277,12 @@ void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regressio
             fprintf(style->out, "%s%s\n", lead, lines[i]);
     }
 }
+
+void vs_diff_request_row(const struct vs_style *style, const struct vs_regressions *regressions)
+{
+    char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
+    const struct vs_culprit guilty = vs_culprit_of(regressions->failed_at);
+    guilty_text(line, sizeof line, &guilty, vs_change_label_text(chain, regressions->failed_at));
+    fprintf(style->out, "  %14s  %s\n", vs_size_format_gib(size, regressions->failure->requested, 2),
+            vs_text_clip(cut, line, room_of(style, 18)));
+}

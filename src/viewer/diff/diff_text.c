@@ -204,8 +204,14 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
         vs_diff_fold(style, 0, count - VS_DIFF_ROWS_MAX);
     if (result->regressions->ended) {
         fprintf(style->out, "%s%s", count ? "" : "\n", vs_paint(style, VS_BAD));
-        vs_text_wrapped(style, "FAIL  ", vs_diff_note(text, result->comparison, result->regressions->ended));
+        vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, result->comparison, result->regressions));
         fputs(vs_unpaint(style), style->out);
+        if (result->regressions->failed_at) {
+            vs_text_wrapped(style, "      ", "requested by:");
+            vs_diff_request_row(style, result->regressions);
+        }
+        vs_text_command(style, "      more: ", result->regressions->failure ? "vramscope oom" : "vramscope report",
+                        result->comparison->b->report->path, "");
     }
     if (!count && !result->regressions->ended && result->comparison->different)
         vs_text_lines(style, "ok    ", "no peak, growth or leak is larger%s%s",

@@ -312,6 +312,18 @@ static void oom_note(char *out, const struct vs_report *report, const char *whos
              last && *last->place ? " at " : "", last ? last->place : "");
 }
 
+char *vs_diff_ended(char *out, const struct vs_comparison *comparison, const struct vs_regressions *regressions)
+{
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+    const struct vs_report_failure *failure = regressions->failure;
+    if (!failure)
+        return vs_diff_note(out, comparison, regressions->ended);
+    snprintf(out, VS_DIFF_LINE_MAX, "B ran out of memory on device %" PRIu64 " at %s%s%.1000s: %s requested",
+             failure->device, vs_time_format(time, failure->time_ns), failure->place && *failure->place ? ", " : "",
+             failure->place ? failure->place : "", vs_size_format(size, failure->requested));
+    return vs_text_clean(out);
+}
+
 char *vs_diff_note(char *out, const struct vs_comparison *comparison, const struct vs_compare_note *note)
 {
     char why[VS_RECORDING_TEXT_MAX];
