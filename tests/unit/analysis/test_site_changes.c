@@ -12,9 +12,10 @@
 
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
+#include "analysis/compare/site_similar.h"
 
 #define SITES_MAX 8
-#define FRAMES_MAX 8
+#define FRAMES_MAX 32
 
 /* A list of sites: each is a chain of frames "function file line", the innermost first. */
 struct list {
@@ -275,6 +276,31 @@ static void equal_lines_are_the_same_sites(void **state)
 }
 
 /* A thread without Python frames: the line of the user's that it works for names the site. */
+/* Of deep stacks the innermost frames are compared: two sites may have the same lines in these. Each found the
+ * first one of the other run, so that this was paired twice and the second one was gone. */
+static void sites_with_the_same_lines_have_a_partner_each(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes;
+    struct list a = {0}, b = {0};
+    for (int run = 0; run < 2; run++) {
+        for (unsigned k = 0; k < 2; k++) {
+            struct vs_report_site *site = add(run ? &b : &a, 1000 * (k + 1) + 500 * (unsigned)run, 1);
+            for (unsigned depth = 0; depth < VS_SIMILAR_FRAMES; depth++)
+                frame(site, "visit", "/src/tree.c", 10);
+            frame(site, "main", "/src/main.c", 20 + k);
+        }
+    }
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.count, 2);
+    assert_int_equal(changes.of[VS_SITE_GROWN], 2);
+    assert_ptr_not_equal(changes.items[0].a, changes.items[1].a);
+    assert_int_equal(changes.items[0].delta, 500);
+    assert_int_equal(changes.items[1].delta, 500);
+    vs_arena_free_all(&memory);
+}
+
 static void an_edited_line_is_the_same_site(void **state)
 {
     (void)state;
@@ -426,6 +452,7 @@ int main(void)
         cmocka_unit_test(equal_sizes_alone_are_not_a_match),
         cmocka_unit_test(an_inserted_allocation_is_the_new_one),
         cmocka_unit_test(equal_lines_are_the_same_sites),
+        cmocka_unit_test(sites_with_the_same_lines_have_a_partner_each),
         cmocka_unit_test(an_edited_line_is_the_same_site),
         cmocka_unit_test(a_rename_behind_an_allocation_function_is_shown),
         cmocka_unit_test(an_extracted_function_is_shown_with_its_caller),
