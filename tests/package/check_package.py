@@ -95,6 +95,10 @@ def range_of_another_thread(package):
     package.recorded("range_of_another_thread")
 
 
+def import_of_nvtx(package):
+    package.recorded("import_of_nvtx")
+
+
 def without_a_trace(package):
     for case in ("decorated", "statistics"):
         package.recorded(case, "--record=off")

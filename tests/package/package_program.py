@@ -123,6 +123,27 @@ def automatic_steps(folder):
     free(kept)
 
 
+def last_allocation(folder):
+    """The row of an allocation that is made now."""
+    kept = allocate(1)
+    trace = vramscope.Trace(vramscope.dump(os.path.join(folder, "last.vst")))
+    free(kept)
+    return trace.csv().splitlines()[-1]
+
+
+def import_of_nvtx(folder):
+    """A program that imports the package nvtx may mark its own steps: the automatic ones end, also the open one."""
+    Optimizer, backward = fake_torch()
+    optimizer = Optimizer()
+    train(optimizer, backward, 3)
+    assert times(folder)["step"] == 4 and "step" in last_allocation(folder)
+    sys.modules["nvtx"] = types.ModuleType("nvtx")
+    train(optimizer, backward, 2)
+    found = times(folder)
+    assert found["step"] == 3, found  # the one that was open was none
+    assert "step" not in last_allocation(folder)
+
+
 def range_of_another_thread(folder):
     """A range on another thread than that of the automatic steps: these end there."""
     Optimizer, backward = fake_torch()
@@ -135,11 +156,7 @@ def range_of_another_thread(folder):
     train(optimizer, backward, 2)
     found = times(folder)
     assert found["step"] == 3, found  # the one that was open was none
-    kept = allocate(1)
-    trace = vramscope.Trace(vramscope.dump(os.path.join(folder, "after.vst")))
-    last = trace.csv().splitlines()[-1]
-    assert "step" not in last, last
-    free(kept)
+    assert "step" not in last_allocation(folder)
 
 
 def decorated(folder):
