@@ -105,7 +105,7 @@ def check_paused(gate):
                 all(" 30.0 MiB  " in row for row in shown[1:]), done)
     github = gate.check(trace, *options, "--format", "github")
     gate.expect("GitHub's annotation has no line", "::error title=GPU memory budget::" in github.stdout and
-                "heaviest:%0A" + words in github.stdout, github)
+                "most memory at that moment:%0A" + words in github.stdout, github)
     sarif = json.loads(gate.check(trace, *options, "--format", "sarif").stdout)["runs"][0]["results"][0]
     gate.expect("SARIF has no line and says so", "region" not in sarif["locations"][0]["physicalLocation"] and
                 sarif["message"]["text"].endswith("; " + words))

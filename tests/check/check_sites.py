@@ -80,6 +80,46 @@ def check_copies(gate):
                 sites["total_bytes"] == 1310720)
 
 
+def check_small_copies(gate):
+    """A new line that copies less than a thousandth of the bytes is the reason, not the line that copies most."""
+    line = gate.planted("small")
+    done = gate.check(gate.record("small"), "--baseline", gate.path("memory.json"))
+    gate.expect("a small copy that is new is named", done.returncode == 1 and "exceeds the baseline" in done.stdout and
+                re.search(r"\+320 B  new +\S.*gate_sites.cpp:%d" % line, done.stdout) and
+                "has no lines that copy" not in done.stdout, done)
+    named, _ = places(gate, gate.record("small"), "--baseline", gate.path("memory.json"))
+    gate.expect("small copy: one place in all formats: %s" % named, named == {(FILE, line)})
+    named, _ = places(gate, gate.record("small"), "--baseline", gate.path("memory.json"), "--max-transfers",
+                      "h2d:10 copies")
+    gate.expect("limit of copies: one place in all formats: %s" % named, named == {(FILE, line)})
+    gate.check(gate.record("small"), "--baseline", gate.path("small.json"), "--update-baseline")
+    with open(gate.path("small.json"), encoding="utf-8") as file:
+        baseline = json.load(file)
+    copies, = [p["sites"]["0"]["copies"] for p in baseline["processes"].values()]
+    gate.expect("a line of few bytes and many copies is in the baseline: %s" % copies, len(copies) == 4)
+    for name in [name for name, site in copies.items() if site["bytes"] == 320]:
+        del copies[name]  # as earlier versions did
+    with open(gate.path("small.json"), "w", encoding="utf-8") as file:
+        json.dump(baseline, file)
+    done = gate.check(gate.record("smaller"), "--baseline", gate.path("small.json"), "--tolerance", "0%")
+    rows = done.stdout.split("which leaves out small call sites:")
+    gate.expect("lines that may be too small for the baseline are not called new, and the others are not listed",
+                len(rows) == 2 and "gate_sites.cpp:%d" % gate.planted("smaller") in rows[1] and
+                "320 B" in rows[1] and " new " not in rows[1] and "640.0 KiB" not in rows[1], done)
+
+
+def check_directions(gate):
+    """A new line that copies on the device is not taken for one that copies to the host."""
+    line, trace = gate.planted("device"), gate.record("device")
+    done = gate.check(trace, "--baseline", gate.path("memory.json"))
+    gate.expect("the new line alone holds more", done.returncode == 1 and
+                re.search(r"\+240.0 KiB  new +\S.*gate_sites.cpp:%d" % line, done.stdout) and
+                "has no lines that copy" not in done.stdout, done)
+    named, row = places(gate, trace, "--baseline", gate.path("memory.json"))
+    gate.expect("device: one place in all formats: %s" % named, named == {(FILE, line)})
+    gate.expect("what is new is what was added", [c["delta"] for c in row["culprits"]] == [row["excess_bytes"]])
+
+
 def check_unrecorded(gate):
     """A baseline without lines that copy makes no line new."""
     plain, baseline = gate.path("plain.vst"), gate.path("plain.json")
@@ -152,6 +192,8 @@ def main():
     check_templates(gate)
     check_growth(gate)
     check_copies(gate)
+    check_small_copies(gate)
+    check_directions(gate)
     check_unrecorded(gate)
     check_no_stacks(gate)
     check_native(gate)

@@ -56,9 +56,17 @@ static std::vector<device_ptr<float>> kept;
 
 static void upload(char *data)
 {
+    cudaMemcpy(data + sizeof host, data, 16 * 1024, cudaMemcpyDeviceToDevice);
+    if (is("device"))
+        cudaMemcpy(data + sizeof host, data, 24 * 1024, cudaMemcpyDeviceToDevice); /* planted: device */
+    cudaMemcpy(host, data, 40 * 1024, cudaMemcpyDeviceToHost);
     if (is("copies"))
         cudaMemcpy(data, host, sizeof host, cudaMemcpyHostToDevice); /* planted: copies */
     cudaMemcpy(data, host, sizeof host, cudaMemcpyHostToDevice); /* alike */
+    if (is("small") || is("smaller"))
+        cudaMemcpy(data, host, 32, cudaMemcpyHostToDevice); /* planted: small */
+    if (is("smaller"))
+        cudaMemcpy(data, host, 24, cudaMemcpyHostToDevice); /* planted: smaller */
 }
 
 static void forward(char *data)

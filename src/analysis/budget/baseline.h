@@ -13,8 +13,8 @@
 #include "analysis/budget/taken.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
-/* Call sites below this part of their quantity are not stored; of a phase or test, those below the other
- * part, and more than that many. */
+/* Call sites below this part of their quantity are not stored, unless they make that part of the copies; of a
+ * phase or test, those below the other part, and more than that many. */
 #define VS_BASELINE_SITE_PART 1000
 #define VS_BASELINE_PHASE_SITE_PART 50
 #define VS_BASELINE_PHASE_SITES_MAX 8

@@ -9,6 +9,7 @@
 
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/quantity_sites.h"
+#include "analysis/budget/site_align.h"
 
 #define SITES "sites"
 
@@ -41,12 +42,17 @@ static int by_name_and_number(const void *a, const void *b)
     return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
+static bool of_copies(const struct vs_quantity *quantity)
+{
+    return quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+}
+
 /* Copies have one list, of all ways and steps; reserved memory has two. *out* has 80 bytes. */
 static const char *list_key(const struct vs_quantity *quantity, enum vs_site_list list, char *out)
 {
     struct vs_quantity whole = *quantity;
     char key[64];
-    if (whole.metric == VS_METRIC_TRANSFERRED || whole.metric == VS_METRIC_COPIES) {
+    if (of_copies(quantity)) {
         whole.metric = VS_METRIC_COPIES;
         whole.way = VS_COPIES_ALL;
     }
@@ -113,23 +119,27 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
     return list;
 }
 
+/* Copies of all ways of the run: their list has all of them. *quantity* says whether in bytes or numbers. */
+static uint64_t copied_all_ways(const struct vs_baseline *baseline, const char *process,
+                                const struct vs_quantity *quantity)
+{
+    struct vs_quantity way = *quantity;
+    uint64_t sum = 0, value = 0;
+    way.per_step = false;
+    for (int w = VS_COPIES_TO_DEVICE; w <= VS_COPIES_ON_DEVICE; w++) {
+        way.way = (enum vs_copy_way)w;
+        sum += vs_baseline_value(baseline, process, &way, &value) ? value : 0;
+    }
+    return sum;
+}
+
 /* Earlier versions wrote an empty list where the lines that copy were not recorded. */
 static bool copies_unknown(const struct vs_baseline *baseline, const char *process, const struct vs_quantity *quantity,
                            const struct json_object *list)
 {
-    struct vs_quantity way = *quantity;
-    uint64_t value = 0;
-    bool any = false;
-    if ((way.metric != VS_METRIC_COPIES && way.metric != VS_METRIC_TRANSFERRED) ||
-        json_object_object_length(list))
-        return false;
-    way.metric = VS_METRIC_COPIES;
-    way.per_step = false;
-    for (int w = VS_COPIES_TO_DEVICE; w <= VS_COPIES_ON_DEVICE; w++) {
-        way.way = (enum vs_copy_way)w;
-        any |= vs_baseline_value(baseline, process, &way, &value) && value;
-    }
-    return any;
+    struct vs_quantity number = *quantity;
+    number.metric = VS_METRIC_COPIES;
+    return of_copies(quantity) && !json_object_object_length(list) && copied_all_ways(baseline, process, &number);
 }
 
 /* Sites of less than this may be missing in a list of *count*: those that the file leaves out, and of these
@@ -145,8 +155,23 @@ static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value,
     }
     if (quantity->phase && count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least)
         least = lowest + 1;
-    bool adds_up = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_LIVE_AT_END;
+    bool adds_up = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_LIVE_AT_END ||
+                   quantity->metric == VS_METRIC_GROWTH;
     return adds_up && sum <= value && value - sum < least ? value - sum + 1 : least;
+}
+
+/* The same for copies: a line may be in the file for its bytes or for its number of copies. */
+static uint64_t least_copied(const struct vs_baseline *baseline, const char *process,
+                             const struct vs_quantity *quantity, const struct vs_named_site *items, size_t count)
+{
+    uint64_t all = copied_all_ways(baseline, process, quantity), least = all / VS_BASELINE_SITE_PART, sum = 0;
+    uint64_t steps = quantity->per_step ? vs_baseline_steps(baseline, process) : 1;
+    for (size_t i = 0; i < count; i++)
+        sum += vs_site_amount(&items[i], quantity->metric);
+    /* The lists of earlier versions leave out lines of few bytes, whatever their number of copies. */
+    if (sum <= all && (all - sum < least || quantity->metric == VS_METRIC_COPIES))
+        least = all - sum + 1;
+    return least / (steps ? steps : 1);
 }
 
 bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
@@ -182,7 +207,8 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
         items[i] = rows[i].site;
     *out = (struct vs_named_sites){items, count};
     vs_baseline_value(baseline, process, quantity, &value);
-    *least = least_listed(quantity, value, items, count);
+    *least = of_copies(quantity) ? least_copied(baseline, process, quantity, items, count)
+                                 : least_listed(quantity, value, items, count);
     return true;
 }
 
@@ -216,11 +242,21 @@ static enum vs_err limits_of(const struct vs_named_sites *sites, bool of_phase, 
     return VS_OK;
 }
 
+/* The least number of copies for which a line is stored that copies few bytes. */
+static uint64_t least_number(const struct vs_named_sites *sites)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sites->count; i++)
+        sum += sites->items[i].count;
+    return (sum + VS_BASELINE_SITE_PART - 1) / VS_BASELINE_SITE_PART;
+}
+
 /* Sites are replaced as a whole: one that is gone must not stay. */
 static enum vs_err put_list(struct json_object *lists, const char *key, const struct vs_named_sites *sites,
-                            bool of_phase)
+                            const struct vs_quantity *quantity)
 {
-    uint64_t least;
+    bool of_phase = quantity->phase != NULL;
+    uint64_t least, number = of_copies(quantity) ? least_number(sites) : UINT64_MAX;
     size_t equal;
     unsigned nth = 0;
     enum vs_err err = limits_of(sites, of_phase, &least, &equal);
@@ -230,7 +266,7 @@ static enum vs_err put_list(struct json_object *lists, const char *key, const st
         const struct vs_named_site *site = &sites->items[i];
         char name[VS_SITE_NAME_MAX + 16];
         nth = i && strcmp(site->name, sites->items[i - 1].name) == 0 ? nth + 1 : 1;
-        if (site->bytes < least || (site->bytes == least && equal == 0))
+        if (site->count < number && (site->bytes < least || (site->bytes == least && equal == 0)))
             continue;
         equal -= site->bytes == least && equal != SIZE_MAX;
         snprintf(name, sizeof name, nth > 1 ? "%s #%u" : "%s", site->name, nth);
@@ -354,11 +390,11 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
         at = vs_baseline_object(at, SITES);
     enum vs_err err = vs_named_sites_of(memory, &one->sites, quantity->metric, &named);
     if (!err)
-        err = put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named, of_phase);
+        err = put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named, quantity);
     if (!err && held)
         err = vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
     if (!err && held)
-        err = put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, of_phase);
+        err = put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, quantity);
     if (!err && held && of_phase)
         drop_live_twice(at);
     return err;

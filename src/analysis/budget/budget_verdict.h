@@ -31,7 +31,9 @@ struct vs_budget_row {
     struct vs_culprit culprits[VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX]; /* the guilty one first */
     size_t culprit_count;
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
+    bool listed;          /* the baseline has call sites of the quantity */
     bool compared;        /* the culprits are the difference to the baseline */
+    bool unlisted;        /* they are not in the baseline, which may have left them out as too small */
     bool no_stacks;       /* they are not, because the run was recorded without call stacks */
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     size_t again;         /* those of them that are from the same place: two options, or one list */

@@ -10,6 +10,8 @@
 
 #include "analysis/budget/quantity_sites.h"
 
+#define COPY_CULPRITS_MAX 150 /* call sites of all ways that copy more than before */
+
 /* Whether a framework's tensors are the user's level of the device. */
 static bool below_tensors(const struct vs_report *report, uint64_t device)
 {
@@ -73,39 +75,108 @@ static bool are_comparable(struct vs_budget_row *row, const struct vs_named_site
     return !row->no_stacks;
 }
 
+static bool of_copies(enum vs_metric metric)
+{
+    return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
+}
+
+static bool has_site(const struct vs_report_sites *sites, const struct vs_report_site *site)
+{
+    bool found = false;
+    for (size_t i = 0; i < sites->count && !found; i++)
+        found = vs_site_is(&sites->items[i], site);
+    return found;
+}
+
+/* The lists of a baseline have copies of all ways: so have these, or a line that copies to the device would
+ * be paired with one that copies to the host. Only culprits that copy this way count. */
+static enum vs_err accuse_copies(struct vs_budget_row *row, const struct vs_named_sites *before, uint64_t least)
+{
+    struct vs_culprit found[COPY_CULPRITS_MAX];
+    struct vs_quantity all_ways = row->quantity;
+    struct vs_report_sites sites;
+    struct vs_named_sites now;
+    all_ways.way = VS_COPIES_ALL;
+    enum vs_err err = vs_quantity_sites(row->run, &all_ways, &sites);
+    if (!err)
+        err = vs_named_sites_of(&row->run->memory, &sites, row->quantity.metric, &now);
+    if (err)
+        return err;
+    size_t count = vs_culprits(&now, before, row->quantity.metric, least, found, COPY_CULPRITS_MAX);
+    for (size_t i = 0; i < count && row->culprit_count < VS_CULPRITS_MAX; i++)
+        if (has_site(&row->sites, found[i].site))
+            row->culprits[row->culprit_count++] = found[i];
+    return VS_OK;
+}
+
+/* The sites of a baseline that *row* is compared with. */
+struct stored_sites {
+    struct vs_named_sites before;
+    uint64_t least;            /* sites of less may be missing in it */
+    struct vs_named_sites *around; /* NULL, or those of the run's peak */
+};
+
+static enum vs_err accuse_more(struct vs_budget_row *row, const struct vs_named_sites *now,
+                               const struct stored_sites *stored, uint64_t least)
+{
+    if (of_copies(row->quantity.metric))
+        return accuse_copies(row, &stored->before, least);
+    row->culprit_count = vs_culprits_around(now, stored->around, &stored->before, row->quantity.metric, least,
+                                            row->culprits, VS_CULPRITS_MAX);
+    return VS_OK;
+}
+
+/* The sites that hold more than in the baseline. Where none is known to, those that are not in its list, which
+ * leaves out small ones: each of them may have been there. */
+static enum vs_err accuse_stored(struct vs_budget_row *row, const struct vs_named_sites *now,
+                                 const struct stored_sites *stored)
+{
+    enum vs_err err = accuse_more(row, now, stored, stored->least);
+    row->compared = row->culprit_count > 0;
+    if (err || row->compared)
+        return err;
+    err = accuse_more(row, now, stored, 0);
+    row->unlisted = row->culprit_count > 0;
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        row->culprits[i].change = VS_CHANGE_HOLDS;
+        row->culprits[i].or_line = 0;
+    }
+    return err;
+}
+
 /* The culprits of a quantity that has one list. */
 static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
                               const struct vs_baseline *baseline)
 {
-    struct vs_named_sites now, before, peak;
+    struct vs_named_sites now, peak;
+    struct stored_sites stored = {0};
     struct vs_measured *run = row->run;
-    uint64_t least = 0;
     enum vs_metric metric = row->quantity.metric;
     enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, metric, &now);
     if (err)
         return err;
-    struct vs_quantity stored = row->quantity;
+    struct vs_quantity quantity = row->quantity;
     if (metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
-        stored.metric = VS_METRIC_ALLOCATED;
-    bool known = baseline && is_worse(row) &&
-                 vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &run->memory, &before, &least) &&
-                 are_comparable(row, &before);
+        quantity.metric = VS_METRIC_ALLOCATED;
+    row->listed = baseline && is_worse(row) &&
+                  vs_baseline_sites(baseline, out->process, &quantity, VS_SITES_ALL, &run->memory, &stored.before,
+                                    &stored.least);
+    bool known = row->listed && are_comparable(row, &stored.before);
     bool per_step = row->quantity.per_step && metric != VS_METRIC_GROWTH;
-    for (size_t i = 0; known && per_step && i < before.count; i++) {
+    for (size_t i = 0; known && per_step && i < stored.before.count; i++) {
         uint64_t steps = vs_baseline_steps(baseline, out->process);
-        before.items[i].bytes /= steps ? steps : 1;
-        before.items[i].count /= steps ? steps : 1;
+        stored.before.items[i].bytes /= steps ? steps : 1;
+        stored.before.items[i].count /= steps ? steps : 1;
     }
     /* few of the sites that are live at the peak grow, or are live at the end */
     bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
-    bool around = known && few && sites_at_peak(out, row, baseline, &peak);
+    if (known && few && sites_at_peak(out, row, baseline, &peak))
+        stored.around = &peak;
     if (known)
-        row->culprit_count = vs_culprits_around(&now, around ? &peak : NULL, &before, metric, least, row->culprits,
-                                                VS_CULPRITS_MAX);
-    row->compared = row->culprit_count > 0;
-    if (!row->compared)
+        err = accuse_stored(row, &now, &stored);
+    if (!row->culprit_count)
         row->culprit_count = vs_culprits(&now, NULL, metric, 0, row->culprits, VS_CULPRITS_MAX);
-    return VS_OK;
+    return err;
 }
 
 /* The two lists of memory held from the device. */
@@ -120,18 +191,35 @@ static enum vs_err name_lists(const struct vs_budget_row *row, struct held_lists
     return err ? err : vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now->unused);
 }
 
+static void at_most(uint64_t *value, uint64_t most)
+{
+    *value = *value < most ? *value : most;
+}
+
+/* No site that the file leaves out holds more than both lists lack of the baseline's value. */
+static void limit_least(const struct vs_budget_row *row, const struct vs_quantity *stored, struct held_lists *before)
+{
+    uint64_t sum = bytes_of(&before->live) + bytes_of(&before->unused);
+    if (stored->metric != VS_METRIC_RESERVED || row->baseline < sum)
+        return;
+    at_most(&before->least_live, row->baseline - sum + 1);
+    at_most(&before->least_unused, row->baseline - sum + 1);
+}
+
 /* Those of the baseline; false when it has none. */
 static bool stored_lists(const struct vs_budget_verdict *out, struct vs_budget_row *row,
                          const struct vs_baseline *baseline, struct held_lists *before)
 {
     struct vs_quantity stored = row->quantity;
     stored.metric = vs_baseline_is_reading(&stored) ? VS_METRIC_DEVICE : VS_METRIC_RESERVED;
-    return baseline && is_worse(row) &&
-           vs_baseline_sites(baseline, out->process, &stored, VS_SITES_IN_USE, &row->run->memory, &before->live,
-                             &before->least_live) &&
-           vs_baseline_sites(baseline, out->process, &stored, VS_SITES_UNUSED, &row->run->memory, &before->unused,
-                             &before->least_unused) &&
-           are_comparable(row, &before->live) && are_comparable(row, &before->unused);
+    row->listed = baseline && is_worse(row) &&
+                  vs_baseline_sites(baseline, out->process, &stored, VS_SITES_IN_USE, &row->run->memory,
+                                    &before->live, &before->least_live) &&
+                  vs_baseline_sites(baseline, out->process, &stored, VS_SITES_UNUSED, &row->run->memory,
+                                    &before->unused, &before->least_unused);
+    if (row->listed)
+        limit_least(row, &stored, before);
+    return row->listed && are_comparable(row, &before->live) && are_comparable(row, &before->unused);
 }
 
 /* The bytes by which the limit is exceeded. */

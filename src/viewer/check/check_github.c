@@ -48,7 +48,11 @@ static void one_row(const struct vs_check_result *result, const struct vs_budget
     }
     size_t count = row->exceeded ? vs_check_lines(row, lines) : 0;
     for (size_t i = 0; i < count; i++) {
-        fputs(i ? "%0A" : row->compared ? "%0Amore than in the baseline:%0A" : "%0Aheaviest:%0A", out);
+        fputs("%0A", out);
+        if (!i) {
+            message(out, vs_check_heading(row));
+            fputs("%0A", out);
+        }
         message(out, vs_check_line(text, result, row, &lines[i]));
     }
     fputc('\n', out);

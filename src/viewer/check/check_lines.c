@@ -133,6 +133,26 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
     return count;
 }
 
+const char *vs_check_heading(const struct vs_budget_row *row)
+{
+    if (row->compared)
+        return "more than in the baseline:";
+    if (row->unlisted)
+        return "not in the baseline, which leaves out small call sites:";
+    if (row->kind == VS_ROW_OOM)
+        return "requested by:";
+    switch (row->quantity.metric) {
+    case VS_METRIC_LIVE_AT_END: return "still allocated:";
+    case VS_METRIC_GROWTH: return "grows:";
+    case VS_METRIC_TRANSFERRED:
+    case VS_METRIC_COPIES:
+        return row->of_baseline && !row->listed
+                   ? "most copies (the baseline has no lines that copy; update it from a run with --copy-stacks):"
+                   : "most copies:";
+    default: return "most memory at that moment:";
+    }
+}
+
 char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_line *line)
 {
     char count[VS_SIZE_TEXT_MAX];

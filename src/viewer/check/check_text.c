@@ -23,23 +23,6 @@ static void verdict_line(const struct vs_style *style, bool bad, const char *pat
     }
 }
 
-static const char *heading(const struct vs_budget_row *row)
-{
-    if (row->compared)
-        return "more than in the baseline:";
-    if (row->kind == VS_ROW_OOM)
-        return "requested by:";
-    switch (row->quantity.metric) {
-    case VS_METRIC_LIVE_AT_END: return "still allocated:";
-    case VS_METRIC_GROWTH: return "grows:";
-    case VS_METRIC_TRANSFERRED:
-    case VS_METRIC_COPIES:
-        return row->of_baseline ? "most copies (the baseline has no lines that copy; update it from a run with "
-                                  "--copy-stacks):" : "most copies:";
-    default: return "most memory at that moment:";
-    }
-}
-
 /* "train.py:41", "train.py:41 or 38"; "" where the line is not known. */
 static char *place_of(char out[640], const struct vs_check_result *result, const struct vs_culprit *culprit)
 {
@@ -103,7 +86,7 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
         vs_text_wrapped(style, "      ", text);
     size_t count = vs_check_lines(row, lines);
     if (count)
-        vs_text_wrapped(style, "      ", heading(row));
+        vs_text_wrapped(style, "      ", vs_check_heading(row));
     for (size_t i = 0; i < count; i++) {
         if (lines[i].culprit)
             culprit_line(result, style, row, &lines[i]);

@@ -37,6 +37,9 @@ struct vs_check_line {
  * device, except the inner ones, add up to it. Returns how many. */
 size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[VS_CHECK_LINES_MAX]);
 
+/* vs_check_heading: what the lines of *row* are: "more than in the baseline:". */
+const char *vs_check_heading(const struct vs_budget_row *row);
+
 #define VS_CHECK_WORDS_MAX 80
 /* vs_check_sum_words: what a sum consists of. */
 char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_line *line);
