@@ -51,9 +51,8 @@ struct vs_live_entry *vs_live_find(uint64_t addr)
     return value ? (struct vs_live_entry *)(uintptr_t)*value : NULL;
 }
 
-bool vs_live_put(const struct vs_tracked *live)
+bool vs_live_put(struct vs_live_entry *entry, const struct vs_tracked *live, bool holds)
 {
-    struct vs_live_entry *entry = vs_live_find(live->addr);
     bool is_new = !entry;
     if (is_new && !(entry = entry_take()))
         return false;
@@ -67,7 +66,7 @@ bool vs_live_put(const struct vs_tracked *live)
         .ticket = live->ticket,
         .device = live->device & 63,
         .family = live->family & 15,
-        .holds = live->holds,
+        .holds = holds,
         .context = live->context <= CONTEXT_MAX ? live->context & CONTEXT_MAX : 0};
     return true;
 }

@@ -27,8 +27,9 @@ struct vs_live_entry *vs_live_find(uint64_t addr);
 /* vs_live_of: *entry* of *addr*, unpacked. */
 struct vs_tracked vs_live_of(const struct vs_live_entry *entry, uint64_t addr);
 
-/* vs_live_put: enter *live*, replacing any entry at its address. False: out of host memory. */
-bool vs_live_put(const struct vs_tracked *live);
+/* vs_live_put: enter *live*, of which *holds* says whether it holds a framework's blocks. *entry*:
+ * vs_live_find of its address; it is replaced. False: out of host memory. */
+bool vs_live_put(struct vs_live_entry *entry, const struct vs_tracked *live, bool holds);
 
 /* vs_live_remove: false when *addr* is not there; else *was* gets the removed entry. */
 bool vs_live_remove(uint64_t addr, struct vs_tracked *was);

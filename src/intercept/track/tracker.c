@@ -19,24 +19,41 @@
 #include "intercept/track/peak_window.h"
 #include "intercept/track/track_change.h"
 
+#define APART __attribute__((noinline))
+
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 
 struct vs_book vs_process_book;
 
-VS_ALWAYS_INLINE static inline struct vs_change alloc_of(const struct vs_tracked *live)
+/* *family*: that of the memory. Nearly all memory is of the family DEVICE: as a constant, it decides
+ * most branches of the sums. */
+VS_ALWAYS_INLINE static inline struct vs_change alloc_of(const struct vs_tracked *live, bool holds,
+                                                         enum vs_family family)
 {
-    struct vs_change change = vs_change_alloc(VS_LEVEL_DEVICE, live->family, live->device,
-                                              live->requested, live->size);
-    change.holds = live->holds;
+    struct vs_change change =
+        vs_change_alloc(VS_LEVEL_DEVICE, family, live->device, live->requested, live->size);
+    change.holds = holds;
     return change;
 }
 
-VS_ALWAYS_INLINE static inline struct vs_change free_of(const struct vs_tracked *was)
+VS_ALWAYS_INLINE static inline struct vs_change free_of(const struct vs_tracked *was,
+                                                        enum vs_family family)
 {
     struct vs_change change =
-        vs_change_free(VS_LEVEL_DEVICE, was->family, was->device, was->requested, was->size);
+        vs_change_free(VS_LEVEL_DEVICE, family, was->device, was->requested, was->size);
     change.holds = was->holds;
     return change;
+}
+
+static APART void alloc_other(const struct vs_tracked *live, bool holds, bool selected,
+                              struct vs_event *event)
+{
+    vs_track_change(alloc_of(live, holds, live->family), selected, event);
+}
+
+static APART void free_other(const struct vs_tracked *was, struct vs_event *event)
+{
+    vs_track_change(free_of(was, was->family), false, event);
 }
 
 static void fill_free(struct vs_event *event, const struct vs_tracked *was, uint64_t stream,
@@ -54,7 +71,10 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
     struct vs_event event;
     if (vs_process_recorder())
         fill_free(&event, was, stream, api);
-    vs_track_change(free_of(was), false, &event);
+    if (__builtin_expect(was->family == VS_FAMILY_DEVICE, 1))
+        vs_track_change(free_of(was, VS_FAMILY_DEVICE), false, &event);
+    else
+        free_other(was, &event);
 }
 
 /* *was* was freed without being seen. With all events in the trace, a reader detects that from the
@@ -63,7 +83,7 @@ static void record_free_locked(const struct vs_tracked *was, uint64_t stream, co
 static void record_lost_locked(const struct vs_tracked *was)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    struct vs_change change = free_of(was);
+    struct vs_change change = free_of(was, was->family);
     vs_recorder_acquire(recorder);
     bool totals = recorder && vs_selection_on; /* from here on it stays so */
     if (!totals)
@@ -75,9 +95,9 @@ static void record_lost_locked(const struct vs_tracked *was)
 
 /* The address may still be in the table: another thread's free of it has not returned from the
  * driver, or the free was not seen. */
-static void enter_locked(const struct vs_tracked *live)
+static void enter_locked(const struct vs_tracked *live, bool holds)
 {
-    const struct vs_live_entry *entry = vs_live_find(live->addr);
+    struct vs_live_entry *entry = vs_live_find(live->addr);
     if (entry) {
         struct vs_tracked was = vs_live_of(entry, live->addr);
         if (entry->ticket) {
@@ -87,21 +107,20 @@ static void enter_locked(const struct vs_tracked *live)
             vs_limit_gone(&was);
         }
     }
-    if (!vs_live_put(live))
+    if (!vs_live_put(entry, live, holds))
         vs_log_once(VS_LOG_WARN, "out of host memory for allocations: their frees are missing from the trace");
 }
 
 uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api)
 {
     struct vs_event event;
-    struct vs_tracked entered = *live;
     enum vs_holding holding = VS_HOLDING_NEVER;
     struct vs_recorder *recorder = vs_process_recorder();
     bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_DEVICE, live->requested);
     uint64_t stack = selected ? vs_process_stack() : 0;
     if (vs_family_on_device(live->family))
         holding = vs_holds(stack);
-    entered.holds = holding == VS_HOLDING_YES;
+    bool holds = holding == VS_HOLDING_YES;
     vs_event_begin(&event, VS_EVENT_alloc);
     if (recorder)
         event.alloc = (struct vs_event_alloc){.addr = live->addr,
@@ -114,13 +133,16 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
                                               .api = vs_process_api(api),
                                               .stack = stack};
     vs_lock_acquire(&lock);
-    enter_locked(&entered);
-    vs_track_change(alloc_of(&entered), selected, &event);
+    enter_locked(live, holds);
+    if (__builtin_expect(live->family == VS_FAMILY_DEVICE, 1))
+        vs_track_change(alloc_of(live, holds, VS_FAMILY_DEVICE), selected, &event);
+    else
+        alloc_other(live, holds, selected, &event);
     vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
     vs_lock_release(&lock);
     if (holding != VS_HOLDING_NEVER)
         vs_holding_latest = (struct vs_holding_latest){
-            .addr = entered.holds ? 0 : live->addr, .size = live->size, .key = vs_holding_key(stack),
+            .addr = holds ? 0 : live->addr, .size = live->size, .key = vs_holding_key(stack),
             .device = live->device};
     return event.time_ns;
 }
