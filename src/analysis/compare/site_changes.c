@@ -12,6 +12,7 @@
 #include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/site_align.h"
 #include "analysis/compare/change_labels.h"
+#include "analysis/compare/similar_pairs.h"
 #include "analysis/compare/site_moves.h"
 #include "analysis/compare/site_similar.h"
 #include "base/vs_map.h"
@@ -32,6 +33,7 @@ struct matching {
     enum vs_metric metric;
     size_t *partner; /* of each site of b: index in a + 1, or 0 */
     bool *taken;     /* of each site of a */
+    struct vs_similar_pairs similar;
     size_t pairs;
 };
 
@@ -42,11 +44,6 @@ static void pair_up(struct matching *m, size_t a, size_t b)
     m->pairs++;
 }
 
-static bool same_size(const struct vs_named_site *a, const struct vs_named_site *b)
-{
-    return a->bytes == b->bytes && a->count == b->count;
-}
-
 /* Sites of one name whose sizes differ, all of whose lines the longer list has as well: the source is
  * the same, and the lines say which is which. Otherwise *partner* stays as it is. */
 static void match_lines(const struct vs_named_site *a, size_t n_a, const struct vs_named_site *b, size_t n_b,
@@ -55,7 +52,7 @@ static void match_lines(const struct vs_named_site *a, size_t n_a, const struct 
     size_t by_line[VS_SITE_ALIGN_MAX] = {0}, found = 0;
     bool sizes = false, used[VS_SITE_ALIGN_MAX] = {false};
     for (size_t j = 0; j < n_b; j++) {
-        sizes |= partner[j] && !same_size(&a[partner[j] - 1], &b[j]);
+        sizes |= partner[j] && !vs_site_same_size(&a[partner[j] - 1], &b[j]);
         for (size_t i = 0; i < n_a && !by_line[j]; i++)
             if (!used[i] && vs_same_lines(a[i].site, b[j].site)) {
                 by_line[j] = i + 1;
@@ -154,21 +151,6 @@ static enum vs_err find_renamed(const struct matching *m, struct vs_map *renamed
     return err;
 }
 
-struct similar_pair {
-    unsigned score;
-    size_t a, b;
-};
-
-static int more_similar(const void *a, const void *b)
-{
-    const struct similar_pair *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->b != y->b)
-        return x->b < y->b ? -1 : 1;
-    return x->a < y->a ? -1 : x->a > y->a;
-}
-
 /* A site without a partner. */
 struct left_site {
     uint64_t bytes;
@@ -225,47 +207,25 @@ static enum vs_err left_over(const struct vs_named_sites *named, const size_t *p
     return err;
 }
 
-/* Whether the function that names the one site is in the stack of the other, or, of sites of the same
- * size, in the same file or of a similar name. Sites of two functions may have nearly all frames in
- * common. */
-static bool share_name(const struct vs_named_site *x, const struct vs_named_site *y, bool sizes)
-{
-    if (!x->site->frame_count || !y->site->frame_count)
-        return true;
-    const struct vs_report_frame *p = &x->site->frames[x->frame], *q = &y->site->frames[y->frame];
-    return (sizes && (vs_same_file(p, q) || vs_names_alike(p->function, q->function))) ||
-           vs_site_calls(x->site, q) || vs_site_calls(y->site, p);
-}
-
 /* The most similar stacks find each other first. */
 static enum vs_err match_similar(struct matching *m, bool sizes, bool first)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], count = 0, n_a, n_b = 0;
+    size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], n_a, n_b = 0;
     enum vs_err err = left_over(a, NULL, m->taken, first, of_a, &n_a);
     if (!err)
         err = left_over(b, m->partner, NULL, first, of_b, &n_b);
     if (err || !n_a || !n_b)
         return err;
-    struct similar_pair *pairs = malloc(n_a * n_b * sizeof *pairs);
-    if (!pairs)
-        return VS_ERR_NOMEM;
-    for (size_t j = 0; j < n_b; j++) {
-        for (size_t i = 0; i < n_a; i++) {
-            const struct vs_named_site *x = &a->items[of_a[i]], *y = &b->items[of_b[j]];
-            if ((sizes && !same_size(x, y)) || !share_name(x, y, sizes))
-                continue;
-            unsigned score = vs_site_similarity(x->site, y->site, sizes);
-            if (score >= (sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE))
-                pairs[count++] = (struct similar_pair){score, of_a[i], of_b[j]};
-        }
+    err = vs_similar_pairs_find(&m->similar, &(struct vs_similar_side){a, of_a, n_a},
+                                &(struct vs_similar_side){b, of_b, n_b}, sizes,
+                                sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE);
+    for (size_t i = 0; !err && i < m->similar.count; i++) {
+        const struct vs_similar_pair *pair = &m->similar.items[i];
+        if (!m->taken[pair->a] && !m->partner[pair->b])
+            pair_up(m, pair->a, pair->b);
     }
-    qsort(pairs, count, sizeof *pairs, more_similar);
-    for (size_t i = 0; i < count; i++)
-        if (!m->taken[pairs[i].a] && !m->partner[pairs[i].b])
-            pair_up(m, pairs[i].a, pairs[i].b);
-    free(pairs);
-    return VS_OK;
+    return err;
 }
 
 static struct vs_site_pair pair_of(const struct vs_named_site *a, const struct vs_named_site *b,
@@ -391,6 +351,7 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
         err = vs_change_labels(&out->a);
     if (!err)
         err = vs_change_labels(&out->b);
+    vs_similar_pairs_free(&m.similar);
     free(m.partner);
     free(m.taken);
     return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How similar the stacks of two call sites are. No state. */
+ * What the stacks of two call sites have in common. No state. */
 #ifndef VS_SITE_SIMILAR_H
 #define VS_SITE_SIMILAR_H
 
@@ -32,19 +32,5 @@ uint64_t vs_functions_hash(const struct vs_report_site *site, const struct vs_ma
 
 /* vs_same_lines: whether the sites, of one name, are on the same lines. */
 bool vs_same_lines(const struct vs_report_site *a, const struct vs_report_site *b);
-
-/* vs_names_alike: whether a function's name may be the other one after a renaming: "forward",
- * "forward_pass". */
-bool vs_names_alike(const char *a, const char *b);
-
-/* vs_site_calls: whether a function of the site's stack is that of *like*, or may be it after a
- * renaming. */
-bool vs_site_calls(const struct vs_report_site *site, const struct vs_report_frame *like);
-
-/* vs_site_similarity: 0 to 1000: the frames that both have in the same order, as a share of the
- * longer stack. A function of the same name in another file counts 900, another name in the same
- * file up to 800, by how similar the names are: without *same_size* (bytes and blocks of both) nothing
- * if they are not. Sites of different APIs or levels are not similar. */
-unsigned vs_site_similarity(const struct vs_report_site *a, const struct vs_report_site *b, bool same_size);
 
 #endif

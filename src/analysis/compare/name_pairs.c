@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "analysis/compare/name_pairs.h"
+
+#include <stdlib.h>
+
+static int by_value(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+void vs_name_pairs_of(struct vs_name_pairs *out, const char *name, size_t length)
+{
+    length = length < VS_NAME_BYTES ? length : VS_NAME_BYTES;
+    out->count = 0;
+    for (size_t i = 0; i + 1 < length; i++)
+        out->pairs[out->count++] =
+            (uint16_t)((unsigned char)name[i] << 8 | (unsigned char)name[i + 1]);
+    qsort(out->pairs, out->count, sizeof *out->pairs, by_value);
+}
+
+unsigned vs_name_similarity(const struct vs_name_pairs *a, const struct vs_name_pairs *b)
+{
+    uint32_t common = 0;
+    if (!a->count || !b->count)
+        return 0;
+    for (uint32_t i = 0, j = 0; i < a->count && j < b->count;) {
+        uint16_t x = a->pairs[i], y = b->pairs[j];
+        common += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return 2 * common * 1000 / (a->count + b->count);
+}
