@@ -141,7 +141,7 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
     }
     vs_symbols_close(symbols);
     vs_trace_state_close(state);
-    free(held.items);
+    vs_held_segments_free(&held);
     return err;
 }
 

@@ -1,41 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. */
+ * See the header. A list of the segments for those who read them all, and a search tree that finds
+ * those of an address. */
 #include "analysis/report/held_segments.h"
 
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
 #include "analysis/state/vec.h"
+#include "base/vs_treap.h"
 
-static enum vs_err hold(struct vs_held_segments *held, struct vs_held_segment segment)
+/* Where a segment is: a node of the tree. *item*: its number in the list. */
+struct vs_held_place {
+    struct vs_held_place *left, *right;
+    uint64_t device, addr;
+    size_t item;
+};
+
+struct place_key {
+    uint64_t device, addr;
+};
+
+static struct vs_held_place *place_node(struct vs_held_place *n)
 {
-    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, held->count + 1, sizeof *held->items);
-    if (!err && segment.bytes)
-        held->items[held->count++] = segment;
-    return err;
+    return n;
+}
+
+static struct vs_held_place *place_link(struct vs_held_place *n)
+{
+    return n;
+}
+
+static struct vs_held_place **place_left(struct vs_held_place *n)
+{
+    return &n->left;
+}
+
+static struct vs_held_place **place_right(struct vs_held_place *n)
+{
+    return &n->right;
+}
+
+static uint64_t place_address(const struct vs_held_place *n)
+{
+    return n->addr ^ (n->device << 57); /* no device has addresses as high */
+}
+
+static bool place_before(const struct vs_held_place *n, struct place_key at)
+{
+    return n->device != at.device ? n->device < at.device : n->addr < at.addr;
+}
+
+VS_TREAP(place, struct vs_held_place, struct vs_held_place *, struct place_key)
+
+static struct vs_held_place *new_place(struct vs_held_segments *held)
+{
+    struct vs_held_place *place = held->spare;
+    if (place)
+        held->spare = place->left;
+    else
+        place = vs_arena_alloc(&held->arena, sizeof *place);
+    return place;
+}
+
+static enum vs_err add(struct vs_held_segments *held, struct vs_held_segment segment)
+{
+    size_t need = held->count + 1;
+    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, need, sizeof *held->items);
+    if (!err)
+        err = vs_vec_grow(&held->places, &held->places_capacity, need, sizeof(struct vs_held_place *));
+    struct vs_held_place *place = err ? NULL : new_place(held);
+    if (!place)
+        return VS_ERR_NOMEM;
+    *place = (struct vs_held_place){.device = segment.device, .addr = segment.addr, .item = held->count};
+    place_insert(&held->tree, place, (struct place_key){segment.device, segment.addr});
+    held->places[held->count] = place;
+    held->items[held->count++] = segment;
+    return VS_OK;
+}
+
+/* The last of the list gets its number. */
+static void drop(struct vs_held_segments *held, struct vs_held_place *place)
+{
+    size_t item = place->item, last = --held->count;
+    place_remove(&held->tree, place, (struct place_key){place->device, place->addr});
+    held->items[item] = held->items[last];
+    held->places[item] = held->places[last];
+    held->places[item]->item = item;
+    place->left = held->spare;
+    held->spare = place;
+}
+
+/* The first segment of *device* that overlaps [addr, end); NULL when none does. */
+static struct vs_held_place *first_within(const struct vs_held_segments *held, uint64_t device,
+                                          uint64_t addr, uint64_t end)
+{
+    struct place_key at = {device, addr};
+    struct vs_held_place *place = addr < end ? place_last_before(held->tree, at) : NULL;
+    if (place && place->device == device && addr - place->addr < held->items[place->item].bytes)
+        return place;
+    place = place_first_from(held->tree, at);
+    return place && place->device == device && place->addr < end ? place : NULL;
+}
+
+/* Removes the first bytes of a segment: it starts at *addr* from here on. */
+static void start_at(struct vs_held_segments *held, struct vs_held_place *place, uint64_t addr)
+{
+    struct vs_held_segment *segment = &held->items[place->item];
+    place_remove(&held->tree, place, (struct place_key){place->device, place->addr});
+    segment->bytes -= addr - segment->addr;
+    segment->addr = place->addr = addr;
+    place_insert(&held->tree, place, (struct place_key){place->device, addr});
 }
 
 /* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
 static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint64_t addr, uint64_t bytes)
 {
+    uint64_t to = bytes < UINT64_MAX - addr ? addr + bytes : UINT64_MAX;
+    struct vs_held_place *place;
     enum vs_err err = VS_OK;
-    for (size_t i = held->count; !err && i-- > 0;) {
-        struct vs_held_segment *segment = &held->items[i], whole = *segment;
-        uint64_t from = whole.addr > addr ? whole.addr : addr;
-        uint64_t end = whole.addr + whole.bytes, to = end < addr + bytes ? end : addr + bytes;
-        if (whole.device != device || from >= to)
-            continue;
-        if (from > whole.addr)
-            segment->bytes = from - whole.addr;
+    while (!err && (place = first_within(held, device, addr, to)) != NULL) {
+        struct vs_held_segment whole = held->items[place->item];
+        uint64_t end = whole.addr + whole.bytes;
+        if (whole.addr < addr)
+            held->items[place->item].bytes = addr - whole.addr;
         else if (to < end)
-            *segment = (struct vs_held_segment){device, to, end - to, whole.stack};
+            start_at(held, place, to);
         else
-            *segment = held->items[--held->count];
-        if (from > whole.addr && to < end)
-            err = hold(held, (struct vs_held_segment){device, to, end - to, whole.stack});
+            drop(held, place);
+        if (whole.addr < addr && to < end)
+            err = add(held, (struct vs_held_segment){device, to, end - to, whole.stack});
     }
     return err;
+}
+
+static enum vs_err hold(struct vs_held_segments *held, struct vs_held_segment segment)
+{
+    uint64_t most = UINT64_MAX - segment.addr;
+    segment.bytes = segment.bytes < most ? segment.bytes : most;
+    if (!segment.bytes)
+        return VS_OK;
+    enum vs_err err = release(held, segment.device, segment.addr, segment.bytes);
+    return err ? err : add(held, segment);
+}
+
+void vs_held_segments_free(struct vs_held_segments *held)
+{
+    free(held->items);
+    free(held->places);
+    vs_arena_free_all(&held->arena);
+    *held = (struct vs_held_segments){0};
 }
 
 enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/state/replay.h"
+#include "base/vs_arena.h"
 
 /* A segment, or mapped memory. */
 struct vs_held_segment {
@@ -17,14 +18,23 @@ struct vs_held_segment {
     uint64_t addr, bytes, stack;
 };
 
-/* Zero-initialise; free *items*. */
+struct vs_held_place;
+
+/* Zero-initialise; release with vs_held_segments_free. No two of *items* overlap. */
 struct vs_held_segments {
     struct vs_held_segment *items;
     size_t count, capacity;
+    struct vs_held_place **places; /* of each item */
+    size_t places_capacity;
+    struct vs_held_place *tree, *spare; /* by device and address; unused ones */
+    struct vs_arena arena;
 };
 
-/* vs_held_segments_event: applies an event. VS_ERR_NOMEM. */
+/* vs_held_segments_event: applies an event. Memory that is held already, because the event of its
+ * release is missing, is held once. VS_ERR_NOMEM. Cost: logarithmic in the held segments, for each
+ * that the event touches. */
 enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event) VS_MUST_CHECK;
+void vs_held_segments_free(struct vs_held_segments *held);
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
  * framework that allocates its segments with one call each, with *bytes* the part without live blocks.

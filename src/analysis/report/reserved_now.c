@@ -47,6 +47,6 @@ enum vs_err vs_reserved_now_fill(struct vs_report *report, const struct vs_summa
     enum vs_err err = segments ? read_segments(reader, replay->events, &held) : VS_OK;
     for (size_t i = 0; !err && i < report->device_count; i++)
         err = fill_device(&devices[i], summary, &held);
-    free(held.items);
+    vs_held_segments_free(&held);
     return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of report, oom and its replays, and of the kinds of tensors, on traces with many call sites,
- * failures and blocks grows with their number, not with its square. Work is counted, not timed: the
+ * The work of report, oom and its replays, of the kinds of tensors, and of the list of held segments, on
+ * traces with many call sites, failures, blocks and segments grows with their number, not with its square. Work is counted, not timed: the
  * rooms of the analysis are compiled again with a call at each branch (-fsanitize-coverage=trace-pc),
  * so that the figures do not depend on the machine. */
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 
 #include "analysis/kinds/kinds.h"
 #include "analysis/oom/oom.h"
+#include "analysis/report/held_segments.h"
 #include "support/trace_builder.h"
 #include "trace/record/recorder_internal.h"
 
@@ -178,6 +179,24 @@ static void many_gradients(unsigned n)
     }
 }
 
+/* Mapped memory whose parts are returned one by one, in another order: expandable segments. */
+static void many_parts(unsigned n)
+{
+    begin("caching");
+    for (unsigned i = 0; i < n; i++) {
+        struct vs_event e = {.kind = VS_EVENT_segment_map};
+        e.segment_map.addr = A(i);
+        e.segment_map.size = e.segment_map.reserved = 2 * MIB;
+        vs_builder_event(&b, e);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct vs_event e = {.kind = VS_EVENT_segment_unmap};
+        e.segment_unmap.addr = A((uint64_t)i * 7919 % n);
+        e.segment_unmap.size = e.segment_unmap.reserved = 2 * MIB;
+        vs_builder_event(&b, e);
+    }
+}
+
 /* Everything that `vramscope oom` computes. */
 static void explain(struct vs_reader *reader)
 {
@@ -198,6 +217,20 @@ static void find_kinds(struct vs_reader *reader)
     assert_true(table.kinds[VS_KIND_PARAMETERS].count >= FEW);
     assert_int_equal(table.kinds[VS_KIND_GRADIENTS].count, table.kinds[VS_KIND_PARAMETERS].count);
     vs_kinds_table_free(&table);
+}
+
+static void follow_segments(struct vs_reader *reader)
+{
+    struct vs_held_segments held = {0};
+    struct vs_event event;
+    size_t most = 0;
+    while (vs_reader_next(reader, &event) == VS_OK) {
+        assert_int_equal(vs_held_segments_event(&held, &event), VS_OK);
+        most = held.count > most ? held.count : most;
+    }
+    assert_true(most >= FEW);
+    assert_int_equal(held.count, 0);
+    vs_held_segments_free(&held);
 }
 
 /* Branches of *analysis* on the trace of *program*. */
@@ -237,6 +270,7 @@ GROWS_EVENLY(many_repetitions, explain)
 GROWS_EVENLY(many_steps, explain)
 GROWS_EVENLY(many_holes, explain)
 GROWS_EVENLY(many_gradients, find_kinds)
+GROWS_EVENLY(many_parts, follow_segments)
 
 int main(void)
 {
@@ -248,6 +282,7 @@ int main(void)
         cmocka_unit_test(many_steps_are_no_square),
         cmocka_unit_test(many_holes_are_no_square),
         cmocka_unit_test(many_gradients_are_no_square),
+        cmocka_unit_test(many_parts_are_no_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
