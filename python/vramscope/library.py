@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import sys
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 DEVICES_MAX = 64
 FALLBACK_VERSION = "0.1.0"  # as in CMakeLists.txt, which tests compare
@@ -187,21 +188,40 @@ def start() -> None:
         raise Error("vramscope.start(): this process has no trace (record=off, or a forked child)")
 
 
+Device = Union[int, str, Any]  # 1, "cuda:1" or torch.device("cuda:1"); Any: torch need not be there
+
+
 def _no_device(device: int) -> Error:
     return Error(f"there is no CUDA device {device}, or this process has not used it yet")
 
 
-def device_stats(device: int = 0) -> Dict[str, int]:
+def ordinal(device: Device) -> int:
+    """The number of *device*. "cuda" and torch.device("cuda") are PyTorch's current device."""
+    if isinstance(device, int) and not isinstance(device, bool):
+        if not 0 <= device < DEVICES_MAX:
+            raise _no_device(device)
+        return device
+    match = re.fullmatch(r"cuda(?::(\d{1,4}))?", str(device))
+    if match is None or device is None:
+        raise TypeError(f"device takes a number, \"cuda:1\" or torch.device(\"cuda:1\"), not {device!r}")
+    torch: Any = sys.modules.get("torch")
+    if match.group(1) is None:
+        return int(torch.cuda.current_device()) if torch is not None else 0
+    return ordinal(int(match.group(1)))
+
+
+def device_stats(device: Device = 0) -> Dict[str, int]:
     """Allocated, requested and reserved memory of *device*, their peaks, and counts, by the names
     of struct vramscope_device_stats. Under PyTorch allocated memory is that of its segments."""
-    stats = DeviceStats()
+    stats, device = DeviceStats(), ordinal(device)
     if need("vramscope.device_stats()").get_device_stats(device, ctypes.byref(stats)) != 0:
         raise _no_device(device)
     return {name: int(getattr(stats, name)) for name in DEVICE_FIELDS}
 
 
-def memory_info(device: int = 0) -> Tuple[int, int]:
+def memory_info(device: Device = 0) -> Tuple[int, int]:
     """Free and total memory of *device*. Memory cached by vramscope's allocator is free."""
+    device = ordinal(device)
     free, total = ctypes.c_uint64(), ctypes.c_uint64()
     if need("vramscope.memory_info()").get_memory_info(device, ctypes.byref(free),
                                                        ctypes.byref(total)) != 0:
@@ -209,14 +229,20 @@ def memory_info(device: int = 0) -> Tuple[int, int]:
     return free.value, total.value
 
 
-def reset_peaks(device: int = 0) -> None:
-    """Peaks of *device* restart from the current values. Open GPUMemoryTrackers keep theirs."""
+def reset_peaks(device: Device = 0) -> None:
+    """Peaks of *device* restart from the current values: those of device_stats() and of stats(), under
+    PyTorch its own as well. Open GPUMemoryTrackers keep theirs."""
+    device = ordinal(device)
     if need("vramscope.reset_peaks()").reset_peaks(device) != 0:
         raise _no_device(device)
+    if _torch_stats(device) is not None:
+        sys.modules["torch"].cuda.reset_peak_memory_stats(device)
 
 
-def trim(device: int = 0) -> int:
+def trim(device: Device = 0) -> int:
     """Release unused cached memory of vramscope's allocator to the driver. Returns the bytes."""
+    device = ordinal(device)
+    memory_info(device)  # there is such a device
     return int(need("vramscope.trim()").trim(device))
 
 
@@ -231,14 +257,14 @@ def _torch_stats(device: int) -> Optional[Dict[str, int]]:
         return None
 
 
-def stats(device: int = 0) -> Dict[str, int]:
+def stats(device: Device = 0) -> Dict[str, int]:
     """Statistics by the keys of torch.cuda.memory_stats, such as "allocated_bytes.all.peak".
 
     They are those of the allocator that serves *device*: PyTorch's where the program uses it,
     vramscope's with --allocator=caching. Where vramscope only observes a program without PyTorch,
     the keys of allocated, requested and reserved bytes and of allocations are those of the driver.
     """
-    library = find()
+    library, device = find(), ordinal(device)
     theirs = _torch_stats(device)
     if library is None:
         if theirs is not None:

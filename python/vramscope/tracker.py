@@ -105,15 +105,16 @@ class GPUMemoryTracker:
     threads. Inside the block the figures are those so far.
 
     *name*: the block is a range of that name in the trace; enter and leave it in one thread then.
-    *device*: its ordinal; None: of all devices the one with the highest peak. *required*: raise
+    *device*: 1, "cuda:1" or a torch.device; None: of all devices the one with the highest peak. *required*: raise
     NotLoaded in a process that is not recorded; otherwise all figures are 0 and `recorded` is False.
     """
 
-    def __init__(self, name: Optional[str] = None, *, device: Optional[int] = None,
+    def __init__(self, name: Optional[str] = None, *, device: Optional[library.Device] = None,
                  required: bool = True) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError("GPUMemoryTracker takes a name: write @GPUMemoryTracker() above a function")
-        self.name, self.device, self.required = name, device, required
+        self.device = None if device is None else library.ordinal(device)
+        self.name, self.required = name, required
         self.recorded = False
         self._window: Optional[int] = None
         self._figures: Dict[int, WindowStats] = {}

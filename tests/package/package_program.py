@@ -265,13 +265,19 @@ def statistics(folder):
     with vramscope.GPUMemoryTracker() as t:
         assert allocate(1 << 30) is None
     assert t.failures == 1
-    for wrong in (vramscope.device_stats, vramscope.stats, vramscope.memory_info, vramscope.reset_peaks):
-        try:
-            wrong(64)
-        except vramscope.Error as error:
-            assert "device 64" in str(error)
-        else:
-            raise AssertionError(wrong)
+    functions = (vramscope.device_stats, vramscope.stats, vramscope.memory_info, vramscope.reset_peaks, vramscope.trim)
+    for function in functions:
+        assert function("cuda:0") == function(0) or function is vramscope.trim, function
+        missing = [(number, vramscope.Error, f"device {number}") for number in (64, -1, 2 ** 80)]
+        missing += [("cuda:64", vramscope.Error, "device 64")]
+        wrong = [(value, TypeError, repr(value)) for value in ("cpu", None, True)]
+        for device, error_type, says in missing + wrong:
+            try:
+                function(device)
+            except error_type as error:
+                assert says in str(error), (function, error)
+            else:
+                raise AssertionError((function, device))
 
 
 def traced(folder):

@@ -41,6 +41,10 @@ assert any(s.location and s.location[0].endswith("program.py") for s in sites), 
 assert sum(s.bytes for s in sites) <= t.peak_bytes
 stats = vramscope.stats()
 assert stats == {k: int(v) for k, v in torch.cuda.memory_stats().items()}
+torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
+vramscope.reset_peaks(torch.device("cuda"))
+assert vramscope.stats("cuda:0")["allocated_bytes.all.peak"] == torch.cuda.memory_allocated(), vramscope.stats()
+assert vramscope.device_stats("cuda") == vramscope.device_stats()
 vramscope.annotate("kv cache")
 cache = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
 copy = vramscope.Trace(vramscope.dump("copy.vst"))

@@ -145,11 +145,18 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
     return err;
 }
 
+static uint64_t rounded_up(uint64_t sum, uint64_t steps)
+{
+    return (sum + steps - 1) / steps;
+}
+
+/* Their figures per step add up to the quantity, which is rounded up. */
 static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out)
 {
     const struct vs_report_device *device = device_of(run->report, quantity->device);
     uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
+    uint64_t bytes = 0, count = 0; /* of the sites so far */
     size_t most = 0;
     for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
         most += device->copy_sites[kind].count;
@@ -161,8 +168,10 @@ static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity 
         for (size_t i = 0; vs_copy_goes(quantity->way, (uint64_t)kind) && i < from->count; i++) {
             struct vs_report_site *site = &sites[out->count++];
             *site = from->items[i];
-            site->bytes = (site->bytes + steps - 1) / steps;
-            site->count = (site->count + steps - 1) / steps;
+            bytes += site->bytes;
+            count += site->count;
+            site->bytes = rounded_up(bytes, steps) - out->total_bytes;
+            site->count = rounded_up(count, steps) - out->total_count;
             out->total_bytes += site->bytes;
             out->total_count += site->count;
         }
