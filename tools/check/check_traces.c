@@ -219,7 +219,10 @@ static void compare_runs(struct check_work *work, struct vs_measured **runs, siz
         problem(work, runs[0]->report->path, "%s", vs_err_text(err));
     else if (nothing_compared(work, verdict))
         problem(work, runs[0]->report->path, "%s: nothing was compared: the baseline has no process '%s', and no "
-                "limit applies to it; add it with --update-baseline", runs[0]->report->path, name);
+                "limit applies to it; %s", runs[0]->report->path, name,
+                strstr(name, " #") ? "if these are runs of one program, add --take median; otherwise add the process "
+                                     "with --update-baseline"
+                                   : "add it with --update-baseline");
     if (verdict->exceeded)
         raise_code(work, VS_EXIT_NO);
 }

@@ -134,7 +134,7 @@ static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_
     row.exceeded = like->metric == VS_METRIC_FREE ? row.quantity.value < row.limit
                                                   : row.quantity.value > row.limit;
     uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
-    row.wide = budget->tolerance && row.highest > allowed;
+    row.wide = row.highest > allowed;
     return add_row(out, &row);
 }
 
@@ -165,7 +165,7 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     if (limit->missing)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s cannot be checked: %s", limit->from, limit->missing);
     else if (limit->unmeasured && limit->metric == VS_METRIC_GROWTH)
-        snprintf(why, VS_BUDGET_WHY_MAX, "%s: growth is known from %d completed steps on, and the run has fewer; run "
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s: growth is known from %d completed steps on, and a run has fewer; run "
                  "more of them, or mark them with ranges named \"step N\" if vramscope does not find them",
                  limit->from, VS_GROWTH_STEPS_MIN);
     else if (limit->unmeasured && limit->per_step)
@@ -196,13 +196,21 @@ static bool of_copies(enum vs_metric metric)
     return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
 }
 
-/* Why copies of a run are missing; NULL: no run lacks them. */
-static const char *copies_missing_in(const struct vs_budget_verdict *out)
+/* Why a run lacks what *metric* needs; NULL: no run does. */
+static const char *missing_in(const struct vs_budget_verdict *out, enum vs_metric metric)
 {
     const char *missing = NULL;
     for (size_t i = 0; i < out->run_count && !missing; i++)
-        missing = out->runs[i]->copies_missing;
+        missing = of_copies(metric)              ? out->runs[i]->copies_missing
+                  : metric == VS_METRIC_GROWTH ? out->runs[i]->growth_missing
+                                               : NULL;
     return missing;
+}
+
+/* Unknown in a run at least. A phase, or a reading, that a run does not have is no reason. */
+static bool is_unknown(const struct vs_budget_verdict *out, const struct vs_taken_quantity *taken)
+{
+    return taken->quantity.unknown || (taken->quantity.metric == VS_METRIC_GROWTH && taken->runs < out->run_count);
 }
 
 static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
@@ -212,19 +220,33 @@ static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_bu
     if (!vs_budget_applies(&limit->scope, out->process))
         return VS_OK;
     limit->process_seen = true;
-    if (of_copies(limit->metric) && copies_missing_in(out))
-        limit->missing = copies_missing_in(out);
+    if (missing_in(out, limit->metric))
+        limit->missing = missing_in(out, limit->metric);
     for (size_t i = 0; !err && i < out->taken.count; i++) {
         const struct vs_quantity *quantity = &out->taken.items[i].quantity;
         limit->phase_seen |= phase_matches(&limit->scope, quantity);
         if (!limits(budget, limit, quantity))
             continue;
-        limit->unmeasured |= quantity->unknown;
-        limit->matched |= !quantity->unknown;
-        if (!quantity->unknown)
+        bool unknown = is_unknown(out, &out->taken.items[i]);
+        limit->unmeasured |= unknown;
+        limit->matched |= !unknown;
+        if (!unknown)
             err = compare(out, &out->taken.items[i], limit, budget, baseline);
     }
     return err;
+}
+
+static void note_missing(struct vs_budget_verdict *out, const struct vs_baseline *baseline, enum vs_metric metric,
+                         const char *what)
+{
+    uint64_t value;
+    bool has = false;
+    const char *missing = missing_in(out, metric);
+    for (size_t i = 0; missing && i < out->taken.count; i++)
+        has |= out->taken.items[i].quantity.metric == metric &&
+               vs_baseline_value(baseline, out->process, &out->taken.items[i].quantity, &value);
+    if (has)
+        note(out, keep(out, "%s not compared with the baseline: %s", what, missing));
 }
 
 static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
@@ -250,13 +272,8 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
     if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
         note(out, keep(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
                        budget->baseline));
-    uint64_t value;
-    bool copies = false;
-    for (size_t i = 0; i < taken->count; i++)
-        copies |= of_copies(taken->items[i].quantity.metric) &&
-                  vs_baseline_value(baseline, out->process, &taken->items[i].quantity, &value);
-    if (copies && copies_missing_in(out))
-        note(out, keep(out, "copies are not compared with the baseline: %s", copies_missing_in(out)));
+    note_missing(out, baseline, VS_METRIC_COPIES, "copies are");
+    note_missing(out, baseline, VS_METRIC_GROWTH, "growth per step is");
     const char *phases[ABSENT_NOTED];
     size_t absent = 0;
     if (!err)
@@ -414,12 +431,27 @@ static void note_stacks(struct vs_budget_verdict *out)
 
 static void note_spread(struct vs_budget_verdict *out)
 {
-    for (size_t i = 0; i < out->count; i++)
-        if (out->rows[i].wide) {
-            note(out, "the runs differ by more than the tolerance: a limit may hold or fail by chance; "
-                      "raise --tolerance, or make the program deterministic");
-            return;
-        }
+    const struct vs_budget_row *first = NULL;
+    size_t wide = 0;
+    char more[64] = "";
+    for (size_t i = 0; i < out->count; i++) {
+        wide += out->rows[i].wide;
+        first = first || !out->rows[i].wide ? first : &out->rows[i];
+    }
+    if (!first)
+        return;
+    struct vs_size_pair sizes = vs_sizes_apart(first->lowest, first->highest);
+    if (!is_bytes(first->quantity.metric)) {
+        vs_count_format(sizes.a, first->lowest);
+        vs_count_format(sizes.b, first->highest);
+    }
+    if (wide > 1)
+        snprintf(more, sizeof more, ", and %zu more", wide - 1);
+    note(out, keep(out, "the runs differ by more than the tolerance (%s%s%.300s from %s to %s%s), so a limit may hold or "
+                   "fail by chance; raise --tolerance, or make the program deterministic",
+                   vs_metric_name(first->quantity.metric), first->quantity.phase ? " in " : "",
+                   first->quantity.phase ? first->quantity.phase : "",
+                   sizes.a, sizes.b, more));
 }
 
 enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,

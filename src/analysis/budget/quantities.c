@@ -152,6 +152,21 @@ static const char *copies_missing(const struct vs_report *report)
     return NULL;
 }
 
+/* Likewise of growth: the blocks that were left out may be those that grow. */
+static const char *growth_missing(const struct vs_report *report)
+{
+    const struct vs_recording_state *recording = &report->recording;
+    if (recording->sample > 1)
+        return "the run was recorded with --sample, which leaves out allocations; record it without";
+    if (recording->min_size)
+        return "the run was recorded with --min-size, which leaves out allocations; record it without";
+    if (recording->pauses)
+        return "the program stopped the recording for a time, so allocations are missing; record all of it";
+    if (recording->stage == VS_RECORDING_TOTALS)
+        return "the trace reached its size limit and dropped allocations; raise --max-trace-size";
+    return NULL;
+}
+
 bool vs_copy_goes(enum vs_copy_way way, uint64_t kind)
 {
     switch (kind) {
@@ -207,7 +222,7 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
     add_readings(out, device, err);
     quantity = (struct vs_quantity){
         .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,
-        .per_step = true, .unknown = out->steps < VS_GROWTH_STEPS_MIN,
+        .per_step = true, .unknown = out->growth_missing || out->steps < VS_GROWTH_STEPS_MIN,
         .time_ns = out->report->duration_ns};
     quantity.value = quantity.unknown ? 0 : growth_of(device);
     add(out, &quantity, err);
@@ -272,6 +287,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
     out->steps = out->report->steps.done;
     out->phases_full = vs_phase_moments_full(moments);
     out->copies_missing = copies_missing(out->report);
+    out->growth_missing = growth_missing(out->report);
     vs_process_name(out->report, name, sizeof name - sizeof rank);
     out->program = copy_text(out, name, &err);
     strcat(name, vs_job_rank_text(rank, &out->report->job));

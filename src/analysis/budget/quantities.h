@@ -41,6 +41,7 @@ struct vs_measured {
     uint64_t steps;
     bool phases_full;          /* there are VS_PHASES_MAX phases: further ones are not in *items* */
     const char *copies_missing; /* why not every copy is in the trace; NULL: all are */
+    const char *growth_missing; /* why the growth of call sites is not known; NULL: it is, or the steps are too few */
     struct vs_arena memory;
 };
 

@@ -113,13 +113,12 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
                         const struct vs_budget_verdict *verdict, bool failures_only)
 {
     char text[VS_CHECK_LINE_MAX];
-    size_t held = 0, wide = 0;
+    size_t held = 0;
     const char *path = verdict->runs[0]->report->path;
     for (size_t i = 0; i < verdict->count; i++) {
         const struct vs_budget_row *row = &verdict->rows[i];
         bool quiet = row->of_baseline && !row->exceeded;
         held += quiet;
-        wide += quiet && row->wide;
         if (quiet || row->follows || (failures_only && !row->exceeded))
             continue;
         verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));

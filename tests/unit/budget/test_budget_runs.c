@@ -145,6 +145,64 @@ static void a_baseline_stores_what_is_taken_of_each_quantity(void **state)
         end(&all[i]);
 }
 
+static void record_steps(struct recorded_run *run, unsigned steps)
+{
+    begin(run);
+    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
+    for (unsigned step = 1; step <= steps; step++) {
+        vs_builder_step(&run->b, step);
+        vs_builder_pop(&run->b);
+    }
+    measure(run);
+}
+
+static void growth_must_be_known_in_every_run(void **state)
+{
+    (void)state;
+    struct recorded_run few, many;
+    struct vs_measured *runs[2] = {&many.measured, &few.measured};
+    struct vs_budget budget = {0};
+    struct vs_budget_verdict verdict;
+    char why[VS_BUDGET_WHY_MAX] = "";
+    record_steps(&few, VS_GROWTH_STEPS_MIN - 1);
+    record_steps(&many, VS_GROWTH_STEPS_MIN);
+    limit(&budget, "take", "median", NULL);
+    limit(&budget, "max-growth-per-step", "0", NULL);
+    judge(&verdict, runs, 2, &budget, NULL);
+    assert_int_equal(verdict.count, 0);
+    assert_non_null(vs_budget_unmatched(&budget, why));
+    assert_non_null(strstr(why, "completed steps"));
+    vs_budget_verdict_free(&verdict);
+    vs_budget_free(&budget);
+    end(&few);
+    end(&many);
+}
+
+static void runs_that_differ_are_noted_without_a_tolerance_too(void **state)
+{
+    (void)state;
+    struct recorded_run all[2];
+    struct vs_measured *runs[2] = {&all[0].measured, &all[1].measured};
+    struct vs_budget budget = {.baseline = "base.json"};
+    struct vs_budget_verdict verdict;
+    struct vs_baseline *baseline = vs_baseline_new();
+    record(&all[0], 5, 8);
+    record(&all[1], 9, 16);
+    judge(&verdict, &runs[1], 1, &budget, NULL);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
+    vs_budget_verdict_free(&verdict);
+    limit(&budget, "take", "median", NULL);
+    judge(&verdict, runs, 2, &budget, baseline);
+    assert_int_equal(verdict.exceeded, 0);
+    assert_int_equal(verdict.note_count, 1);
+    assert_non_null(strstr(verdict.notes[0], "(allocated from 5.0 MiB to 9.0 MiB, and "));
+    vs_budget_verdict_free(&verdict);
+    vs_baseline_free(baseline);
+    vs_budget_free(&budget);
+    for (size_t i = 0; i < 2; i++)
+        end(&all[i]);
+}
+
 /* The second run has a phase, a device and steps that the first has not. */
 static void quantities_of_later_runs_are_checked(void **state)
 {
@@ -296,6 +354,8 @@ int main(void)
         cmocka_unit_test(the_last_of_many_runs_counts),
         cmocka_unit_test(a_baseline_stores_what_is_taken_of_each_quantity),
         cmocka_unit_test(quantities_of_later_runs_are_checked),
+        cmocka_unit_test(growth_must_be_known_in_every_run),
+        cmocka_unit_test(runs_that_differ_are_noted_without_a_tolerance_too),
         cmocka_unit_test(an_update_removes_phases_that_are_gone),
         cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
         cmocka_unit_test(copies_are_matched_with_many_call_sites),

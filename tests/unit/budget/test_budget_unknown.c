@@ -134,12 +134,33 @@ static void other_limits_need_no_copies(void **state)
     end(&t);
 }
 
+static void growth_is_unknown_where_allocations_are_missing(void **state)
+{
+    (void)state;
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct unknown_bench t;
+        begin(&t);
+        for (unsigned step = 1; step <= 8; step++) {
+            vs_builder_step(&t.b, step);
+            vs_builder_pop(&t.b);
+        }
+        if (stopped)
+            leave_out(&t.b, LACK_STOPPED);
+        assert_int_equal(checked(&t, VS_END_EXIT, "max-growth-per-step", "0"), !stopped);
+        assert_int_equal(t.verdict.count, !stopped);
+        if (stopped)
+            assert_non_null(strstr(t.why, "--key cannot be checked: the program stopped the recording"));
+        end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_that_were_not_recorded_hold_no_limit),
         cmocka_unit_test(recorded_copies_are_compared),
         cmocka_unit_test(other_limits_need_no_copies),
+        cmocka_unit_test(growth_is_unknown_where_allocations_are_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
