@@ -33,7 +33,7 @@ TALLY = struct.Struct("<q9q9q9q9qqq")
 MAGIC = 0x7461000000000001
 FDS_MORE = 3        # the trace, and libunwind's pipe
 THREADS_MORE = 2    # the trace's writer, and CUPTI's
-SECONDS = int(os.environ.get("COMPAT_SECONDS", 60))
+SECONDS = int(os.environ.get("COMPAT_SECONDS", 300))
 BEGIN, END = "<!-- table: made by compat.py -->", "<!-- end of table -->"
 
 

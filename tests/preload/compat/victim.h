@@ -106,14 +106,39 @@ static int64_t victim_entries(const char *folder)
     return n;
 }
 
-/* tally_end: counts descriptors and threads now; for an end that skips main's. A joined thread may
- * still be listed for a short time. */
+/* Threads of this process; one that was joined is listed until it has ended in the kernel as well. */
+static int64_t victim_threads(void)
+{
+    enum { EXITING = 4 }; /* PF_EXITING of the kernel */
+    char path[300], text[512];
+    int64_t n = 0;
+    DIR *d = opendir("/proc/self/task");
+    if (!d)
+        return -1;
+    for (struct dirent *e; (e = readdir(d));) {
+        unsigned flags = 0;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", e->d_name);
+        FILE *f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        size_t length = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        text[length] = 0;
+        if (f)
+            fclose(f);
+        const char *after = strrchr(text, ')');
+        if (after && sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1)
+            n += !(flags & EXITING);
+    }
+    closedir(d);
+    return n;
+}
+
+/* tally_end: counts descriptors and threads now; for an end that skips main's. A detached thread may
+ * end a little later. */
 __attribute__((unused)) static void tally_end(void)
 {
-    int64_t threads = victim_entries("/proc/self/task");
+    int64_t threads = victim_threads();
     for (int same = 0, tries = 0; same < 5 && tries < 500; tries++) {
         usleep(2000);
-        int64_t now = victim_entries("/proc/self/task");
+        int64_t now = victim_threads();
         same = now < threads ? 0 : same + 1;
         threads = now < threads ? now : threads;
     }

@@ -362,9 +362,9 @@ static int double_fork_daemon(void)
 /* a daemon that has used CUDA closes its terminal output: a reader of it sees its end */
 static int daemon_lets_go_of_its_output(void)
 {
-    int out[2];
-    char text[256] = "";
-    CHECK(!pipe(out));
+    int out[2], seen[2];
+    char text[256] = "", byte;
+    CHECK(!pipe(out) && !pipe(seen));
     fflush(stdout);
     pid_t pid = fork();
     if (!pid) {
@@ -372,13 +372,15 @@ static int daemon_lets_go_of_its_output(void)
         dup2(out[1], 2);
         close(out[0]);
         close(out[1]);
+        close(seen[1]);
         victim_tally_open();
         give(take(KIB));
         int null = open("/dev/null", O_RDWR);
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);
         close(null);
-        usleep(300000);
+        CHECK(read(seen[0], &byte, 1) == 0); /* it stays until its reader has seen the end */
+        close(seen[0]);
         give(take(KIB));
         tally_end();
         exit(0);
@@ -387,6 +389,8 @@ static int daemon_lets_go_of_its_output(void)
     ssize_t n = read(out[0], text, sizeof text);
     siginfo_t info = {0};
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    close(seen[0]);
+    close(seen[1]);
     printf("read %zd, still there %d\n", n, info.si_pid == 0);
     printf("child %d\n", status_of(pid));
     return 0;
