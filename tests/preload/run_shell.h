@@ -20,7 +20,7 @@ static int bash(const char *script)
         "mkdir -p tmp; chmod 1777 tmp\n"
         "alone() { local o=$1; shift; VRAMSCOPE_SIMULATE='" SIMULATED "' VRAMSCOPE_OUTPUT=$o "
         "LD_LIBRARY_PATH=" VS_SIMULATOR_PATH " LD_PRELOAD=" VS_LIBRARY " \"$@\"; }\n"
-        "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
+        "recorded() { for i in $(seq 6000); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
         "sleep 0.05; done; }";
     return run_script(before, script);
 }

@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         return 1;
     if (!strcmp(argv[1], "killed")) {
         if (argc == 3)
-            sleep(2);
+            sleep(5); // the totals are written meanwhile
         raise(SIGKILL);
     }
     reset(plan, 0);

@@ -62,7 +62,8 @@ static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
         char command[4 * PATH_MAX];
         /* kill signals one process, not the group: only `run` receives the signal */
         snprintf(command, sizeof command,
-                 "'%s' run -q -- sleep 60 & sleep 0.5; kill -%s $!; wait $!", VS_COMMAND,
+                 "cd '%s'; rm -f ready; '%s' run -q -- sh -c 'touch ready; exec sleep 600' &\n"
+                 "until [ -e ready ]; do sleep 0.05; done; kill -%s $!; wait $!", folder, VS_COMMAND,
                  signals[i].name);
         char script[PATH_MAX + 32];
         snprintf(script, sizeof script, "%s/signal.sh", folder);
@@ -88,7 +89,7 @@ static void a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued(voi
          "run=$!\n"
          "while [ ! -e up ]; do sleep 0.05; done\n"
          "program=$(pgrep -P $run); kill -TSTP $run\n"
-         "for i in $(seq 400); do [ $(state $run)$(state $program) = TT ] && break; sleep 0.05; done\n"
+         "for i in $(seq 6000); do [ $(state $run)$(state $program) = TT ] && break; sleep 0.05; done\n"
          "echo $(state $run)$(state $program)\n"
          "kill -CONT $run; touch go; wait $run; echo status $?\n");
     assert_string_equal(out, "TT\nstatus 3\n");
@@ -322,7 +323,7 @@ static void an_older_trace_is_lost_only_to_a_new_one(void **state)
         {"run -q -o old.vst -- ./no-such-program", 127},
         {"run -q -o old.vst -- true", 0},
         {SIMULATED "-q --record=off -o old.vst -- " VS_VICTIM " atexit", 5},
-        {"run -q -o old.vst -- sh -c 'kill -TERM $PPID; sleep 60'", 128 + 15},
+        {"run -q -o old.vst -- sh -c 'kill -TERM $PPID; exec sleep 600'", 128 + 15},
     };
     /* killed, so the trace is two files */
     assert_int_equal(vramscope(SIMULATED "-q -o old.vst -- " VS_VICTIM " sigkill"), 128 + 9);
@@ -344,7 +345,7 @@ static void a_trace_that_is_being_recorded_is_left_alone(void **state)
 {
     (void)state;
     bash("mkfifo hold; '" VS_COMMAND "' " SIMULATED "-q -o busy.vst -- " VS_VICTIM " wait <hold &\n"
-         "exec 9>hold; for i in $(seq 400); do [ -s busy.vst ] && [ -s busy.vst.live ] && break; "
+         "exec 9>hold; for i in $(seq 6000); do [ -s busy.vst ] && [ -s busy.vst.live ] && break; "
          "sleep 0.05; done\n"
          "'" VS_COMMAND "' run -o busy.vst -- touch started; echo status $?\n"
          "'" VS_COMMAND "' run -q --record=off -o busy.vst -- true; echo status $?\n"

@@ -63,7 +63,7 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_string_equal(out, "precious\n");
     assert_prints(err, "exists and is not a trace");
     assert_int_equal(bash("mkfifo pipe; for v in recover symbolize; do for f in text pipe; do "
-                          "timeout 30 $V $v -o $f k.vst; echo $?; done; done; test -p pipe && "
+                          "timeout 300 $V $v -o $f k.vst; echo $?; done; done; test -p pipe && "
                           "cat text"), 0);
     assert_string_equal(out, "2\n2\n2\n2\nprecious\n");
     assert_int_equal(bash("head -c -1 whole.vst >cut; cp cut cut.before; $V recover cut; echo $?; "
@@ -113,7 +113,7 @@ static void the_folder_of_a_killed_command_is_removed_by_the_next(void **state)
              "set -m; $V run -q $S -o killed.vst -- sleep 600 & killed=$!\n"
              "$V run -q $S -o alive.vst -- sleep 600 & alive=$!; set +m\n"
              "count() { ls own | grep -c 'vramscope-run-......$'; }\n"
-             "for i in $(seq 600); do [ $(ls own/*/* | wc -l) = 3 ] && break; sleep 0.05; done\n"
+             "for i in $(seq 6000); do [ $(ls own/*/* | wc -l) = 3 ] && break; sleep 0.05; done\n"
              "kill -KILL -- -$killed; wait $killed; count; $V run -q $S -o new.vst -- true; count\n"
              "touch -d '2 minutes ago' own/*; $V run -q $S -o old.vst -- true; count; ls own/vramscope-run-mine\n"
              "kill -- -$alive; wait $alive; count; rm -r own *.vst*"), 0);
@@ -302,8 +302,8 @@ static void an_older_trace_comes_back_after_run_was_killed(void **state)
     (void)state;
     assert_int_equal(
         bash("$V run -q $S -o old.vst -- $P sigkill >/dev/null; cp old.vst saved; cp old.vst.live saved.live\n"
-             "$V run -q -o old.vst -- sh -c 'touch up; exec sleep 60' & run=$!\n"
-             "for i in $(seq 600); do [ -e up ] && break; sleep 0.05; done\n"
+             "$V run -q -o old.vst -- sh -c 'touch up; exec sleep 600' & run=$!\n"
+             "for i in $(seq 6000); do [ -e up ] && break; sleep 0.05; done\n"
              "kill -KILL -- -$run; wait $run; test ! -e old.vst && ls -A | grep -q 'old.vst.*before' && "
              "$V run -q -o old.vst -- true && cmp old.vst saved && cmp old.vst.live saved.live && "
              "ls -A | grep -c 'old.vst'"), 0);
@@ -316,8 +316,8 @@ static void or_goes_where_there_is_a_new_one(void **state)
     (void)state;
     assert_int_equal(
         bash("$V run -q $S -o old2.vst -- $P atexit >/dev/null; cp old2.vst saved\n"
-             "$V run -q -o old2.vst -- sh -c 'touch up2; exec sleep 60' & run=$!\n"
-             "for i in $(seq 600); do [ -e up2 ] && break; sleep 0.05; done\n"
+             "$V run -q -o old2.vst -- sh -c 'touch up2; exec sleep 600' & run=$!\n"
+             "for i in $(seq 6000); do [ -e up2 ] && break; sleep 0.05; done\n"
              "kill -KILL -- -$run; wait $run; $V run -q $S -o old2.vst -- $P device >/dev/null\n"
              "cmp -s old2.vst saved || ls -A | grep -c 'old2.vst'"), 0);
     assert_string_equal(out, "1\n");

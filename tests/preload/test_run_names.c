@@ -76,7 +76,7 @@ static void two_recordings_that_had_the_same_name_keep_their_windows(void **stat
     assert_int_equal(
         bash("mkdir f; cd f; mkfifo hold hold2; alone t.vst $P wait <hold & exec 8>hold; recorded t.vst; "
              "mv t.vst first.vst; was=$(stat -c %i t.vst.live); alone t.vst $P wait <hold2 & exec 9>hold2\n"
-             "for i in {1..600}; do [ $(stat -c %i t.vst.live 2>/dev/null || echo $was) != $was ] && break; "
+             "for i in {1..6000}; do [ $(stat -c %i t.vst.live 2>/dev/null || echo $was) != $was ] && break; "
              "sleep 0.05; done; recorded t.vst\n"
              "echo >&8; wait %1; test -e t.vst.live && echo there; echo >&9; wait; "
              "test ! -e t.vst.live && $V report first.vst t.vst >/dev/null && echo whole"), 0);

@@ -319,7 +319,7 @@ static void gpus_run_at_the_same_time_and_are_shown_in_order(void **state)
     const char *meet = "-- bash -c 'touch on-$$; while [ $(ls on-* | wc -l) -lt 2 ]; do sleep 0.05; done; "
                        "exec \"$0\" hold 512' $P";
     char script[1024];
-    snprintf(script, sizeof script, "rm -f on-*; timeout 120 " FIT LARGE SMALL "--jobs 2 %s", meet);
+    snprintf(script, sizeof script, "rm -f on-*; timeout 600 " FIT LARGE SMALL "--jobs 2 %s", meet);
     assert_fits(script, 0);
     assert_prints(strstr(out, "rtx4090-24g,capacity=2GiB  yes"), "t4-16g,capacity=1GiB       yes");
     assert_prints(err, "t4-16g,capacity=1GiB … fits (");
@@ -338,7 +338,7 @@ static void an_interrupt_cleans_up(void **state)
     (void)state;
     bash("rm -rf tmp/*\nfor s in INT TERM HUP; do\n"
          "rm -f waiting; " FIT SMALL LARGE "--jobs 2 -- $P wait & fit=$!\n"
-         "for i in $(seq 600); do [ -e waiting ] && break; sleep 0.05; done\n"
+         "for i in $(seq 6000); do [ -e waiting ] && break; sleep 0.05; done\n"
          "kill -$s $fit; wait $fit; echo $?; ls -A tmp\ndone\npgrep -f \"$P wait\" | wc -l");
     assert_string_equal(out, "130\n143\n129\n0\n");
 }

@@ -114,7 +114,7 @@ class Served(unittest.TestCase):
     def test_an_interrupt_ends_it(self):
         with socket.create_connection(("127.0.0.1", self.url.port)):
             self.server.send_signal(signal.SIGINT)
-            self.assertEqual(self.server.wait(30), 0)
+            self.assertEqual(self.server.wait(300), 0)
         with self.assertRaises(OSError):
             self.ask("/")
 
