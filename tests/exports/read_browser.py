@@ -32,14 +32,19 @@ def widths(page):
     return {name: width for name, width in drawn if names.count(name) == 1}
 
 
+def link_of(page):
+    """The address as the page has it: page.url is that of the last event that the browser has sent."""
+    return page.evaluate("location.href")
+
+
 def check_zoom(problems, what, page):
     before = widths(page)
     full = before["all"]
     target = min((name for name in before if before[name] > full / 8), key=lambda name: before[name])
     page.locator(f'.frame[aria-label^="{target}, "]').first.click(position={"x": 4, "y": 8})
     problems.true(f"{what}: a clicked frame is as wide as the picture", abs(widths(page)[target] - full) < 0.6)
-    problems.true(f"{what}: the link has the zoom", "#zoom=" in page.url)
-    link = page.url.split("#")[1]
+    problems.true(f"{what}: the link has the zoom", "#zoom=" in link_of(page))
+    link = link_of(page).split("#")[1]
     page.get_by_role("button", name="Reset zoom").click()
     problems.same(f"{what}: reset", widths(page), before)
     return target, "#" + link
@@ -65,11 +70,11 @@ def check_keys(problems, what, page):
     page.locator('.frame[tabindex="0"]').focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
-    problems.true(f"{what}: Enter zooms to the frame that has the focus", "#zoom=" in page.url)
+    problems.true(f"{what}: Enter zooms to the frame that has the focus", "#zoom=" in link_of(page))
     problems.same(f"{what}: the focus stays on a frame", page.evaluate(
         "document.activeElement.getAttribute('class').includes('frame')"), True)
     page.keyboard.press("Escape")
-    problems.true(f"{what}: Escape resets", "zoom" not in page.url)
+    problems.true(f"{what}: Escape resets", "zoom" not in link_of(page))
     page.keyboard.press("/")
     problems.same(f"{what}: / is the search", page.evaluate("document.activeElement.localName"), "input")
 
@@ -92,7 +97,7 @@ def check_libraries(problems, path, total):
         problems.true("libraries hidden: the user's functions are there", any("append_history" in x for x in names))
         problems.true("libraries hidden: the function that the user's code called", any("run_line" in x for x in names))
         problems.true("libraries hidden: not what that called", not any("run_site" in x for x in names))
-        problems.true("libraries hidden: the link has it", page.url.endswith("#libraries=0"))
+        problems.true("libraries hidden: the link has it", link_of(page).endswith("#libraries=0"))
         page.get_by_role("button", name="Show libraries").click()
         problems.same("libraries shown again", page.locator(".frame").count(), before)
     problems.same("libraries hidden: faults", list(faults), [])
@@ -122,7 +127,7 @@ def check_difference(recorded, problems):
         text = page.locator(".tip").text_content()
         problems.true(f"difference: details: {text}", "A: 0 B" in text and "B: 8.0 MiB (8,388,608 B)" in text)
         leak.click(position={"x": 4, "y": 8})
-        problems.true("difference: the link has the zoom", "#zoom=" in page.url)
+        problems.true("difference: the link has the zoom", "#zoom=" in link_of(page))
     problems.same("difference: faults", list(faults), [])
 
 
