@@ -21,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/vs_clock.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 #include "trace/read/rewrite.h"
@@ -298,7 +297,7 @@ int main(int argc, char **argv)
     static const struct option options[] = {
         {"kills", required_argument, NULL, 'k'}, {"seed", required_argument, NULL, 's'}, {0}};
     unsigned kills = KILLS, bad = 0, empty = 0;
-    uint64_t seed = vs_clock_realtime_ns(), events = 0;
+    uint64_t seed = 1, events = 0;
     const char *tmp = getenv("TMPDIR");
     char folder[256], path[300], command[300];
     int c;
