@@ -3,7 +3,8 @@
 #
 # The library stays within 32 MiB + 64 bytes of the host's memory per live allocation,
 # and grows by at most an entry and its slot in a table that has just doubled.
-# Sizes, not times: the same on any machine.
+# Sizes, not times, and only memory of its own: the same on any machine. How much of a library's
+# pages counts in PSS depends on how many other processes use it.
 # Usage: check_footprint.sh LIBRARY SIMULATOR_DIR BENCH_LIVE
 set -eu
 library=$1 simulator=$2 program=$3
@@ -12,12 +13,12 @@ trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH="$simulator" VRAMSCOPE_SIMULATE=h200-141g,malloc_us=0,free_us=0
 export VRAMSCOPE_OUTPUT="$work/%p.vst"
 
-pss() { # COUNT ALLOCATOR
+memory() { # COUNT ALLOCATOR
     if [ "$2" = alone ]; then
         "$program" "$1"
     else
         LD_PRELOAD=$library VRAMSCOPE_ALLOCATOR=$2 "$program" "$1"
-    fi | cut -d' ' -f1
+    fi | cut -d' ' -f2
     rm -f "$work"/*.vst*
 }
 hold() { # WHAT IS AT_MOST
@@ -26,13 +27,13 @@ hold() { # WHAT IS AT_MOST
 }
 
 few=50000 many=200000
-none=$(pss 0 alone) alone_few=$(pss $few alone) alone_many=$(pss $many alone)
+none=$(memory 0 alone) alone_few=$(memory $few alone) alone_many=$(memory $many alone)
 at_most=$((32 * 1024 + 64 * many / 1024)) grows=$((88 * (many - few) / 1024))
-observe_few=$(($(pss $few observe) - alone_few)) observe_many=$(($(pss $many observe) - alone_many))
-hold "observe, nothing live" $(($(pss 0 observe) - none)) 4096
+observe_few=$(($(memory $few observe) - alone_few)) observe_many=$(($(memory $many observe) - alone_many))
+hold "observe, nothing live" $(($(memory 0 observe) - none)) 4096
 hold "observe, $many live" $observe_many $at_most
 hold "observe, from $few to $many" $((observe_many - observe_few)) $grows
-caching_few=$(($(pss $few caching) - none)) caching_many=$(($(pss $many caching) - none))
-hold "caching, nothing live" $(($(pss 0 caching) - none)) 4096
+caching_few=$(($(memory $few caching) - none)) caching_many=$(($(memory $many caching) - none))
+hold "caching, nothing live" $(($(memory 0 caching) - none)) 4096
 hold "caching, $many live" $caching_many $at_most
 hold "caching, from $few to $many" $((caching_many - caching_few)) $grows
