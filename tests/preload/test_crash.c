@@ -27,7 +27,7 @@
 
 #define KILLS 12
 #define POLL_US 1000
-#define TIMEOUT_S 60
+#define TIMEOUT_S 250
 
 static char folder[256], trace[512], tally_path[512], said_path[512];
 static struct crash_tally *tally;

@@ -97,7 +97,7 @@ static void one_that_is_being_recorded_stays(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        alarm(60); /* no process is left if the test fails */
+        alarm(250); /* no process is left if the test fails */
         struct vs_event e = {.kind = VS_EVENT_mark};
         vs_recorder_event(open_recorder(path, 1, 0), &e);
         if (write(ready[1], &byte, 1) == 1)

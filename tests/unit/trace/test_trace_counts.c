@@ -151,7 +151,7 @@ static bool are_ready(struct shared *shared, unsigned threads)
 static void kill_one(const struct vs_recorder_config *config, struct shared *shared,
                      unsigned threads, run_fn *runs, uint64_t seed, unsigned steps)
 {
-    uint64_t random = seed, until = vs_clock_ns() + UINT64_C(60000000000);
+    uint64_t random = seed, until = vs_clock_ns() + UINT64_C(250000000000);
     memset(shared, 0, threads * sizeof *shared);
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -330,7 +330,7 @@ static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
 /* Waits for the present work of the background thread. */
 static struct totals_read read_quiet(const char *path)
 {
-    uint64_t until = vs_clock_ns() + UINT64_C(60000000000);
+    uint64_t until = vs_clock_ns() + UINT64_C(250000000000);
     struct totals_read t;
     while (!(t = read_back(path, VS_TRACE_LIVE)).summed_up && vs_clock_ns() < until)
         usleep(1000);

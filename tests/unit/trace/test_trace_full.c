@@ -399,7 +399,7 @@ static int dismiss_from_a_stuck_disk(const char *path)
 {
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
     struct vs_recorder *r = NULL;
-    alarm(60); /* hangs if another thread writes instead */
+    alarm(250); /* hangs if another thread writes instead */
     failing_after = sizeof(struct vs_file_header);
     failing = EIO;
     stuck = true;

@@ -113,7 +113,7 @@ static int forks_while_libraries_are_walked(void)
         fflush(stdout);
         pid_t pid = fork();
         if (!pid) {
-            alarm(30);
+            alarm(250);
             if (how == 0)
                 exit(7);
             if (how == 1)

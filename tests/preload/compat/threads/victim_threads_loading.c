@@ -17,7 +17,7 @@
 #include "victim.h"
 
 #define MIB ((size_t)1 << 20)
-#define DEADLOCK_SECONDS 40
+#define DEADLOCK_SECONDS 200
 
 static sem_t is_loading, is_done;
 static CUcontext context;
@@ -114,7 +114,7 @@ static void wait_for_the_other(void)
     struct timespec until;
     sem_post(&is_loading);
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 20;
+    until.tv_sec += DEADLOCK_SECONDS / 2;
     puts(sem_timedwait(&is_done, &until) ? "the other thread waits" : "the other thread goes on");
 }
 

@@ -21,7 +21,7 @@
 #include "victim.h"
 
 #define MIB ((size_t)1 << 20)
-#define HANG_SECONDS 40
+#define HANG_SECONDS 200
 
 static void *lookup_of(const char *name)
 {
