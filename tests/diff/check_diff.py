@@ -170,6 +170,9 @@ class Check:
             first = lambda of: [(one["change"], one["delta"], one["file"], one["line"]) for one in of["culprits"][:1]]
             same = limit and (row["a"], row["b"], row["allowed"], row["event"]) == (
                 limit["baseline_bytes"], limit["bytes"], limit["limit_bytes"], limit["event"])
+            if row["metric"] == "allocated" and {one["change"] for one in limit["culprits"]} != {
+                    one["change"] for one in row["culprits"]}:
+                self.problems.append(f"{a}, {b}: diff has {row['culprits']}, check {limit['culprits']}")
             if row["metric"] != "reserved":  # of which check lists those that hold it, diff those that requested it
                 same = same and row["more"].split(" --top")[0] == limit["more"].split(" --top")[0] and first(row) == first(limit)
             if not same or limit["held"]:
@@ -244,7 +247,7 @@ class Check:
         if any(counts.values()) or found["different"]:
             self.problems.append(f"moved functions are not only moved: {counts}")
         moves = sorted(change["moved"] for sites in found["sites"] for change in sites["changes"])
-        if moves != ["file", "function", "line", "line"]:
+        if moves != ["file", "function", "function", "line", "line"]:
             self.problems.append(f"moved: {moves}")
 
     def renamed_flame_graph(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program before and after an edit of its source (EDITED) that moves code but changes no memory: one
- * function has another name, one lives in another file, lines were inserted above the others.
+ * function has another name, one lives in another file, one both, lines were inserted above the others.
  * check_diff.py compares both runs. Exit status: 0; 1 when memory is refused. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -18,11 +18,12 @@
         }                                                            \
     } while (0)
 
-static float *weights, *activations, *batch, *history;
+static float *weights, *activations, *batch, *history, *scales;
 
 #ifdef EDITED
 /* Lines that were inserted. */
 #define read_weights load_checkpoint
+#define scale_rows scale_rows_by
 #endif
 
 static __attribute__((noinline)) void read_weights(void)
@@ -47,8 +48,13 @@ static __attribute__((noinline)) void forward(void)
 {
     ALLOCATE(activations, 16 * MIB);
 }
+static __attribute__((noinline)) void scale_rows(void)
+{
+    ALLOCATE(scales, MIB / 2);
+}
+
 #ifdef EDITED
-#line 70 "moved.c"
+#line 80 "moved.c"
 #endif
 
 int main(int argc, char **argv)
@@ -57,8 +63,10 @@ int main(int argc, char **argv)
     read_weights();
     load_batch();
     keep_history(more);
+    scale_rows();
     forward();
     cudaFree(activations);
+    cudaFree(scales);
     cudaFree(history);
     cudaFree(batch);
     cudaFree(weights);

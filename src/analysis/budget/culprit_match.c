@@ -7,9 +7,11 @@
 #include "analysis/budget/culprit_match.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/name_pairs.h"
 #include "analysis/budget/site_align.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
@@ -199,9 +201,53 @@ static bool share_word(const char *a, const char *b)
     return false;
 }
 
+struct name_frame {
+    const char *function;
+    size_t length;
+};
+
+/* The functions of *name*, innermost first. Returns how many. */
+static size_t functions_of(const char *name, struct name_frame out[VS_SITE_NAME_FRAMES])
+{
+    size_t count = 0;
+    while (name && count < VS_SITE_NAME_FRAMES) {
+        const char *caller = strstr(name, " < "), *file = strstr(name, " (");
+        size_t length = caller ? (size_t)(caller - name) : strlen(name);
+        if (file && (size_t)(file - name) < length)
+            length = (size_t)(file - name);
+        out[count++] = (struct name_frame){name, length};
+        name = caller ? caller + 3 : NULL;
+    }
+    return count;
+}
+
+static bool functions_alike(const struct name_frame *x, const struct name_frame *y)
+{
+    char a[VS_SITE_NAME_MAX], b[VS_SITE_NAME_MAX];
+    struct vs_name_pairs p, q;
+    snprintf(a, sizeof a, "%.*s", (int)x->length, x->function);
+    snprintf(b, sizeof b, "%.*s", (int)y->length, y->function);
+    vs_name_pairs_of(&p, a, vs_function_length(a));
+    vs_name_pairs_of(&q, b, vs_function_length(b));
+    return vs_names_alike(a, &p, b, &q);
+}
+
+/* Whether the innermost function has a similar name in another file, and the callers, at least half of the
+ * functions, are the same: it was renamed and moved at once. */
+static bool alike_under_callers(const char *a, const char *b)
+{
+    struct name_frame x[VS_SITE_NAME_FRAMES], y[VS_SITE_NAME_FRAMES];
+    size_t n = functions_of(a, x), m = functions_of(b, y), same = 0;
+    while (same + 1 < n && same + 1 < m && x[n - 1 - same].length == y[m - 1 - same].length &&
+           memcmp(x[n - 1 - same].function, y[m - 1 - same].function, x[n - 1 - same].length) == 0)
+        same++;
+    return 2 * same >= (n > m ? n : m) && functions_alike(&x[0], &y[0]);
+}
+
 static bool same_size(const struct vs_named_site *now, const struct vs_named_site *before)
 {
-    return now->bytes == before->bytes && now->count == before->count && share_word(now->name, before->name);
+    return now->bytes == before->bytes && now->count == before->count &&
+           (share_word(now->name, before->name) || alike_under_callers(now->name, before->name));
 }
 
 enum vs_err vs_culprit_match(const struct vs_named_sites *now, const struct vs_named_sites *before,

@@ -11,8 +11,6 @@
 #define WHOLE 1000
 #define OTHER_FILE 900
 #define OTHER_NAME 500 /* in the same file; similar names get up to 300 more */
-#define ALIKE 600      /* of 1000: names that may be of one function although the sizes differ */
-#define ALIKE_FIRST 3  /* characters that they begin with; "head_forward" is not "block_forward" */
 
 static void take_apart(struct vs_similar_frame *out, const struct vs_report_frame *frame)
 {
@@ -48,24 +46,9 @@ static bool same_file(const struct vs_similar_frame *a, const struct vs_similar_
     return a->file == b->file;
 }
 
-/* Whether two names differ only in numbers: "layer_1", "layer_12" are two functions. */
-static bool numbered(const char *a, const char *b)
-{
-    size_t n = vs_function_length(a), m = vs_function_length(b), i = 0, k = 0;
-    for (;; i++, k++) {
-        i += strspn(a + i, "0123456789");
-        k += strspn(b + k, "0123456789");
-        if (i >= n || k >= m || a[i] != b[k])
-            return i >= n && k >= m;
-    }
-}
-
-/* Whether a function's name may be the other one after a renaming: "forward", "forward_pass". */
 static bool names_alike(const struct vs_similar_frame *x, const struct vs_similar_frame *y)
 {
-    const char *a = x->frame->function, *b = y->frame->function;
-    return (strncmp(a, b, ALIKE_FIRST) == 0 || strstr(a, b) || strstr(b, a)) &&
-           vs_name_similarity(&x->name, &y->name) >= ALIKE && !numbered(a, b);
+    return vs_names_alike(x->frame->function, &x->name, y->frame->function, &y->name);
 }
 
 /* Whether a function of the stack is that of *like*, or may be it after a renaming. */

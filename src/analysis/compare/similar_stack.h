@@ -5,7 +5,7 @@
 #ifndef VS_SIMILAR_STACK_H
 #define VS_SIMILAR_STACK_H
 
-#include "analysis/compare/name_pairs.h"
+#include "analysis/budget/name_pairs.h"
 #include "analysis/compare/site_similar.h"
 
 struct vs_similar_frame {

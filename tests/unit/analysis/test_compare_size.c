@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/compare/name_pairs.h"
+#include "analysis/budget/name_pairs.h"
 #include "analysis/compare/site_changes.h"
 
 #define FRAMES 8

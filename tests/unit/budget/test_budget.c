@@ -428,6 +428,34 @@ static void a_renamed_site_is_not_new(void **state)
     assert_int_equal(out[0].delta, 700);
 }
 
+/* Under the same callers a similar name in another file is the same function, as in a comparison of two
+ * traces. Another name, other callers, or another number in the name is another function. */
+static void a_site_renamed_and_moved_at_once_is_not_new(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = {
+        {"forward (net.c) < main (app.c)", "forward_pass (layers.c) < main (app.c)"},
+        {"scale_rows (net.c) < block < main (app.c)", "scale_rows_by (ops.c) < block (net.c) < main (app.c)"}};
+    static const char *const other[][2] = {
+        {"forward (net.c) < main (app.c)", "keep_history (debug.c) < main (app.c)"},
+        {"forward (net.c) < main (app.c)", "forward_pass (layers.c) < start (run.c)"},
+        {"forward (net.c)", "forward_pass (layers.c)"},
+        {"layer_1 (net.c) < main (app.c)", "layer_12 (layers.c) < main (app.c)"}};
+    static const struct vs_report_site site = {.api = "cudaMalloc"};
+    struct vs_culprit out[5];
+    for (size_t i = 0; i < sizeof same / sizeof *same + sizeof other / sizeof *other; i++) {
+        size_t first = sizeof same / sizeof *same;
+        const char *const *names = i < first ? same[i] : other[i - first];
+        struct vs_named_site before = {.name = names[0], .bytes = 300, .count = 2, .site = &site};
+        struct vs_named_site now = {.name = names[1], .bytes = 300, .count = 2, .site = &site};
+        struct vs_named_sites b = {&before, 1}, n = {&now, 1};
+        assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), i < first ? 0 : 1);
+        now.bytes = 301; /* of another size it need not be the same */
+        assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
+        assert_int_equal(out[0].change, VS_CHANGE_NEW);
+    }
+}
+
 /* Only the number of a line is left out of a name. */
 static void names_of_call_sites_keep_all_but_the_line(void **state)
 {
@@ -481,6 +509,7 @@ int main(void)
         cmocka_unit_test(unusable_baselines_are_named),
         cmocka_unit_test(an_inserted_line_is_new_and_its_neighbours_are_not),
         cmocka_unit_test(a_renamed_site_is_not_new),
+        cmocka_unit_test(a_site_renamed_and_moved_at_once_is_not_new),
         cmocka_unit_test(names_of_call_sites_keep_all_but_the_line),
         cmocka_unit_test(keys_reject_other_values),
     };

@@ -5,6 +5,7 @@
 #ifndef VS_NAME_PAIRS_H
 #define VS_NAME_PAIRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,9 @@ void vs_name_pairs_of(struct vs_name_pairs *out, const char *name, size_t length
 
 /* vs_name_similarity: 0 to 1000: the pairs that both have, as a share of the mean of their numbers. */
 unsigned vs_name_similarity(const struct vs_name_pairs *a, const struct vs_name_pairs *b);
+
+/* vs_names_alike: whether function *a* may be function *b* after a renaming: "forward", "forward_pass".
+ * *x* and *y* are their pairs. */
+bool vs_names_alike(const char *a, const struct vs_name_pairs *x, const char *b, const struct vs_name_pairs *y);
 
 #endif

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
-#include "analysis/compare/name_pairs.h"
+#include "analysis/budget/name_pairs.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "analysis/budget/culprits.h"
+
+#define ALIKE 600     /* of 1000 */
+#define ALIKE_FIRST 3 /* characters that they begin with; "head_forward" is not "block_forward" */
 
 static int by_value(const void *a, const void *b)
 {
@@ -32,4 +38,22 @@ unsigned vs_name_similarity(const struct vs_name_pairs *a, const struct vs_name_
         j += y <= x;
     }
     return 2 * common * 1000 / (a->count + b->count);
+}
+
+/* Whether two names differ only in numbers: "layer_1", "layer_12" are two functions. */
+static bool numbered(const char *a, const char *b)
+{
+    size_t n = vs_function_length(a), m = vs_function_length(b), i = 0, k = 0;
+    for (;; i++, k++) {
+        i += strspn(a + i, "0123456789");
+        k += strspn(b + k, "0123456789");
+        if (i >= n || k >= m || a[i] != b[k])
+            return i >= n && k >= m;
+    }
+}
+
+bool vs_names_alike(const char *a, const struct vs_name_pairs *x, const char *b, const struct vs_name_pairs *y)
+{
+    return (strncmp(a, b, ALIKE_FIRST) == 0 || strstr(a, b) || strstr(b, a)) && vs_name_similarity(x, y) >= ALIKE &&
+           !numbered(a, b);
 }
