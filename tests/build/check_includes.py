@@ -79,7 +79,7 @@ ROOMS = {
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
-                        "baseline.h budget_key.h budget_text.h budget_verdict.h culprits.h distinct_frames.h name_pairs.h "
+                        "baseline.h budget_key.h budget_text.h budget_verdict.h culprits.h distinct_frames.h name_pairs.h named_memory.h "
                         "phase_moments.h quantities.h quantity_sites.h site_align.h"),
     "analysis/compare": ("base trace/format trace/read analysis/state analysis/report analysis/budget",
                          "change_labels.h comparison.h regression.h renamed_frames.h site_changes.h site_moves.h"),

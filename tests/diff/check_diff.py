@@ -195,6 +195,32 @@ class Check:
         if clean["out_of_memory"] is not None:
             self.problems.append(f"leak: {clean['out_of_memory']}")
 
+    def check_without_names(self):
+        """check says, as diff does, that the call sites of a stripped program are not compared."""
+        for name in ("wrapped", "stripped"):
+            self.run("check", name + ".vst", "--baseline", name + ".json", "--update-baseline")
+            path = os.path.join(self.folder, name + ".json")
+            with open(path, encoding="utf-8") as file:
+                baseline = json.load(file)
+            for process in baseline["processes"].values():
+                process["devices"]["0"]["allocated"] -= 1 << 20
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(baseline, file)
+        cases = (("stripped", "--baseline=wrapped.json", "the trace has no function names, so its lines are not compared "
+                  "with those of the baseline; run vramscope symbolize stripped.vst on a machine with the program's files"),
+                 ("wrapped", "--baseline=stripped.json", "the baseline was written from a trace without function names, "
+                  "so its lines are not compared with those of this trace; update it from a trace with names"),
+                 ("stripped", "--max-peak=1MiB", "the trace has no function names, so call sites are addresses; run "
+                  "vramscope symbolize stripped.vst on a machine with the program's files"),
+                 ("stripped", "--max-peak=1GiB", None), ("wrapped", "--max-peak=1MiB", None),
+                 ("wrapped", "--baseline=wrapped.json", None))
+        for trace, option, note in cases:
+            code, text, errors = self.run("check", trace + ".vst", option, "--format=json")
+            program, = json.loads(text)["traces"]
+            changes = {one["change"] for limit in program["limits"] for one in limit.get("culprits", ())}
+            if program["notes"] != ([note] if note else []) or not changes <= {"holds"}:
+                self.problems.append(f"check {trace} {option}: exit {code}: {program['notes']}, {changes} {errors}")
+
     def import_snapshot(self):
         device = snapshot_maker.Device(0)
         device.exercise(1, 50)
@@ -299,6 +325,7 @@ def main():
                      ("wrapped", "wrapped_edited", "0")):
             check.as_check(*pair)
         check.as_check_out_of_memory()
+        check.check_without_names()
         check.import_snapshot()
         check.cautions()
         check.cut_off()

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/named_memory.h"
 #include "analysis/budget/verdict_fold.h"
 #include "analysis/budget/verdict_sites.h"
 #include "analysis/state/vec.h"
@@ -429,6 +430,27 @@ static void note_stacks(struct vs_budget_verdict *out)
         }
 }
 
+/* A trace without function names, or a baseline that was written from one. */
+static void note_names(struct vs_budget_verdict *out)
+{
+    const struct vs_budget_row *apart = NULL, *listed = NULL;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct vs_budget_row *row = &out->rows[i];
+        if (row->no_names && !apart)
+            apart = row;
+        if (row->culprit_count && !listed)
+            listed = row;
+    }
+    const struct vs_budget_row *row = apart ? apart : listed;
+    if (row && vs_without_names(row->run->report))
+        note(out, keep(out, "the trace has no function names, so %s; run vramscope symbolize %.400s on a machine with "
+                       "the program's files", apart ? "its lines are not compared with those of the baseline"
+                                                    : "call sites are addresses", row->run->report->path));
+    else if (apart)
+        note(out, "the baseline was written from a trace without function names, so its lines are not compared with "
+                  "those of this trace; update it from a trace with names");
+}
+
 static void note_spread(struct vs_budget_verdict *out)
 {
     const struct vs_budget_row *first = NULL;
@@ -481,6 +503,7 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
                        out->following == 1 ? "it" : "them"));
     note_stacks(out);
+    note_names(out);
     note_spread(out);
     note_pools(out);
     return err;

@@ -35,6 +35,7 @@ struct vs_budget_row {
     bool compared;        /* the culprits are the difference to the baseline */
     bool unlisted;        /* they are not in the baseline, which may have left them out as too small */
     bool no_stacks;       /* they are not, because the run was recorded without call stacks */
+    bool no_names;        /* they are not, because the functions of the run, or of the baseline, have no names */
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     size_t again;         /* those of them that are from the same place: two options, or one list */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/named_memory.h"
 #include "analysis/budget/quantity_sites.h"
 
 #define COPY_CULPRITS_MAX 150 /* call sites of all ways that copy more than before */
@@ -67,12 +68,14 @@ static bool without_stacks(const struct vs_report *report)
 }
 
 /* Whether the names of *before* may be those of the run: the names of a run without call stacks have no
- * callers. If not, marks the row. */
+ * callers, those of a stripped program are addresses. If not, marks the row. */
 static bool are_comparable(struct vs_budget_row *row, const struct vs_named_sites *before)
 {
     for (size_t i = 0; !row->no_stacks && without_stacks(row->run->report) && i < before->count; i++)
         row->no_stacks = strstr(before->items[i].name, " < ") != NULL;
-    return !row->no_stacks;
+    if (!row->no_stacks && before->count)
+        row->no_names = vs_stored_without_names(before) != vs_without_names(row->run->report);
+    return !row->no_stacks && !row->no_names;
 }
 
 static bool of_copies(enum vs_metric metric)

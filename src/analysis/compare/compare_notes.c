@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/named_memory.h"
 
 const char *vs_compare_doubt_name(enum vs_compare_doubt doubt)
 {
@@ -65,29 +66,6 @@ static const char *stacks_option(const struct vs_report *report)
     return NULL;
 }
 
-/* Of the memory at the peaks: how much has a call stack, and how much a function with a name. */
-struct named_memory {
-    uint64_t bytes, with_stack, named;
-};
-
-static struct named_memory named_memory(const struct vs_report *report)
-{
-    struct named_memory out = {0};
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct vs_report_sites *sites = &report->devices[i].at_peak;
-        for (size_t s = 0; s < sites->count; s++) {
-            const struct vs_report_site *site = &sites->items[s];
-            bool known = site->line;
-            for (size_t k = site->wrappers; k < site->frame_count && !known; k++)
-                known = site->frames[k].known && !(site->folds && site->frames[k].library);
-            out.bytes += site->bytes;
-            out.with_stack += site->frame_count || site->line ? site->bytes : 0;
-            out.named += known ? site->bytes : 0;
-        }
-    }
-    return out;
-}
-
 /* Whether call sites can be matched: with stacks in both runs, and names in both or in neither. */
 static void stacks(struct vs_comparison *out, const struct vs_report *a, const struct vs_report *b)
 {
@@ -95,9 +73,9 @@ static void stacks(struct vs_comparison *out, const struct vs_report *a, const s
     const char *options[] = {stacks_option(a), stacks_option(b)};
     bool none[2], unnamed[2];
     for (size_t i = 0; i < 2; i++) {
-        struct named_memory memory = named_memory(runs[i]);
-        none[i] = (options[i] && strcmp(options[i], "none") == 0) || (memory.bytes && !memory.with_stack);
-        unnamed[i] = memory.with_stack && memory.named < memory.with_stack / 2;
+        struct vs_named_memory memory = vs_named_memory(runs[i]);
+        none[i] = (options[i] && strcmp(options[i], "none") == 0) || (memory.all && !memory.with_stack);
+        unnamed[i] = vs_without_names(runs[i]);
     }
     for (size_t i = 0; i < 2; i++)
         if (none[i])
