@@ -134,8 +134,8 @@ def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> L
     what = (f"{'growth' if limit.marker == 'limit_vram_growth' else 'leak'} of "
             f"{'reserved ' if limit.metric == 'reserved' else ''}GPU memory")
     return [[excess_line(what, device, kept, limit.bytes, "the limit of"), f"  {limit.text}",
-             f"  in use before the test {size_text(figures.begin.of(limit.metric))}, after it "
-             f"{size_text(figures.end.of(limit.metric))}",
+             "  in use before the test {}, after it {}".format(
+                 *two_sizes(figures.begin.of(limit.metric), figures.end.of(limit.metric))),
              *measured.sites_text("allocated by the test and still in use:", device, kept,
                                   metric=limit.metric)]]
 
@@ -171,9 +171,10 @@ def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured
     each = -(-grown // counted)
     if each <= limit.bytes:
         return []
-    return [[excess_line(f"growth of {'reserved ' if limit.metric == 'reserved' else ''}GPU memory per step", device, each, limit.bytes, "the limit of"),
+    what = f"growth of {'reserved ' if limit.metric == 'reserved' else ''}GPU memory per step"
+    return [[excess_line(what, device, each, limit.bytes, "the limit of"),
              f"  {limit.text}",
-             f"  {size_text(grown)} in {counted} steps, from {size_text(first.of(limit.metric))} to "
-             f"{size_text(last.of(limit.metric))}",
+             f"  {size_text(grown)} in {counted} steps, "
+             + "from {} to {}".format(*two_sizes(first.of(limit.metric), last.of(limit.metric))),
              *measured.sites_text("allocated in these steps and still in use after them:", device, grown,
                                   (first.time_ns, last.time_ns), metric=limit.metric)]]

@@ -231,6 +231,32 @@ def test_without_steps():
         "growth of GPU memory 3.0 MiB exceeds the limit of 1.0 MiB by 2.0 MiB (200.0 %) on device 0"])
 
 
+def test_small_growth_has_sizes_that_differ(pytester, run):
+    """Not "from 80.0 MiB to 80.0 MiB"."""
+    write_tests(pytester, """
+@pytest.fixture(scope="module")
+def model():
+    pointer = allocate(80)
+    yield pointer
+    free(pointer)
+
+@pytest.mark.limit_vram_growth("0")
+def test_steps(model):
+    kept = []
+    for number in range(5):
+        vramscope.step(number)
+        kept.append(allocate(1 / 256))
+
+@pytest.mark.limit_vram_leaks
+def test_leak(model):
+    allocate(1 / 256)
+""")
+    result = run(SIMULATE)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["  12.0 KiB in 3 steps, from 83,890,176 bytes to 83,902,464 bytes",
+                                 "  in use before the test 83,906,560 bytes, after it 83,910,656 bytes"])
+
+
 def test_growth_of_marked_steps(pytester, run):
     """Ranges named like steps, of NVTX or of the C API, instead of vramscope.step()."""
     line = write_tests(pytester, """
