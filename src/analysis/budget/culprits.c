@@ -206,7 +206,8 @@ static bool mark(struct vs_named_sites *now, const struct vs_culprit_match *matc
 {
     bool any = false;
     for (size_t i = 0; i < now->count; i++) {
-        now->items[i].changed = growth_of(match, i, metric) > 0;
+        now->items[i].more = growth_of(match, i, metric);
+        now->items[i].changed = now->items[i].more > 0;
         any |= now->items[i].changed;
     }
     return any;
@@ -248,7 +249,7 @@ static size_t grown(const struct vs_culprit_match *match, const struct vs_named_
     if (!mark(&now, match, metric) || (around ? distinct_among(&now, around) : vs_distinct_frames(&now)))
         return 0;
     for (size_t i = 0; i < now.count; i++) {
-        uint64_t more = growth_of(match, i, metric);
+        uint64_t more = now.items[i].more;
         if (!more || (!match->partner[i] && more < new_min))
             continue;
         struct vs_culprit one = vs_culprit_of(&now.items[i]);

@@ -33,7 +33,8 @@ struct vs_named_site {
     uint64_t bytes, count;
     const struct vs_report_site *site; /* NULL: of a baseline */
     size_t frame; /* of the site's, whose line names it: the innermost, or after vs_distinct_frames that one */
-    bool changed; /* it is new, or holds another amount than before */
+    bool changed;  /* it is new, or holds another amount than before */
+    uint64_t more; /* set by vs_mark_changed: what it holds beyond that, in the metric's unit */
     struct vs_site_label {
         size_t from;     /* its first frame */
         unsigned frames; /* at most as many */
@@ -72,7 +73,8 @@ size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_name
                           const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
                           struct vs_culprit *out, size_t max);
 
-/* vs_mark_changed: marks the sites of *now* that hold more than in *before*. VS_ERR_NOMEM. */
+/* vs_mark_changed: marks the sites of *now* that hold more than in *before*, and sets by how much.
+ * VS_ERR_NOMEM. */
 enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
                             enum vs_metric metric) VS_MUST_CHECK;
 
