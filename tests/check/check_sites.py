@@ -108,6 +108,26 @@ def check_small_copies(gate):
                 "320 B" in rows[1] and " new " not in rows[1] and "640.0 KiB" not in rows[1], done)
 
 
+def check_alone(gate):
+    """Without a baseline too the constructor of a class in a header is passed over, the line that calls it is
+    named, and all rows of the text differ."""
+    for bug, options in (("lost", ["--no-leaks"]), ("lost", ["--max-growth-per-step", "0"]), ("oom", ["--max-peak", "1TiB"])):
+        line, trace = gate.planted(bug), gate.record(bug)
+        done = gate.check(trace, *options)
+        named, _ = places(gate, trace, *options)
+        what = "%s %s: " % (bug, " ".join(options))
+        gate.expect(what + "one place in all formats: %s" % named, named == {(FILE, line)})
+        gate.expect(what + "the text has it", "gate_sites.cpp:%d" % line in done.stdout, done)
+    for limit in ("--max-peak", "--max-reserved"):
+        done = gate.check(gate.record("lost"), limit, "1MiB")
+        rows = re.findall(r"^ +[0-9.]+ MiB  (.*gate_sites.*)", done.stdout, re.MULTILINE)
+        gate.expect("rows of %s differ" % limit, len(rows) >= 5 and len(set(rows)) == len(rows) and
+                    "gate_buffer.hpp" not in done.stdout, done)
+    done = gate.check(gate.record("single"), "--max-peak", "1MiB")
+    gate.expect("the only line of a header is shown with its caller", "gate_buffer.hpp" in done.stdout and
+                "main (gate_sites.cpp:%d)" % gate.planted("single") in " ".join(done.stdout.split()), done)
+
+
 def check_directions(gate):
     """A new line that copies on the device is not taken for one that copies to the host."""
     line, trace = gate.planted("device"), gate.record("device")
@@ -194,6 +214,7 @@ def main():
     check_copies(gate)
     check_small_copies(gate)
     check_directions(gate)
+    check_alone(gate)
     check_unrecorded(gate)
     check_no_stacks(gate)
     check_native(gate)

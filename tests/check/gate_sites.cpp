@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "gate_buffer.hpp"
+
 static constexpr size_t MIB = 1 << 20;
 static const char *bug = "";
 
@@ -20,19 +22,6 @@ static bool is(const char *name)
 {
     return strcmp(bug, name) == 0;
 }
-
-template <typename T> struct Buffer {
-    T *data = nullptr;
-    explicit Buffer(size_t count)
-    {
-        if (cudaMalloc(reinterpret_cast<void **>(&data), count * sizeof(T)) != cudaSuccess)
-            exit(1);
-    }
-    ~Buffer()
-    {
-        cudaFree(data);
-    }
-};
 
 template <typename T> struct DeviceDeleter {
     void operator()(T *data) const
@@ -85,6 +74,8 @@ static void forward(char *data)
         upload(data);
         return;
     }
+    if (is("lost"))
+        Buffer<char>(MIB / 4).release(); /* planted: lost */
     if (is("kept"))
         kept.push_back(make<float, MIB>()); /* planted: kept */
     upload(data);
@@ -93,8 +84,14 @@ static void forward(char *data)
 int main(int argc, char **argv)
 {
     bug = argc > 1 ? argv[1] : "";
+    if (is("single")) {
+        Buffer<char> single(8 * MIB); /* planted: single */
+        return 0;
+    }
     Buffer<char> weights(8 * MIB);
     Buffer<double> gradients(MIB);
+    if (is("oom"))
+        Buffer<char> huge(MIB << 20); /* planted: oom */
     for (int step = 0; step < 10; step++) {
         nvtxRangePushA(("step " + std::to_string(step)).c_str());
         forward(weights.data);

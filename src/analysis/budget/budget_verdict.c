@@ -340,11 +340,7 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
             .quantity = {.device = oom->device, .event = oom->event,
                                     .time_ns = oom->time_ns, .value = oom->requested,
                                     .place = oom->place ? oom->place : ""}};
-        struct vs_report_sites one = {.items = &oom->site, .count = 1};
-        struct vs_named_sites named;
-        err = vs_named_sites_of(&run->memory, &one, VS_METRIC_ALLOCATED, &named);
-        if (!err)
-            row.culprit_count = vs_culprits(&named, NULL, VS_METRIC_ALLOCATED, 0, row.culprits, 1);
+        err = vs_verdict_accuse_failure(&row);
         if (!err)
             err = add_row(out, &row);
     }

@@ -88,7 +88,7 @@ bool vs_site_is(const struct vs_report_site *a, const struct vs_report_site *b)
     return compare_lines(a, b) == 0 && strcmp(vs_site_stable_name(x, a), vs_site_stable_name(y, b)) == 0;
 }
 
-static int by_name_and_line(const void *a, const void *b)
+int vs_named_site_order(const void *a, const void *b)
 {
     const struct vs_named_site *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -114,10 +114,10 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
             .frame = frame < site->frame_count ? frame : 0,
             .bytes = metric == VS_METRIC_GROWTH ? site->growth_per_step : site->bytes};
     }
-    qsort(items, sites->count, sizeof *items, by_name_and_line);
+    qsort(items, sites->count, sizeof *items, vs_named_site_order);
     size_t count = 0;
     for (size_t i = 0; i < sites->count; i++) {
-        if (count && by_name_and_line(&items[count - 1], &items[i]) == 0) {
+        if (count && vs_named_site_order(&items[count - 1], &items[i]) == 0) {
             items[count - 1].bytes += items[i].bytes;
             items[count - 1].count += items[i].count;
         } else {
@@ -160,10 +160,12 @@ static size_t insert(struct vs_culprit *out, size_t count, size_t max, struct vs
     return count < max ? count + 1 : max;
 }
 
-/* The sites that hold most. */
-static size_t largest(const struct vs_named_sites *now, enum vs_metric metric, struct vs_culprit *out, size_t max)
+size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sites *around, enum vs_metric metric,
+                           struct vs_culprit *out, size_t max)
 {
     size_t count = 0;
+    if (vs_distinct_frames_alone(now, around))
+        return 0;
     for (size_t i = 0; i < now->count; i++) {
         struct vs_culprit one = vs_culprit_of(&now->items[i]);
         one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
@@ -223,30 +225,12 @@ enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_si
     return err;
 }
 
-/* Sets the frames of *now* by those of *around* as well. */
-static enum vs_err distinct_among(struct vs_named_sites *now, const struct vs_named_sites *around)
-{
-    struct vs_named_sites all = {calloc(now->count + around->count + 1, sizeof *all.items), now->count};
-    if (!all.items)
-        return VS_ERR_NOMEM;
-    if (now->count)
-        memcpy(all.items, now->items, now->count * sizeof *all.items);
-    for (size_t i = 0; i < around->count; i++)
-        if (!bsearch(&around->items[i], now->items, now->count, sizeof *now->items, by_name_and_line))
-            all.items[all.count++] = around->items[i];
-    enum vs_err err = vs_distinct_frames(&all);
-    for (size_t i = 0; !err && i < now->count; i++)
-        now->items[i].frame = all.items[i].frame;
-    free(all.items);
-    return err;
-}
-
 static size_t grown(const struct vs_culprit_match *match, const struct vs_named_sites *around, enum vs_metric metric,
                     uint64_t new_min, struct vs_culprit *out, size_t max)
 {
     struct vs_named_sites now = *match->now;
     size_t count = 0;
-    if (!mark(&now, match, metric) || (around ? distinct_among(&now, around) : vs_distinct_frames(&now)))
+    if (!mark(&now, match, metric) || vs_distinct_frames_around(&now, around))
         return 0;
     for (size_t i = 0; i < now.count; i++) {
         uint64_t more = now.items[i].more;
@@ -276,6 +260,5 @@ size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_name
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max)
 {
-    return before ? vs_culprits_around(now, NULL, before, metric, new_min, out, max)
-                  : largest(now, metric, out, max);
+    return vs_culprits_around(now, NULL, before, metric, new_min, out, max);
 }

@@ -59,8 +59,15 @@ char *vs_site_stable_name(char *out, const struct vs_report_site *site);
 enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
                               enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
 
-/* vs_culprits: at most *max* sites of *now*, most first: with *before* (NULL: there is no baseline)
- * those that are new or have grown since, otherwise those that hold most. A site with the same bytes and
+/* vs_named_site_order: the order of the sites above, for qsort. */
+int vs_named_site_order(const void *a, const void *b);
+
+/* vs_culprits_largest: at most *max* sites of *now*, most first, where there is no baseline. *around*: NULL, or
+ * the sites of the run's peak, as below. */
+size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sites *around, enum vs_metric metric,
+                           struct vs_culprit *out, size_t max);
+
+/* vs_culprits: at most *max* sites of *now*, most first, that are new or have grown since *before*. A site with the same bytes and
  * blocks as one that is gone, and a function or file in common, was renamed and is not new. *new_min*: sites below it
  * are not in a baseline, so they are not new. Returns how many. */
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,

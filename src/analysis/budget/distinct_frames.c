@@ -89,15 +89,34 @@ static bool is_distinct(uint64_t sites)
     return sites & CALLS_ITSELF || sites <= FEW_SITES || sites == UNCHANGED + 1;
 }
 
+bool vs_file_is_header(const char *file)
+{
+    static const char *const endings[] = {"h", "hh", "hpp", "hxx", "cuh", "inl", "ipp", "tpp", "tcc"};
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    bool header = false;
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        header |= strcmp(dot + 1, endings[i]) == 0;
+    return header;
+}
+
+/* The same for a run that is not compared. */
+static bool is_distinct_alone(uint64_t sites, const struct vs_report_frame *frame)
+{
+    uint64_t count = sites & (UNCHANGED - 1);
+    return sites & CALLS_ITSELF || count <= (frame->line && vs_file_is_header(frame->file) ? 1 : FEW_SITES);
+}
+
 /* Closes the sites whose frame tells them apart. Returns how many are left, at the front. */
-static size_t close_sites(struct open_site *open, size_t count, const struct vs_map *sharing)
+static size_t close_sites(struct open_site *open, size_t count, const struct vs_map *sharing, bool alone)
 {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         struct vs_named_site *named = open[i].named;
         const struct vs_report_site *site = named->site;
         size_t next = vs_user_frame(site, named->frame + 1);
-        if (is_distinct(*vs_map_get(sharing, open[i].hash)) || next >= site->frame_count || !site->frames[next].line)
+        uint64_t sites = *vs_map_get(sharing, open[i].hash);
+        bool distinct = alone ? is_distinct_alone(sites, &site->frames[named->frame]) : is_distinct(sites);
+        if (distinct || next >= site->frame_count || !site->frames[next].line)
             continue;
         named->frame = next;
         open[left++] = (struct open_site){named, add_frame(open[i].hash, &site->frames[next])};
@@ -105,7 +124,7 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
     return left;
 }
 
-enum vs_err vs_distinct_frames(struct vs_named_sites *sites)
+static enum vs_err set_frames(struct vs_named_sites *sites, bool alone)
 {
     struct open_site *open = calloc(sites->count + 1, sizeof *open);
     enum vs_err err = open ? VS_OK : VS_ERR_NOMEM;
@@ -114,9 +133,45 @@ enum vs_err vs_distinct_frames(struct vs_named_sites *sites)
         struct vs_map sharing = {0};
         err = count_sites(open, count, &sharing);
         if (!err)
-            count = close_sites(open, count, &sharing);
+            count = close_sites(open, count, &sharing, alone);
         vs_map_free(&sharing);
     }
     free(open);
     return err;
+}
+
+/* Those of *sites* and *around*, each once. */
+static enum vs_err set_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around, bool alone)
+{
+    struct vs_named_sites all = {NULL, sites->count};
+    if (!around)
+        return set_frames(sites, alone);
+    all.items = calloc(sites->count + around->count + 1, sizeof *all.items);
+    if (!all.items)
+        return VS_ERR_NOMEM;
+    if (sites->count)
+        memcpy(all.items, sites->items, sites->count * sizeof *all.items);
+    for (size_t i = 0; i < around->count; i++)
+        if (!bsearch(&around->items[i], sites->items, sites->count, sizeof *sites->items, vs_named_site_order))
+            all.items[all.count++] = around->items[i];
+    enum vs_err err = set_frames(&all, alone);
+    for (size_t i = 0; !err && i < sites->count; i++)
+        sites->items[i].frame = all.items[i].frame;
+    free(all.items);
+    return err;
+}
+
+enum vs_err vs_distinct_frames(struct vs_named_sites *sites)
+{
+    return set_frames(sites, false);
+}
+
+enum vs_err vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around)
+{
+    return set_frames_around(sites, around, false);
+}
+
+enum vs_err vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around)
+{
+    return set_frames_around(sites, around, true);
 }

@@ -37,25 +37,26 @@ static bool is_worse(const struct vs_budget_row *row)
                                                                         : row->quantity.value > row->baseline);
 }
 
-/* The sites at the peak of allocated, marked where they hold more than in the baseline. False where
- * either is not known. */
-static bool sites_at_peak(const struct vs_budget_verdict *out, const struct vs_budget_row *row,
+/* The sites at the peak of allocated of *device*; false where they are not known. */
+static bool sites_at_peak(struct vs_measured *run, uint64_t device, struct vs_named_sites *peak)
+{
+    for (size_t i = 0; i < run->report->device_count; i++)
+        if (run->report->devices[i].device == device)
+            return !vs_named_sites_of(&run->memory, &run->report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak);
+    return false;
+}
+
+/* The same, marked where they hold more than in the baseline. */
+static bool changes_at_peak(const struct vs_budget_verdict *out, const struct vs_budget_row *row,
                           const struct vs_baseline *baseline, struct vs_named_sites *peak)
 {
-    const struct vs_report *report = row->run->report;
-    struct vs_arena *memory = &row->run->memory;
     struct vs_quantity stored = row->quantity;
     struct vs_named_sites before;
     uint64_t least;
     stored.metric = VS_METRIC_ALLOCATED;
     stored.per_step = false;
-    if (!vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, memory, &before, &least))
-        return false;
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].device == stored.device)
-            return !vs_named_sites_of(memory, &report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak) &&
-                   !vs_mark_changed(peak, &before, VS_METRIC_ALLOCATED);
-    return false;
+    return vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &row->run->memory, &before, &least) &&
+           sites_at_peak(row->run, stored.device, peak) && !vs_mark_changed(peak, &before, VS_METRIC_ALLOCATED);
 }
 
 /* Without call stacks a site is named by the function that allocates alone. */
@@ -110,6 +111,15 @@ static enum vs_err accuse_copies(struct vs_budget_row *row, const struct vs_name
         if (has_site(&row->sites, found[i].site))
             row->culprits[row->culprit_count++] = found[i];
     return VS_OK;
+}
+
+/* Where there is no baseline. The functions that copy are not those that allocate. */
+static void accuse_largest(struct vs_budget_row *row, struct vs_named_sites *now)
+{
+    struct vs_named_sites peak;
+    bool around = !of_copies(row->quantity.metric) && sites_at_peak(row->run, row->quantity.device, &peak);
+    row->culprit_count = vs_culprits_largest(now, around ? &peak : NULL, row->quantity.metric, row->culprits,
+                                             VS_CULPRITS_MAX);
 }
 
 /* The sites of a baseline that *row* is compared with. */
@@ -173,12 +183,12 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
     }
     /* few of the sites that are live at the peak grow, or are live at the end */
     bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
-    if (known && few && sites_at_peak(out, row, baseline, &peak))
+    if (known && few && changes_at_peak(out, row, baseline, &peak))
         stored.around = &peak;
     if (known)
         err = accuse_stored(row, &now, &stored);
     if (!row->culprit_count)
-        row->culprit_count = vs_culprits(&now, NULL, metric, 0, row->culprits, VS_CULPRITS_MAX);
+        accuse_largest(row, &now);
     return err;
 }
 
@@ -271,11 +281,22 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
     }
     row->compared = row->culprit_count > 0;
     if (!row->compared) {
-        size_t n = vs_culprits(&now.live, NULL, VS_METRIC_RESERVED, 0, live, VS_CULPRITS_MAX);
-        size_t m = vs_culprits(&now.unused, NULL, VS_METRIC_RESERVED, 0, cached, VS_CULPRITS_CACHED_MAX);
+        struct vs_named_sites peak, *around = sites_at_peak(row->run, row->quantity.device, &peak) ? &peak : NULL;
+        size_t n = vs_culprits_largest(&now.live, around, VS_METRIC_RESERVED, live, VS_CULPRITS_MAX);
+        size_t m = vs_culprits_largest(&now.unused, around, VS_METRIC_RESERVED, cached, VS_CULPRITS_CACHED_MAX);
         put_culprits(row, live, n, cached, m, m && cache_is_guilty(row, n ? live : NULL));
     }
     return VS_OK;
+}
+
+enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row)
+{
+    struct vs_report_sites one = {.items = &row->failure->site, .count = 1};
+    struct vs_named_sites named;
+    enum vs_err err = vs_named_sites_of(&row->run->memory, &one, VS_METRIC_ALLOCATED, &named);
+    if (!err)
+        accuse_largest(row, &named);
+    return err;
 }
 
 static bool is_accused(const struct vs_budget_row *row, const struct vs_measured *run)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/budget/distinct_frames.h"
 #include "base/vs_size.h"
 #include "viewer/check/check_words.h"
 
@@ -38,29 +39,62 @@ static char *place_of(char out[640], const struct vs_check_result *result, const
     return out;
 }
 
-/* "+128.0 MiB  new    train.py:41   forward < main", cut at the right edge. */
-static void culprit_line(const struct vs_check_result *result, const struct vs_style *style,
-                         const struct vs_budget_row *row, const struct vs_check_line *shown)
+#define TEXT_MAX (VS_CHAIN_TEXT_MAX + 1024)
+#define CUT_MAX (4 * 400 + 4)
+
+/* "new    train.py:41   forward < main" in *text*, and cut at the right edge in *cut*. */
+static void culprit_text(const struct vs_check_result *result, const struct vs_style *style,
+                         const struct vs_check_line *shown, char text[TEXT_MAX], char cut[CUT_MAX])
 {
     const struct vs_culprit *culprit = shown->culprit;
-    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], chain[VS_CHAIN_TEXT_MAX], begin[32];
-    char line[VS_CHAIN_TEXT_MAX + 1024], cut[4 * 400 + 4], place[640];
+    char chain[VS_CHAIN_TEXT_MAX], begin[32], place[640];
     unsigned columns = (style->width > 40 ? style->width - 20 : 20) - (shown->inner ? INNER : 0);
     columns = columns < 400 ? columns : 400;
-    snprintf(amount, sizeof amount, "%s%s", culprit->change == VS_CHANGE_HOLDS ? "" : "+",
-             vs_check_amount(size, row, (uint64_t)culprit->delta));
     snprintf(begin, sizeof begin, "%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
                                           : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
              shown->inner ? "requested by " : "");
     vs_check_chain(chain, culprit);
     place_of(place, result, culprit);
-    snprintf(line, sizeof line, "%s%s", begin, chain);
-    vs_text_clip(cut, line, columns);
+    snprintf(text, TEXT_MAX, "%s%s", begin, chain);
+    vs_text_clip(cut, text, columns);
     if (*place && !strstr(cut, place)) { /* "main (a.cu:41)" has it */
-        snprintf(line, sizeof line, "%s%s  %s", begin, place, chain);
-        vs_text_clip(cut, line, columns);
+        snprintf(text, TEXT_MAX, "%s%s  %s", begin, place, chain);
+        vs_text_clip(cut, text, columns);
     }
-    fprintf(style->out, "%*s  %16s  %s\n", shown->inner ? INNER : 0, "", amount, cut);
+}
+
+/* Whether line *at*, cut off, reads as another one. */
+static bool reads_alike(const struct vs_check_result *result, const struct vs_style *style,
+                        const struct vs_check_line *lines, size_t count, size_t at)
+{
+    char text[TEXT_MAX], cut[CUT_MAX], other[CUT_MAX];
+    bool alike = false;
+    culprit_text(result, style, &lines[at], text, cut);
+    for (size_t i = 0; i < count && !alike; i++) {
+        if (i == at || !lines[i].culprit)
+            continue;
+        culprit_text(result, style, &lines[i], text, other);
+        alike = strcmp(cut, other) == 0;
+    }
+    return alike;
+}
+
+/* "+128.0 MiB  new    train.py:41   forward < main", cut off unless the callers behind the edge tell more: of
+ * two lines that read alike, and of a header's, whose callers are the lines that a user looks for. */
+static void culprit_line(const struct vs_check_result *result, const struct vs_style *style,
+                         const struct vs_budget_row *row, const struct vs_check_line *lines, size_t count, size_t at)
+{
+    const struct vs_check_line *shown = &lines[at];
+    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], text[TEXT_MAX], cut[CUT_MAX], lead[64];
+    snprintf(amount, sizeof amount, "%s%s", shown->culprit->change == VS_CHANGE_HOLDS ? "" : "+",
+             vs_check_amount(size, row, (uint64_t)shown->culprit->delta));
+    snprintf(lead, sizeof lead, "%*s  %16s  ", shown->inner ? INNER : 0, "", amount);
+    culprit_text(result, style, shown, text, cut);
+    if (strcmp(text, cut) != 0 &&
+        (vs_file_is_header(shown->culprit->file) || reads_alike(result, style, lines, count, at)))
+        vs_text_wrapped(style, lead, text);
+    else
+        fprintf(style->out, "%s%s\n", lead, cut);
 }
 
 /* "72.0 MiB  cached but unused". */
@@ -89,7 +123,7 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
         vs_text_wrapped(style, "      ", vs_check_heading(row));
     for (size_t i = 0; i < count; i++) {
         if (lines[i].culprit)
-            culprit_line(result, style, row, &lines[i]);
+            culprit_line(result, style, row, lines, count, i);
         else
             sum_line(style, row, &lines[i]);
     }
