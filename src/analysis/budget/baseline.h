@@ -61,6 +61,11 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, enum vs_site_list list,
                        struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least);
 
+/* vs_baseline_most: the call sites of all peaks on *device*, of the program and of its phases, each with the
+ * most that it holds at one of them. Ordered by name; *memory* owns the list. VS_ERR_NOMEM. */
+enum vs_err vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
+                             struct vs_arena *memory, struct vs_named_sites *out) VS_MUST_CHECK;
+
 /* vs_baseline_absent: the phases of *process* that are in the baseline and not in *taken*: *count* how
  * many, the first *max* in *out*. VS_ERR_NOMEM. Cost: sorts the phases. */
 enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *process,

@@ -42,6 +42,29 @@ static int by_name_and_number(const void *a, const void *b)
     return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
+enum vs_err vs_baseline_read_list(struct json_object *list, struct vs_arena *memory, struct vs_named_sites *out)
+{
+    size_t most = (size_t)json_object_object_length(list), count = 0;
+    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
+    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
+    if (!rows || !items)
+        return VS_ERR_NOMEM;
+    json_object_object_foreach(list, name, member) {
+        struct ordered_site *row = &rows[count];
+        if (!json_object_is_type(member, json_type_object))
+            continue;
+        vs_baseline_number(vs_baseline_member(member, "bytes", json_type_int), &row->site.bytes);
+        vs_baseline_number(vs_baseline_member(member, "count", json_type_int), &row->site.count);
+        row->site.name = without_number(name, memory, &row->nth);
+        count++;
+    }
+    qsort(rows, count, sizeof *rows, by_name_and_number);
+    for (size_t i = 0; i < count; i++)
+        items[i] = rows[i].site;
+    *out = (struct vs_named_sites){items, count};
+    return VS_OK;
+}
+
 static bool of_copies(const struct vs_quantity *quantity)
 {
     return quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
@@ -144,16 +167,15 @@ static bool copies_unknown(const struct vs_baseline *baseline, const char *proce
 
 /* Sites of less than this may be missing in a list of *count*: those that the file leaves out, and of these
  * none is larger than what the list lacks of the value. */
-static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value, const struct vs_named_site *items,
-                             size_t count)
+static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value, const struct vs_named_sites *list)
 {
     uint64_t least = value / (quantity->phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
     uint64_t lowest = UINT64_MAX, sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        lowest = items[i].bytes < lowest ? items[i].bytes : lowest;
-        sum += items[i].bytes;
+    for (size_t i = 0; i < list->count; i++) {
+        lowest = list->items[i].bytes < lowest ? list->items[i].bytes : lowest;
+        sum += list->items[i].bytes;
     }
-    if (quantity->phase && count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least)
+    if (quantity->phase && list->count >= VS_BASELINE_PHASE_SITES_MAX && lowest >= least)
         least = lowest + 1;
     bool adds_up = quantity->metric == VS_METRIC_ALLOCATED || quantity->metric == VS_METRIC_LIVE_AT_END ||
                    quantity->metric == VS_METRIC_GROWTH;
@@ -162,12 +184,12 @@ static uint64_t least_listed(const struct vs_quantity *quantity, uint64_t value,
 
 /* The same for copies: a line may be in the file for its bytes or for its number of copies. */
 static uint64_t least_copied(const struct vs_baseline *baseline, const char *process,
-                             const struct vs_quantity *quantity, const struct vs_named_site *items, size_t count)
+                             const struct vs_quantity *quantity, const struct vs_named_sites *list)
 {
     uint64_t all = copied_all_ways(baseline, process, quantity), least = all / VS_BASELINE_SITE_PART, sum = 0;
     uint64_t steps = quantity->per_step ? vs_baseline_steps(baseline, process) : 1;
-    for (size_t i = 0; i < count; i++)
-        sum += vs_site_amount(&items[i], quantity->metric);
+    for (size_t i = 0; i < list->count; i++)
+        sum += vs_site_amount(&list->items[i], quantity->metric);
     /* The lists of earlier versions leave out lines of few bytes, whatever their number of copies. */
     if (sum <= all && (all - sum < least || quantity->metric == VS_METRIC_COPIES))
         least = all - sum + 1;
@@ -188,27 +210,11 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
     struct json_object *from = find_list(baseline, process, &stored, list_key(&stored, list, key));
     if (!from || copies_unknown(baseline, process, quantity, from))
         return false;
-    size_t most = (size_t)json_object_object_length(from), count = 0;
-    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
-    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
-    if (!rows || !items)
+    if (vs_baseline_read_list(from, memory, out))
         return false;
-    json_object_object_foreach(from, name, member) {
-        struct ordered_site *row = &rows[count];
-        if (!json_object_is_type(member, json_type_object))
-            continue;
-        vs_baseline_number(vs_baseline_member(member, "bytes", json_type_int), &row->site.bytes);
-        vs_baseline_number(vs_baseline_member(member, "count", json_type_int), &row->site.count);
-        row->site.name = without_number(name, memory, &row->nth);
-        count++;
-    }
-    qsort(rows, count, sizeof *rows, by_name_and_number);
-    for (size_t i = 0; i < count; i++)
-        items[i] = rows[i].site;
-    *out = (struct vs_named_sites){items, count};
     vs_baseline_value(baseline, process, quantity, &value);
-    *least = of_copies(quantity) ? least_copied(baseline, process, quantity, items, count)
-                                 : least_listed(quantity, value, items, count);
+    *least = of_copies(quantity) ? least_copied(baseline, process, quantity, out)
+                                 : least_listed(quantity, value, out);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/moved_peak.h"
 #include "analysis/budget/named_memory.h"
 #include "analysis/budget/quantity_sites.h"
 
@@ -261,6 +262,28 @@ static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *liv
     row->culprit_count = live_count + cached_count;
 }
 
+/* Against the lists of a baseline. Where the peak is at another moment and no line holds more than at all peaks
+ * of the baseline, the cache alone is the reason. */
+static enum vs_err accuse_stored_held(const struct vs_budget_verdict *out, struct vs_budget_row *row,
+                                      const struct vs_baseline *baseline, const struct held_lists *now,
+                                      const struct held_lists *before)
+{
+    struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
+    struct vs_peak_lists lists = {&now->live, &before->live, before->least_live};
+    size_t n = 0, m = 0;
+    bool moved = false;
+    row->unused_more = (int64_t)(bytes_of(&now->unused) - bytes_of(&before->unused));
+    if (row->unused_more > 0)
+        m = vs_culprits(&now->unused, &before->unused, VS_METRIC_RESERVED, before->least_unused, cached,
+                        VS_CULPRITS_CACHED_MAX);
+    enum vs_err err = vs_moved_culprits(row, baseline, out->process, &lists, live, VS_CULPRITS_MAX, &n, &moved);
+    row->moved = n > 0;
+    if (!n && !(moved && m))
+        n = vs_culprits(&now->live, &before->live, VS_METRIC_RESERVED, before->least_live, live, VS_CULPRITS_MAX);
+    put_culprits(row, live, n, cached, m, m && !row->moved && (!n || cached->delta > live->delta));
+    return err;
+}
+
 static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_row *row,
                                const struct vs_baseline *baseline)
 {
@@ -270,23 +293,16 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
     if (err)
         return err;
     row->two_lists = true;
-    if (stored_lists(out, row, baseline, &before)) {
-        row->unused_more = (int64_t)(bytes_of(&now.unused) - bytes_of(&before.unused));
-        size_t n = vs_culprits(&now.live, &before.live, VS_METRIC_RESERVED, before.least_live, live,
-                               VS_CULPRITS_MAX);
-        size_t m = row->unused_more <= 0 ? 0 : vs_culprits(&now.unused, &before.unused, VS_METRIC_RESERVED,
-                                                           before.least_unused, cached,
-                                                           VS_CULPRITS_CACHED_MAX);
-        put_culprits(row, live, n, cached, m, m && (!n || cached->delta > live->delta));
-    }
+    if (stored_lists(out, row, baseline, &before))
+        err = accuse_stored_held(out, row, baseline, &now, &before);
     row->compared = row->culprit_count > 0;
-    if (!row->compared) {
+    if (!err && !row->compared) {
         struct vs_named_sites peak, *around = sites_at_peak(row->run, row->quantity.device, &peak) ? &peak : NULL;
         size_t n = vs_culprits_largest(&now.live, around, VS_METRIC_RESERVED, live, VS_CULPRITS_MAX);
         size_t m = vs_culprits_largest(&now.unused, around, VS_METRIC_RESERVED, cached, VS_CULPRITS_CACHED_MAX);
         put_culprits(row, live, n, cached, m, m && cache_is_guilty(row, n ? live : NULL));
     }
-    return VS_OK;
+    return err;
 }
 
 enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row)

@@ -381,6 +381,55 @@ static void a_phase_with_a_line_of_its_own_is_shown(void **state)
     end(&after);
 }
 
+/* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are live, since a
+ * segment of *segment* is needed there. *leaked* is live in both. */
+static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t segment)
+{
+    begin(t);
+    map(t, 0, 100);
+    map(t, 300, 10);
+    block(t, "weights", 0, 50);
+    if (leaked)
+        block(t, "leaked", 300, leaked);
+    vs_builder_push(&t->b, "forward");
+    block(t, "activations", 50, 45);
+    if (segment)
+        map(t, 200, segment);
+    vs_builder_free(&t->b, 0, A(50));
+    vs_builder_pop(&t->b);
+    vs_builder_push(&t->b, "optimizer");
+    block(t, "state", 50, 30);
+    if (!segment)
+        map(t, 200, 20);
+    vs_builder_free(&t->b, 0, A(50));
+    vs_builder_pop(&t->b);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* Blocks that are live at the new moment, and were not at that of the baseline's peak, were called new. */
+static void a_reserved_peak_that_moved_has_the_line_that_grew(void **state)
+{
+    (void)state;
+    for (uint64_t leaked = 0; leaked <= 8; leaked += 8) {
+        struct sites_run before, after;
+        record_two_moments(&before, 0, 0);
+        record_two_moments(&after, leaked, 40);
+        struct vs_baseline *baseline = baseline_of(&before);
+        const struct vs_budget_row *row = judge(&after, "max-reserved", "135MiB", baseline);
+        assert_int_equal(row->quantity.value - row->baseline, 20 * MIB);
+        assert_true(row->exceeded && row->compared);
+        assert_int_equal(row->culprit_count, 1);
+        assert_int_equal(row->moved, leaked > 0);
+        assert_int_equal(row->culprits[0].cached, leaked == 0);
+        if (leaked)
+            assert_string_equal(row->culprits[0].site->api, "leaked");
+        vs_baseline_free(baseline);
+        end(&before);
+        end(&after);
+    }
+}
+
 #define MANY 200
 
 /* Half a MiB at a further call site; another segment, of *mib*, is needed. */
@@ -591,6 +640,7 @@ int main(void)
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
         cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
+        cmocka_unit_test(a_reserved_peak_that_moved_has_the_line_that_grew),
         cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
