@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Only rows of the baseline follow. By their amount: a limit of the same quantity is
- * exceeded too; or the program's peak rose by as much, so that its phases have it, and requested and
- * reserved bytes. By their lines: a row shown before names all lines that made the difference. By the
- * guilty line: a phase's peak may have moved to another moment, at which other blocks are live than in the
- * baseline. The line that a row of the whole program accuses is the reason there too if its bytes explain
- * most of the excess. The whole program's rows come before those of phases, so one pass is enough. */
+ * See the header. Only rows of the baseline follow. By their amount: a limit of the same quantity is exceeded
+ * too; or the program's peak rose by as much, so that requested and reserved bytes have it. By the moment: the
+ * program's peak is that of the phases around it. By their lines: a row shown before names all lines that made
+ * the difference. Phases follow by their amount only if it is small, or if their lines are unknown; tests never
+ * do, for two of them may fail for two reasons. By the guilty line: a phase's peak may have moved to another
+ * moment, at which other blocks are live than in the baseline; the line that a row of the whole program accuses
+ * is the reason there too if its bytes explain most of the excess. The whole program's rows come before those
+ * of phases, so one pass is enough. */
 #include "analysis/budget/verdict_fold.h"
 
 #include <stdlib.h>
@@ -20,6 +22,7 @@ struct fold_excess {
     bool has[VS_METRIC_COUNT];
     bool transferred[VS_COPIES_ON_DEVICE + 1];
     bool limited[VS_METRIC_COUNT]; /* a limit that is not the baseline's is exceeded as well */
+    const struct vs_budget_row *rows[VS_METRIC_COUNT]; /* of the baseline */
 };
 
 /* A line that a row shown names. */
@@ -79,6 +82,7 @@ static enum vs_err note_whole(struct fold_state *state, const struct vs_budget_r
     if (quantity->metric == VS_METRIC_TRANSFERRED)
         device->transferred[quantity->way] = true;
     device->has[quantity->metric] = true;
+    device->rows[quantity->metric] = row;
     device->of[quantity->metric] = excess_of(row);
     return VS_OK;
 }
@@ -88,28 +92,12 @@ static bool covers(const struct fold_excess *device, enum vs_metric lead, uint64
     return device->has[lead] && excess <= device->of[lead];
 }
 
-static bool follows_by_amount(struct fold_state *state, const struct vs_budget_row *row)
+/* Whether the peak of the phase is that of the program. */
+static bool is_same_peak(const struct fold_excess *device, const struct vs_budget_row *row)
 {
-    const struct vs_quantity *quantity = &row->quantity;
-    const struct fold_excess *device = device_of(state, quantity->device);
-    uint64_t excess = excess_of(row);
-    if (!device || quantity->metric == VS_METRIC_DEVICE)
-        return false;
-    if (quantity->metric == VS_METRIC_FREE)
-        return device->has[VS_METRIC_DEVICE];
-    if (!quantity->phase && device->limited[quantity->metric])
-        return true;
-    if (quantity->metric == VS_METRIC_COPIES)
-        return device->transferred[quantity->way];
-    if (quantity->metric == VS_METRIC_LIVE_AT_END)
-        return quantity->phase && (covers(device, VS_METRIC_ALLOCATED, excess) ||
-                                   covers(device, VS_METRIC_LIVE_AT_END, excess) ||
-                                   covers(device, VS_METRIC_GROWTH, excess));
-    if (quantity->metric > VS_METRIC_LIVE_AT_END)
-        return false;
-    return (quantity->phase && covers(device, quantity->metric, excess)) ||
-           ((quantity->phase || quantity->metric != VS_METRIC_ALLOCATED) &&
-            covers(device, VS_METRIC_ALLOCATED, excess));
+    const struct vs_budget_row *whole = device->rows[row->quantity.metric];
+    return whole && row->quantity.metric <= VS_METRIC_RESERVED && whole->run == row->run &&
+           whole->quantity.event == row->quantity.event;
 }
 
 /* Without a stack the API tells what allocated. */
@@ -141,6 +129,56 @@ static uint64_t key_of(const struct fold_state *state, uint64_t device, const st
             key = key + 1 ? key + 1 : 1;
     }
     return key;
+}
+
+/* Whether all live sites that hold more have been named. The cache is the whole program's. */
+static bool names_live(const struct fold_state *state, const struct vs_budget_row *row)
+{
+    bool known = !row->unlisted;
+    for (size_t i = 0; known && i < row->culprit_count; i++)
+        if (row->compared && !row->culprits[i].cached)
+            key_of(state, row->quantity.device, &row->culprits[i], &known);
+    return known;
+}
+
+#define MINOR_PART 8 /* of the program's excess: a phase that exceeds by less follows, whatever its lines */
+
+/* Two tests may fail for two reasons, and so may two phases. */
+static bool phase_follows_by_amount(const struct fold_state *state, const struct fold_excess *device,
+                                    const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    uint64_t excess = excess_of(row);
+    bool test = vs_test_name(quantity->phase) != NULL, lines = row->compared || row->unlisted;
+    if (is_same_peak(device, row))
+        return true;
+    if (row->two_lists)
+        return (covers(device, quantity->metric, excess) || covers(device, VS_METRIC_ALLOCATED, excess)) &&
+               (!lines || names_live(state, row));
+    if (test || quantity->metric > VS_METRIC_LIVE_AT_END)
+        return false;
+    if (lines)
+        excess *= MINOR_PART;
+    return covers(device, VS_METRIC_ALLOCATED, excess) || covers(device, quantity->metric, excess) ||
+           (quantity->metric == VS_METRIC_LIVE_AT_END && covers(device, VS_METRIC_GROWTH, excess));
+}
+
+static bool follows_by_amount(struct fold_state *state, const struct vs_budget_row *row)
+{
+    const struct vs_quantity *quantity = &row->quantity;
+    const struct fold_excess *device = device_of(state, quantity->device);
+    if (!device || quantity->metric == VS_METRIC_DEVICE)
+        return false;
+    if (quantity->metric == VS_METRIC_FREE)
+        return device->has[VS_METRIC_DEVICE];
+    if (quantity->phase)
+        return phase_follows_by_amount(state, device, row);
+    if (device->limited[quantity->metric])
+        return true;
+    if (quantity->metric == VS_METRIC_COPIES)
+        return device->transferred[quantity->way];
+    return (quantity->metric == VS_METRIC_REQUESTED || quantity->metric == VS_METRIC_RESERVED) &&
+           covers(device, VS_METRIC_ALLOCATED, excess_of(row));
 }
 
 /* Leaks of the whole program are shown beside its peak: they are another kind of problem. */
@@ -249,8 +287,8 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_exceeded(row))
             continue;
-        row->follows = row->of_baseline && (follows_by_amount(&state, row) || follows_by_lines(&state, row) ||
-                                            follows_by_guilty(&state, row));
+        row->follows = row->of_baseline && (follows_by_guilty(&state, row) || follows_by_amount(&state, row) ||
+                                            follows_by_lines(&state, row));
         verdict->following += row->follows;
         if (row->follows)
             continue;

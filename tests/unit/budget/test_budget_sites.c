@@ -381,6 +381,54 @@ static void a_phase_with_a_line_of_its_own_is_shown(void **state)
     end(&after);
 }
 
+/* Two tests or phases, each with a line of its own. */
+static void record_two(struct sites_run *t, const char *kind, uint64_t first, uint64_t second)
+{
+    char name[32];
+    begin(t);
+    snprintf(name, sizeof name, "%sfirst", kind);
+    vs_builder_push(&t->b, name);
+    block(t, "line of first", 0, 100 + first);
+    vs_builder_free(&t->b, 0, A(0));
+    vs_builder_pop(&t->b);
+    snprintf(name, sizeof name, "%ssecond", kind);
+    vs_builder_push(&t->b, name);
+    block(t, "line of second", 0, 50 + second);
+    vs_builder_free(&t->b, 0, A(0));
+    vs_builder_pop(&t->b);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* The second one exceeds by less than the program, and followed from the line of the first. */
+static void two_tests_that_exceed_for_two_reasons_are_both_shown(void **state)
+{
+    static const struct reason_case {
+        const char *kind, *first, *second;
+        uint64_t more;
+        bool follows;
+    } cases[] = {{"test:", "test:first", "test:second", 2, false}, {"test:", "test:first", "test:second", 1, false},
+                 {"", "first", "second", 2, false}, {"", "first", "second", 1, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sites_run before, after;
+        record_two(&before, cases[i].kind, 0, 0);
+        record_two(&after, cases[i].kind, 10, cases[i].more);
+        struct vs_baseline *baseline = baseline_of(&before);
+        after.budget.baseline = "base.json";
+        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+        assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
+        assert_true(row_of(&after, cases[i].first, VS_METRIC_ALLOCATED)->follows);
+        row = row_of(&after, cases[i].second, VS_METRIC_ALLOCATED);
+        assert_true(row->exceeded && row->compared);
+        assert_int_equal(row->follows, cases[i].follows);
+        assert_string_equal(row->culprits[0].site->api, "line of second");
+        vs_baseline_free(baseline);
+        end(&before);
+        end(&after);
+    }
+}
+
 /* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are live, since a
  * segment of *segment* is needed there. *leaked* is live in both. */
 static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t segment)
@@ -640,6 +688,7 @@ int main(void)
         cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
         cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
+        cmocka_unit_test(two_tests_that_exceed_for_two_reasons_are_both_shown),
         cmocka_unit_test(a_reserved_peak_that_moved_has_the_line_that_grew),
         cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
