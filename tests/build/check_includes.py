@@ -32,11 +32,12 @@ ROOMS = {
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
     "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
-    "trace/read": ("base ledger trace/format",
+    "trace/output": ("base trace/format", "frame_output.h"),
+    "trace/read": ("base ledger trace/format trace/output",
                    "checkpoint.h checkpoint_cache.h definition_log.h follower.h job_rank.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
-    "trace/compose": ("base trace/format", "composer.h"),
+    "trace/compose": ("base trace/format trace/output", "composer.h"),
     "intercept/route": ("base trace/record intercept/process intercept/track intercept/cupti",
                         "bypass.h definitions.h hook.h hook_table.h loaded.h loader_wait.h opened.h route.h"),
     "intercept/process": ("base public trace/record intercept/route intercept/track intercept/cache "

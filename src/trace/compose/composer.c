@@ -20,9 +20,9 @@ static void put_varint(struct vs_composer *c, uint64_t value)
 /* Makes room for a record of *bytes*; false after a failure. */
 static bool reserve(struct vs_composer *c, size_t bytes)
 {
-    if (!c->err && (size_t)(c->cursor - c->rows) + bytes > VS_COMPOSER_ROWS)
+    if (!c->out.err && (size_t)(c->cursor - c->rows) + bytes > VS_COMPOSER_ROWS)
         vs_composer_put_rows(c);
-    return !c->err;
+    return !c->out.err;
 }
 
 static void put_text(struct vs_composer *c, const char *text, size_t length)
@@ -57,13 +57,15 @@ enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
     struct vs_composer *c = calloc(1, sizeof *c);
     if (!c)
         return VS_ERR_NOMEM;
-    c->out = out;
-    c->last_ns = start->time_ns;
+    c->out.fd = fileno(out);
+    if (fflush(out)) /* what the caller wrote comes first */
+        vs_frame_output_fail(&c->out, VS_ERR_IO);
+    c->out.last_ns = c->last_ns = start->time_ns;
     /* an event or a definition may end a few bytes beyond its reserved room */
     c->rows = malloc(VS_COMPOSER_ROWS + VS_EVENT_BYTES_MAX);
     vs_composer_begin_rows(c);
     vs_composer_put_header(c, start);
-    if (c->err)
+    if (c->out.err)
         return vs_composer_close(c);
     define_kinds(c);
     *composer = c;
@@ -87,7 +89,7 @@ uint64_t vs_composer_string(struct vs_composer *c, const char *text, size_t leng
     if (!reserve(c, 1 + VS_VARINT_MAX + length))
         return 0;
     if (vs_map_put(&c->string_ids, key, c->strings + 1)) {
-        vs_composer_fail(c, VS_ERR_NOMEM);
+        vs_frame_output_fail(&c->out, VS_ERR_NOMEM);
         return 0;
     }
     *c->cursor++ = VS_DEFINE_STRING;
@@ -108,7 +110,7 @@ static uint64_t define_node(struct vs_composer *c, uint64_t parent, uint64_t cod
         return 0;
     uint64_t id = c->stack_nodes + 1;
     if (vs_map_put(&c->node_ids, key, id)) {
-        vs_composer_fail(c, VS_ERR_NOMEM);
+        vs_frame_output_fail(&c->out, VS_ERR_NOMEM);
         return 0;
     }
     *c->cursor++ = VS_DEFINE_STACK;
@@ -191,15 +193,16 @@ enum vs_err vs_composer_close(struct vs_composer *c)
 {
     if (!c)
         return VS_OK;
-    if (!c->err)
-        vs_composer_put_tail(c);
-    enum vs_err err = c->err;
-    int error = c->error;
+    if (!c->out.err)
+        vs_composer_put_rows(c);
+    if (!c->out.err)
+        vs_frame_output_end(&c->out);
+    enum vs_err err = c->out.err;
+    int error = c->out.error;
     vs_map_free(&c->string_ids);
     vs_map_free(&c->node_ids);
     free(c->rows);
-    free(c->packed);
-    free(c->added);
+    vs_frame_output_free(&c->out);
     free(c);
     errno = error;
     return err;

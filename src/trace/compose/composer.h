@@ -23,7 +23,8 @@ struct vs_composer_start {
     uint8_t uuid[16];
 };
 
-/* vs_composer_open: begins a trace in *out*, which stays the caller's. VS_ERR_NOMEM; VS_ERR_IO (errno). */
+/* vs_composer_open: begins a trace in *out*, a file, which stays the caller's: not used until
+ * vs_composer_close. VS_ERR_NOMEM; VS_ERR_IO (errno). */
 enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
                              struct vs_composer **composer) VS_MUST_CHECK;
 

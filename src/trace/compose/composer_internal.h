@@ -7,14 +7,12 @@
 
 #include "base/vs_map.h"
 #include "trace/compose/composer.h"
+#include "trace/output/frame_output.h"
 
 #define VS_COMPOSER_ROWS ((size_t)1 << 20) /* bytes of a frame before compression */
 
 struct vs_composer {
-    FILE *out;
-    enum vs_err err;
-    int error; /* errno of the first failure */
-    uint64_t offset; /* bytes written */
+    struct vs_frame_output out;
 
     /* the rows of the next event frame */
     unsigned char *rows, *cursor;
@@ -26,17 +24,7 @@ struct vs_composer {
     struct vs_map string_ids, node_ids; /* by the hash of the text, of the node */
     uint64_t strings, stack_nodes;
     uint32_t modules;
-
-    unsigned char *packed;
-    size_t packed_bytes;
-    struct vs_index_header index;
-    struct vs_index_entry entries[VS_INDEX_ENTRIES_MAX];
-    struct vs_directory_entry *added;
-    size_t added_count, added_capacity;
 };
-
-/* vs_composer_fail: keeps the first failure. */
-void vs_composer_fail(struct vs_composer *c, enum vs_err err);
 
 /* vs_composer_begin_rows: starts the next event frame. */
 void vs_composer_begin_rows(struct vs_composer *c);
@@ -46,8 +34,5 @@ void vs_composer_put_header(struct vs_composer *c, const struct vs_composer_star
 
 /* vs_composer_put_rows: writes the event frame, if it has rows, and starts the next. */
 void vs_composer_put_rows(struct vs_composer *c);
-
-/* vs_composer_put_tail: writes directory, final index and trailer. */
-void vs_composer_put_tail(struct vs_composer *c);
 
 #endif

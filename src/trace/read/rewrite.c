@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/vs_link.h"
 #include "base/vs_output_file.h"
@@ -18,17 +17,17 @@
 
 static void say(const struct vs_rewrite *w, char *why)
 {
-    if (w->err == VS_ERR_IO)
+    if (w->out.err == VS_ERR_IO)
         snprintf(why, VS_READER_WHY_MAX, "cannot write %.400s: %s%s", w->target,
-                 strerror(w->error),
-                 w->error == ENOSPC
+                 strerror(w->out.error),
+                 w->out.error == ENOSPC
                      ? w->in_place
                            ? "; free some space, or copy the trace and its FILE.live to another disk"
                            : "; free some space, or write to another disk with -o"
                      : "");
     else
         snprintf(why, VS_READER_WHY_MAX, "cannot rewrite %.400s: %s", w->target,
-                 vs_err_text(w->err));
+                 vs_err_text(w->out.err));
 }
 
 static void refuse_owner(struct vs_rewrite *w, char *why)
@@ -36,26 +35,24 @@ static void refuse_owner(struct vs_rewrite *w, char *why)
     snprintf(why, VS_READER_WHY_MAX,
              "%.400s belongs to another user, and a rewritten file would not; give another file "
              "with -o", w->target);
-    vs_rewrite_fail(w, VS_ERR_STATE);
+    vs_frame_output_fail(&w->out, VS_ERR_STATE);
 }
 
 static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
 {
-    w->buffer_bytes = ZSTD_compressBound(VS_FRAME_RAW_MAX);
-    w->buffer = malloc(w->buffer_bytes);
-    if (!w->target || !w->buffer)
-        vs_rewrite_fail(w, VS_ERR_NOMEM);
-    else if ((w->fd = vs_replacement_make(w->target, &w->temporary)) < 0)
-        vs_rewrite_fail(w, VS_ERR_IO);
-    else if (!vs_replacement_like(w->fd, w->reader->file.fd, w->in_place))
+    if (!w->target)
+        vs_frame_output_fail(&w->out, VS_ERR_NOMEM);
+    else if ((w->out.fd = vs_replacement_make(w->target, &w->temporary)) < 0)
+        vs_frame_output_fail(&w->out, VS_ERR_IO);
+    else if (!vs_replacement_like(w->out.fd, w->reader->file.fd, w->in_place))
         refuse_owner(w, why);
     else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
         vs_rewrite_copy_finished(w, leave_out);
     else
         vs_rewrite_copy_unfinished(w, why);
-    if (w->err && !*why)
+    if (w->out.err && !*why)
         say(w, why);
-    return w->err;
+    return w->out.err;
 }
 
 static bool is_same(const char *path, const char *to)
@@ -98,7 +95,7 @@ enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out
     struct vs_rewrite *w = calloc(1, sizeof *w);
     if (!w)
         return VS_ERR_NOMEM;
-    w->fd = -1;
+    w->out.fd = -1;
     w->in_place = !to || is_same(path, to);
     w->target = choose_target(path, to, w->in_place);
     if (!w->target || lstat(w->target, &w->before))
@@ -118,18 +115,18 @@ enum vs_err vs_rewrite_add(struct vs_rewrite *w, enum vs_frame_type type, uint64
                            uint64_t sequence, const void *payload, size_t bytes)
 {
     if (bytes > VS_FRAME_RAW_MAX)
-        return vs_rewrite_fail(w, VS_ERR_LIMIT);
+        return vs_frame_output_fail(&w->out, VS_ERR_LIMIT);
     struct vs_frame_header h = {.type = (uint8_t)type,
                                 .codec = VS_ZSTD,
                                 .raw_bytes = (uint32_t)bytes,
-                                .first_event = w->index.events,
+                                .first_event = w->out.index.events,
                                 .base_ns = time_ns,
                                 .last_ns = time_ns};
     struct vs_directory_entry entry = {
-        .type = (uint32_t)type, .offset = w->offset, .time_ns = time_ns, .sequence = sequence};
-    if (!vs_rewrite_put_frame(w, &h, NULL, payload))
-        vs_rewrite_keep(w, &entry);
-    return w->err;
+        .type = (uint32_t)type, .offset = w->out.offset, .time_ns = time_ns, .sequence = sequence};
+    if (!vs_frame_output_put(&w->out, &h, NULL, payload))
+        vs_frame_output_keep(&w->out, &entry);
+    return w->out.err;
 }
 
 static void remove_live(const struct vs_rewrite *w)
@@ -154,25 +151,25 @@ static void check_unchanged(struct vs_rewrite *w, char *why)
     bool same = w->in_place ? vs_replacement_same(w->target, w->reader->file.fd,
                                                      w->reader->file.size) : is_as_before(w);
     if (is_recorded(w->target, why)) {
-        vs_rewrite_fail(w, VS_ERR_STATE);
+        vs_frame_output_fail(&w->out, VS_ERR_STATE);
     } else if (!same) {
         snprintf(why, VS_READER_WHY_MAX,
                  "%.400s was changed or replaced meanwhile; it is left unchanged", w->target);
-        vs_rewrite_fail(w, VS_ERR_STATE);
+        vs_frame_output_fail(&w->out, VS_ERR_STATE);
     }
 }
 
 enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
 {
     char said[VS_READER_WHY_MAX] = "";
-    vs_rewrite_put_tail(w);
-    if (!w->err && fsync(w->fd) && errno != EINVAL)
-        vs_rewrite_fail(w, VS_ERR_IO);
-    if (!w->err)
+    vs_frame_output_end(&w->out);
+    if (!w->out.err && fsync(w->out.fd) && errno != EINVAL)
+        vs_frame_output_fail(&w->out, VS_ERR_IO);
+    if (!w->out.err)
         check_unchanged(w, said);
-    if (!w->err && rename(w->temporary, w->target))
-        vs_rewrite_fail(w, VS_ERR_IO);
-    enum vs_err err = w->err;
+    if (!w->out.err && rename(w->temporary, w->target))
+        vs_frame_output_fail(&w->out, VS_ERR_IO);
+    enum vs_err err = w->out.err;
     if (err) {
         if (!*said)
             say(w, said);
@@ -192,8 +189,8 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
+    if (w->out.fd >= 0)
+        close(w->out.fd);
     if (w->temporary) {
         unlink(w->temporary);
         vs_replacement_forget();
@@ -201,24 +198,18 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
     vs_reader_close(w->reader);
     free(w->target);
     free(w->temporary);
-    free(w->buffer);
-    free(w->added);
+    vs_frame_output_free(&w->out);
     free(w);
 }
 
 uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
 {
-    return w->offset;
+    return w->out.offset;
 }
 
 uint64_t vs_rewrite_whole_bytes(const struct vs_rewrite *w)
 {
-    uint64_t bytes = w->offset + sizeof(struct vs_frame_header) + sizeof w->index +
-                     w->index.entries * sizeof *w->entries + sizeof(struct vs_trailer);
-    if (w->added_count)
-        bytes += sizeof(struct vs_index_extension) + sizeof(struct vs_frame_header) +
-                 w->added_count * sizeof *w->added;
-    return bytes;
+    return vs_frame_output_whole_bytes(&w->out);
 }
 
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)

@@ -14,7 +14,7 @@
 static uint64_t end_of_events(const struct vs_rewrite *w, uint64_t limit)
 {
     const struct vs_reader *r = w->reader;
-    uint64_t at = r->header.header_bytes, end = at, known = w->index.previous_offset;
+    uint64_t at = r->header.header_bytes, end = at, known = w->out.index.previous_offset;
     struct vs_frame_header h;
     while (at < limit && vs_source_read(&r->file, at, &h, sizeof h) == sizeof h &&
            h.sync == VS_FRAME_SYNC && h.header_bytes >= sizeof h) {
@@ -25,8 +25,8 @@ static uint64_t end_of_events(const struct vs_rewrite *w, uint64_t limit)
         if (h.type == VS_FRAME_EVENTS || h.type == VS_FRAME_INDEX)
             end = at;
     }
-    if (w->index.entries && w->entries[w->index.entries - 1].offset > known)
-        known = w->entries[w->index.entries - 1].offset;
+    if (w->out.index.entries && w->out.entries[w->out.index.entries - 1].offset > known)
+        known = w->out.entries[w->out.index.entries - 1].offset;
     return at < limit && known >= at ? 0 : end;
 }
 
@@ -53,10 +53,10 @@ static enum vs_err copy_added(struct vs_rewrite *w, const struct vs_directory_en
     uint64_t bytes;
     struct vs_directory_entry moved = *entry;
     if (!vs_directory_check(&w->reader->file, entry, &bytes))
-        return w->err;
-    moved.offset = w->offset;
+        return w->out.err;
+    moved.offset = w->out.offset;
     vs_rewrite_copy(w, entry->offset, entry->offset + bytes);
-    return vs_rewrite_keep(w, &moved);
+    return vs_frame_output_keep(&w->out, &moved);
 }
 
 /* Reads the final index into *w*. */
@@ -67,12 +67,12 @@ static bool take_index(struct vs_rewrite *w, struct vs_trailer *trailer)
     if (!vs_directory_final_index(&w->reader->file, trailer, &header, &rest))
         return false;
     const unsigned char *payload = rest + header.header_bytes - sizeof header;
-    memcpy(&w->index, payload, sizeof w->index);
-    bool sound = w->index.entries <= VS_INDEX_ENTRIES_MAX &&
-                 header.raw_bytes >= sizeof w->index + w->index.entries * sizeof *w->entries;
+    memcpy(&w->out.index, payload, sizeof w->out.index);
+    bool sound = w->out.index.entries <= VS_INDEX_ENTRIES_MAX &&
+                 header.raw_bytes >= sizeof w->out.index + w->out.index.entries * sizeof *w->out.entries;
     if (sound)
-        memcpy(w->entries, payload + sizeof w->index, w->index.entries * sizeof *w->entries);
-    w->last_ns = header.last_ns;
+        memcpy(w->out.entries, payload + sizeof w->out.index, w->out.index.entries * sizeof *w->out.entries);
+    w->out.last_ns = header.last_ns;
     free(rest);
     return sound;
 }
@@ -84,13 +84,13 @@ enum vs_err vs_rewrite_copy_finished(struct vs_rewrite *w, unsigned leave_out)
     struct vs_directory_entry *old = NULL;
     size_t count = 0;
     if (!take_index(w, &trailer))
-        return vs_rewrite_fail(w, VS_ERR_CORRUPT);
+        return vs_frame_output_fail(&w->out, VS_ERR_CORRUPT);
     enum vs_err err = vs_directory_load(&r->file, &old, &count);
     if (err && err != VS_ERR_CORRUPT) /* a damaged directory counts as none */
-        return vs_rewrite_fail(w, err);
+        return vs_frame_output_fail(&w->out, err);
     uint64_t newest = vs_recovery_newest(&r->recovery);
     w->keep_live = !r->recovery.found ||
-                   (newest && newest >= w->index.first_sequence + w->index.entries);
+                   (newest && newest >= w->out.index.first_sequence + w->out.index.entries);
     uint64_t end = end_of_events(w, trailer.index_offset), listed = count;
     count = sound_entries(w, old, count, end ? end : r->header.header_bytes, trailer.index_offset);
     if (count)
@@ -99,10 +99,10 @@ enum vs_err vs_rewrite_copy_finished(struct vs_rewrite *w, unsigned leave_out)
         end = trailer.index_offset;
     vs_rewrite_put_header(w);
     vs_rewrite_copy(w, r->header.header_bytes, end);
-    for (size_t i = 0; i < count && !w->err; i++) {
+    for (size_t i = 0; i < count && !w->out.err; i++) {
         if (old[i].type >= 32 || !(leave_out >> old[i].type & 1))
             copy_added(w, &old[i]);
     }
     free(old);
-    return w->err;
+    return w->out.err;
 }

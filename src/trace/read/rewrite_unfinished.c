@@ -67,26 +67,24 @@ static enum vs_err put_good_records(struct vs_rewrite *w, struct present *p)
                                 .events = p->events,
                                 .definitions = p->definitions};
     p->header = h;
-    return vs_rewrite_put_frame(w, &p->header, NULL, p->data);
+    return vs_frame_output_put(&w->out, &p->header, NULL, p->data);
 }
 
 static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
 {
     if (!p->any || (!p->used && !is_whole(p)))
-        return w->err;
-    vs_rewrite_make_room(w);
-    uint64_t offset = w->offset;
+        return w->out.err;
+    vs_frame_output_room(&w->out);
+    uint64_t offset = w->out.offset;
     w->recovered += p->recovered ? p->events : 0;
     if (is_whole(p))
         vs_rewrite_copy(w, p->offset, p->end);
     else
         put_good_records(w, p);
-    vs_rewrite_enter(w, &p->header, offset);
-    if (w->last_ns < p->last_ns) /* the header was wrong; later times must not decrease */
-        w->last_ns = p->last_ns;
-    w->index.strings = w->reader->strings_seen;
-    w->index.stack_nodes = w->reader->nodes_seen;
-    return w->err;
+    vs_frame_output_enter(&w->out, &p->header, offset, w->reader->strings_seen, w->reader->nodes_seen);
+    if (w->out.last_ns < p->last_ns) /* the header was wrong; later times must not decrease */
+        w->out.last_ns = p->last_ns;
+    return w->out.err;
 }
 
 /* The kinds are described at the start of every trace of ours; another program's may lack the
@@ -102,20 +100,20 @@ static enum vs_err put_end_event(struct vs_rewrite *w)
         record[2] = (unsigned char)r->outcome.status;
     }
     if (!kind->defined || !kind->field_count)
-        return w->err;
+        return w->out.err;
     struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
                                 .raw_bytes = 1 + kind->field_count,
-                                .sequence = w->index.entries
-                                                ? w->index.first_sequence + w->index.entries
+                                .sequence = w->out.index.entries
+                                                ? w->out.index.first_sequence + w->out.index.entries
                                                 : 1,
-                                .first_event = w->index.events,
-                                .base_ns = w->last_ns,
-                                .last_ns = w->last_ns,
+                                .first_event = w->out.index.events,
+                                .base_ns = w->out.last_ns,
+                                .last_ns = w->out.last_ns,
                                 .events = 1};
-    vs_rewrite_make_room(w);
-    uint64_t offset = w->offset;
-    vs_rewrite_put_frame(w, &h, NULL, record);
-    return vs_rewrite_enter(w, &h, offset);
+    vs_frame_output_room(&w->out);
+    uint64_t offset = w->out.offset;
+    vs_frame_output_put(&w->out, &h, NULL, record);
+    return vs_frame_output_enter(&w->out, &h, offset, w->out.index.strings, w->out.index.stack_nodes);
 }
 
 /* Whether there are bytes other than zero from the present frame on, beyond an incomplete frame at
@@ -170,7 +168,7 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
                  "%.150s lacks the events before those in FILE.live, and rewriting it would drop "
                  "FILE.live; to write to another file: vramscope recover -o recovered.vst %.150s",
                  r->path, r->path);
-    return vs_rewrite_fail(w, VS_ERR_CORRUPT);
+    return vs_frame_output_fail(&w->out, VS_ERR_CORRUPT);
 }
 
 enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
@@ -181,9 +179,9 @@ enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
     enum vs_record what;
     enum vs_err err;
     bool ended = false;
-    w->last_ns = r->header.created_ns;
+    w->out.last_ns = r->header.created_ns;
     vs_rewrite_put_header(w);
-    while (!w->err && !(err = vs_reader_record(r, &event, &what))) {
+    while (!w->out.err && !(err = vs_reader_record(r, &event, &what))) {
         if (what != VS_RECORD_IS_FRAME) {
             note_record(&present, r, what, &event);
             ended = what == VS_RECORD_IS_EVENT && event.kind == VS_EVENT_end;
@@ -192,12 +190,12 @@ enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
         put_present(w, &present);
         begin_present(&present, r);
     }
-    if (w->err)
-        return w->err;
+    if (w->out.err)
+        return w->out.err;
     if (err != VS_ERR_END)
-        return vs_rewrite_fail(w, err);
+        return vs_frame_output_fail(&w->out, err);
     if (refuse_loss(w, ended, why))
-        return w->err;
+        return w->out.err;
     put_present(w, &present);
-    return ended ? w->err : put_end_event(w);
+    return ended ? w->out.err : put_end_event(w);
 }
