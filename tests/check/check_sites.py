@@ -128,6 +128,22 @@ def check_alone(gate):
                 "main (gate_sites.cpp:%d)" % gate.planted("single") in " ".join(done.stdout.split()), done)
 
 
+def check_diff(gate):
+    """`diff` names the line that calls the constructor in a header at each moment, as at the peak."""
+    line = gate.planted("lost")
+    done = gate.run([gate.tool, "diff", "--fail-on-regression", gate.record(""), gate.record("lost")])
+    rows = re.findall(r"^ +(?:new|[+][0-9.]+ [KM]iB  new) .*", done.stdout, re.MULTILINE)
+    gate.expect("diff: all rows that are new have the line", done.returncode == 1 and len(rows) >= 5 and
+                all("forward (gate_sites.cpp:%d)" % line in row for row in rows), done)
+    done = gate.run([gate.tool, "diff", "--json", "--fail-on-regression", gate.record(""), gate.record("lost")])
+    guilty = [(g["file"], g["line"]) for item in json.loads(done.stdout)["regressions"] for g in item["culprits"]]
+    gate.expect("diff: all culprits have the line: %s" % guilty, len(guilty) >= 3 and
+                all(file.endswith(FILE) and at == line for file, at in guilty))
+    done = gate.run([gate.tool, "diff", "--fail-on-regression", gate.record(""), gate.record("oom")])
+    gate.expect("diff: the request that failed has the line", "main (gate_sites.cpp:%d)" % gate.planted("oom") in
+                done.stdout, done)
+
+
 def check_directions(gate):
     """A new line that copies on the device is not taken for one that copies to the host."""
     line, trace = gate.planted("device"), gate.record("device")
@@ -215,6 +231,7 @@ def main():
     check_small_copies(gate)
     check_directions(gate)
     check_alone(gate)
+    check_diff(gate)
     check_unrecorded(gate)
     check_no_stacks(gate)
     check_native(gate)

@@ -156,6 +156,14 @@ static void compare_counts(struct vs_comparison *out, const struct vs_report_dev
                                               b->kernel_total.count}, err);
 }
 
+const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *comparison, uint64_t device)
+{
+    for (size_t i = 0; i < comparison->site_count; i++)
+        if (comparison->sites[i].device == device && comparison->sites[i].metric == VS_METRIC_ALLOCATED)
+            return &comparison->sites[i];
+    return NULL;
+}
+
 static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_metric metric,
                           const struct vs_report_sites *a, const struct vs_report_sites *b,
                           enum vs_err *err)
@@ -169,6 +177,9 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
         .device = device, .metric = metric,
         .most = a->total_bytes > b->total_bytes ? a->total_bytes : b->total_bytes};
     *err = vs_site_changes_build(&out->memory, a, b, metric, &sites->changes);
+    const struct vs_compared_sites *peak = vs_compared_at_peak(out, device);
+    if (!*err && peak && peak != sites)
+        *err = vs_site_changes_around(&sites->changes, &peak->changes);
     if (!*err)
         out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
                           sites->changes.count;

@@ -90,6 +90,9 @@ enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct 
 /* vs_compared_value: of a run; 0 where it does not have the phase. */
 uint64_t vs_compared_value(const struct vs_quantity *quantity);
 
+/* vs_compared_at_peak: the call sites at the peak of *device*; NULL where they are not compared. */
+const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *comparison, uint64_t device);
+
 /* vs_compare_doubt_name: "program", "devices", …, as in the JSON; vs_count_kind_name likewise. */
 const char *vs_compare_doubt_name(enum vs_compare_doubt doubt);
 const char *vs_count_kind_name(enum vs_count_kind kind);

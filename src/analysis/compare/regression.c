@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/quantity_sites.h"
 #include "analysis/compare/change_labels.h"
 #include "analysis/state/vec.h"
@@ -61,6 +62,9 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
         err = vs_quantity_sites(comparison->b, item->amount->b, &b);
     if (!err)
         err = vs_site_changes_build(&comparison->memory, &a, &b, metric, &item->changes);
+    const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, item->amount->b->device);
+    if (!err && peak && (metric == VS_METRIC_LIVE_AT_END || metric == VS_METRIC_GROWTH))
+        err = vs_site_changes_around(&item->changes, &peak->changes);
     for (size_t i = 0; !err && i < item->changes.count && item->guilty_count < VS_GUILTY_MAX; i++) {
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)
@@ -100,9 +104,11 @@ static enum vs_err find_request(struct vs_comparison *comparison, struct vs_regr
     enum vs_err err = vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
     if (err)
         return err;
+    const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, out->failure->device);
     named.items[0].site = &out->failure->site;
     out->failed_at = &named.items[0];
-    return vs_change_labels(&named);
+    err = vs_distinct_frames_alone(&named, peak ? &peak->changes.b : NULL);
+    return err ? err : vs_change_labels(&named);
 }
 
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,

@@ -356,3 +356,13 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
     free(m.taken);
     return err;
 }
+
+enum vs_err vs_site_changes_around(struct vs_site_changes *changes, const struct vs_site_changes *peak)
+{
+    enum vs_err err = vs_distinct_frames_around(&changes->a, &peak->a);
+    if (!err)
+        err = vs_distinct_frames_around(&changes->b, &peak->b);
+    if (!err)
+        err = vs_change_labels(&changes->a);
+    return err ? err : vs_change_labels(&changes->b);
+}

@@ -43,6 +43,10 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
                                   const struct vs_report_sites *b, enum vs_metric metric,
                                   struct vs_site_changes *out) VS_MUST_CHECK;
 
+/* vs_site_changes_around: sets frames and labels again, of lists of few sites, as of those that grow: the sites of
+ * *peak*, the changes at the peak of both runs, show which functions allocate for others. VS_ERR_NOMEM. */
+enum vs_err vs_site_changes_around(struct vs_site_changes *changes, const struct vs_site_changes *peak) VS_MUST_CHECK;
+
 /* vs_site_verdict_name: "same", "new", "gone", …. */
 const char *vs_site_verdict_name(enum vs_site_verdict verdict);
 

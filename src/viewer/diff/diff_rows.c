@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/distinct_frames.h"
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
 #include "analysis/naming/name_text.h"
@@ -128,6 +129,13 @@ static void put_origin(const struct vs_style *style, const struct vs_site_pair *
     }
 }
 
+/* Whether the site's own line is in a header, so that its callers are the lines that a user looks for. */
+static bool in_header(const struct vs_named_site *named)
+{
+    const struct vs_report_site *site = named->site;
+    return !site->line && named->frame < site->frame_count && vs_file_is_header(site->frames[named->frame].file);
+}
+
 /* "grown   +120.0 MiB   +10 %  forward (net.py:12) < main". */
 static void put_row(const struct vs_style *style, const struct vs_site_pair *pair, const struct vs_map *same)
 {
@@ -147,7 +155,7 @@ static void put_row(const struct vs_style *style, const struct vs_site_pair *pai
     const uint64_t *rows = vs_map_get(same, hash_of(&text, room, moved));
     if (rows && *rows > 1)
         text_of(&text, pair, true);
-    if ((rows && *rows > 1) || (moved && same_sides(&text, room)))
+    if ((rows && *rows > 1) || (moved ? same_sides(&text, room) : in_header(pair->b ? pair->b : pair->a)))
         whole_row(style, lead, &text);
     else
         cut_row(style, lead, &text);
@@ -265,7 +273,7 @@ void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regressio
         vs_text_clip(lines[i], line, room);
     }
     for (size_t i = 0; i < item->guilty_count; i++) {
-        bool again = false;
+        bool again = in_header(item->guilty_sites[i]);
         for (size_t k = 0; k < item->guilty_count; k++)
             again |= k != i && strcmp(lines[i], lines[k]) == 0;
         guilty_text(line, sizeof line, &item->guilty[i], vs_change_label_text(chain, item->guilty_sites[i]));
@@ -281,8 +289,12 @@ void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regressio
 void vs_diff_request_row(const struct vs_style *style, const struct vs_regressions *regressions)
 {
     char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
+    char lead[64];
     const struct vs_culprit guilty = vs_culprit_of(regressions->failed_at);
     guilty_text(line, sizeof line, &guilty, vs_change_label_text(chain, regressions->failed_at));
-    fprintf(style->out, "  %14s  %s\n", vs_size_format_gib(size, regressions->failure->requested, 2),
-            vs_text_clip(cut, line, room_of(style, 18)));
+    snprintf(lead, sizeof lead, "  %14s  ", vs_size_format_gib(size, regressions->failure->requested, 2));
+    if (in_header(regressions->failed_at))
+        vs_text_wrapped(style, lead, line);
+    else
+        fprintf(style->out, "%s%s\n", lead, vs_text_clip(cut, line, room_of(style, 18)));
 }
