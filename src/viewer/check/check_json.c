@@ -7,15 +7,6 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/report/report_json.h"
 
-static void put_or_null(struct vs_json *json, const char *key, bool known, uint64_t value)
-{
-    vs_json_member(json, key);
-    if (known)
-        fprintf(json->out, "%llu", (unsigned long long)value);
-    else
-        fputs("null", json->out);
-}
-
 static void put_culprits(struct vs_json *json, const struct vs_check_result *result,
                          const struct vs_budget_row *row)
 {
@@ -32,7 +23,7 @@ static void put_culprits(struct vs_json *json, const struct vs_check_result *res
         vs_json_string(json, "function", culprit->function);
         vs_json_string(json, "file", vs_check_path(result, culprit->file));
         vs_json_uint(json, "line", culprit->line);
-        put_or_null(json, "or_line", culprit->or_line, culprit->or_line);
+        vs_json_known_uint(json, "or_line", culprit->or_line, culprit->or_line);
         vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
         vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
         vs_json_end_object(json);
@@ -85,11 +76,11 @@ static void put_amounts(struct vs_json *json, const struct vs_budget_row *row)
                       : low          ? row->limit - quantity->value : quantity->value - row->limit;
     bool copies = quantity->metric == VS_METRIC_COPIES;
     vs_json_string(json, "unit", ended ? NULL : copies ? "copies" : "bytes");
-    put_or_null(json, "bytes", !ended, quantity->value);
-    put_or_null(json, "limit_bytes", limited, row->limit);
+    vs_json_known_uint(json, "bytes", !ended, quantity->value);
+    vs_json_known_uint(json, "limit_bytes", limited, row->limit);
     vs_json_bool(json, "held", !row->exceeded);
-    put_or_null(json, "excess_bytes", limited, excess);
-    put_or_null(json, "exit_status", ended, row->status);
+    vs_json_known_uint(json, "excess_bytes", limited, excess);
+    vs_json_known_uint(json, "exit_status", ended, row->status);
 }
 
 static void put_row(struct vs_json *json, const struct vs_check_result *result,
@@ -105,7 +96,7 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     vs_json_string(json, "from", row->from);
     vs_json_bool(json, "of_baseline", row->of_baseline);
     vs_json_bool(json, "follows", row->follows);
-    put_or_null(json, "baseline_bytes", row->has_baseline, row->baseline);
+    vs_json_known_uint(json, "baseline_bytes", row->has_baseline, row->baseline);
     vs_json_uint(json, "event", quantity->event);
     vs_json_uint(json, "time_ns", quantity->time_ns);
     vs_json_string(json, "place", quantity->place);
@@ -135,7 +126,7 @@ static void put_program(struct vs_json *json, const struct vs_check_result *resu
         vs_json_string(json, NULL, verdict->runs[i]->report->path);
     vs_json_end_array(json);
     bool known = vs_exit_status(verdict->runs[0]->report, &status);
-    put_or_null(json, "exit_status", known, known ? status : 0);
+    vs_json_known_uint(json, "exit_status", known, known ? status : 0);
     vs_json_uint(json, "steps", verdict->runs[0]->steps);
     vs_json_bool(json, "held", verdict->exceeded == 0);
     vs_json_begin_array(json, "notes");

@@ -94,6 +94,14 @@ void vs_json_uint(struct vs_json *json, const char *key, uint64_t value)
     fprintf(json->out, "%" PRIu64, value);
 }
 
+void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        vs_json_uint(json, key, value);
+    else
+        vs_json_string(json, key, NULL);
+}
+
 void vs_json_int(struct vs_json *json, const char *key, int64_t value)
 {
     vs_json_member(json, key);

@@ -29,6 +29,8 @@ void vs_json_begin_array(struct vs_json *json, const char *key);
 void vs_json_end_array(struct vs_json *json);
 void vs_json_string(struct vs_json *json, const char *key, const char *text); /* NULL: null */
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
+/* vs_json_known_uint: null unless *known*. */
+void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint64_t value);
 void vs_json_int(struct vs_json *json, const char *key, int64_t value);
 void vs_json_bool(struct vs_json *json, const char *key, bool value);
 /* vs_json_member: the comma and the key of a value that the caller writes to *out* itself. */

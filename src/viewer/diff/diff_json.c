@@ -7,15 +7,6 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/diff/diff_words.h"
 
-static void put_value(struct vs_json *json, const char *key, bool known, uint64_t value)
-{
-    vs_json_member(json, key);
-    if (known)
-        fprintf(json->out, "%llu", (unsigned long long)value);
-    else
-        fputs("null", json->out);
-}
-
 static void put_run(struct vs_json *json, const char *key, const struct vs_measured *run)
 {
     static const char *const conditions[] = {"complete", "live", "truncated", "damaged"};
@@ -25,7 +16,7 @@ static void put_run(struct vs_json *json, const char *key, const struct vs_measu
     vs_json_string(json, "trace", run->report->path);
     vs_json_string(json, "process", run->process);
     vs_json_string(json, "condition", conditions[run->report->condition]);
-    put_value(json, "exit_status", known, status);
+    vs_json_known_uint(json, "exit_status", known, status);
     vs_json_uint(json, "steps", run->steps);
     vs_json_end_object(json);
 }
@@ -39,8 +30,8 @@ static void put_quantity(struct vs_json *json, const struct vs_compared_amount *
     vs_json_string(json, "phase", any->phase);
     vs_json_string(json, "unit", any->metric == VS_METRIC_COPIES ? "copies" : "bytes");
     vs_json_string(json, "direction", any->way ? vs_copy_way_name(any->way) : NULL);
-    put_value(json, "a", amount->a != NULL, vs_compared_value(amount->a));
-    put_value(json, "b", amount->b != NULL, vs_compared_value(amount->b));
+    vs_json_known_uint(json, "a", amount->a != NULL, vs_compared_value(amount->a));
+    vs_json_known_uint(json, "b", amount->b != NULL, vs_compared_value(amount->b));
 }
 
 static void put_amounts(struct vs_json *json, const struct vs_comparison *comparison)
@@ -114,7 +105,7 @@ static void put_counts(struct vs_json *json, const struct vs_comparison *compari
         const struct vs_compared_count *count = &comparison->counts[i];
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "kind", vs_count_kind_name(count->kind));
-        put_value(json, "device", count->device != VS_NO_DEVICE, count->device);
+        vs_json_known_uint(json, "device", count->device != VS_NO_DEVICE, count->device);
         vs_json_string(json, "name", count->name);
         vs_json_uint(json, "a", count->a);
         vs_json_uint(json, "b", count->b);

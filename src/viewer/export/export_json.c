@@ -54,10 +54,7 @@ static void put_STR(struct json_lines *lines, struct vs_json *json, const char *
 static void put_STK(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
 {
     (void)lines;
-    if (value)
-        vs_json_uint(json, key, value);
-    else
-        vs_json_string(json, key, NULL);
+    vs_json_known_uint(json, key, value != 0, value);
 }
 
 static void put_fields(struct json_lines *lines, struct vs_json *json, const struct vs_event *event)

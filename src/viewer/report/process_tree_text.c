@@ -302,10 +302,7 @@ static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_
     vs_json_uint(json, "parent_pid", m->ppid);
     vs_json_uint(json, "born_ns", m->born_ns);
     vs_json_string(json, "link", link_names[m->link]);
-    if (m->parent == VS_TREE_NONE)
-        vs_json_string(json, "parent", NULL);
-    else
-        vs_json_uint(json, "parent", m->parent);
+    vs_json_known_uint(json, "parent", m->parent != VS_TREE_NONE, m->parent);
     vs_json_uint(json, "peak_allocated_bytes", m->peak_allocated);
     vs_json_uint(json, "peak_reserved_bytes", m->peak_reserved);
     vs_json_bool(json, "partial", m->partial);

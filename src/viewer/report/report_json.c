@@ -311,10 +311,7 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_string(json, "level", failure->framework ? "framework" : "driver");
     vs_json_string(json, "what", vs_failure_key(failure));
     vs_json_bool(json, "recovered", failure->recovered);
-    if (failure->host)
-        vs_json_string(json, "device", NULL);
-    else
-        vs_json_uint(json, "device", failure->device);
+    vs_json_known_uint(json, "device", !failure->host, failure->device);
     vs_json_string(json, "family", vs_family_name(failure->family));
     vs_json_string(json, "api", failure->api);
     vs_json_uint(json, "requested_bytes", failure->requested);
@@ -339,10 +336,7 @@ static void errors_json(struct vs_json *json, const struct vs_refusals *refusals
     for (size_t i = 0; i < refusals->count; i++) {
         const struct vs_refusal *r = &refusals->items[i];
         vs_json_begin_object(json, NULL);
-        if (r->host)
-            vs_json_string(json, "device", NULL);
-        else
-            vs_json_uint(json, "device", r->device);
+        vs_json_known_uint(json, "device", !r->host, r->device);
         vs_json_string(json, "family", vs_family_name(r->family));
         vs_json_uint(json, "error", r->error);
         vs_json_string(json, "error_name", vs_cuda_error_name(name, r->error));
@@ -406,10 +400,7 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_uint(json, "start_monotonic_ns", report->start_ns);
     vs_json_uint(json, "duration_ns", report->duration_ns);
     vs_json_string(json, "end", report->has_end ? reason_name(report->end_reason) : NULL);
-    if (report->has_end)
-        vs_json_uint(json, "status", report->end_status);
-    else
-        vs_json_string(json, "status", NULL);
+    vs_json_known_uint(json, "status", report->has_end, report->end_status);
     vs_json_end_object(json);
     char cut[VS_RECORDING_TEXT_MAX];
     vs_json_begin_object(json, "trace");
