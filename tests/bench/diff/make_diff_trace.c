@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/trace_maker.h"
 #include "trace/compose/composer.h"
 
 #define START_NS UINT64_C(1000000000)
+#define EVENT_NS 1000 /* from one event to the next */
 #define FUNCTION_SITES 20 /* call sites of a function, on a line each */
 #define FILE_FUNCTIONS 50
 #define BASE UINT64_C(0x7f0000000000)
@@ -18,37 +20,25 @@
 
 struct maker {
     struct vs_composer *composer;
-    uint64_t now_ns;
+    struct vs_trace_maker out;
     uint64_t *stacks; /* of each site; 0: gone */
     size_t sites;
     bool edited;
 };
 
-static uint64_t text(struct maker *m, const char *of)
+static uint64_t text(void *composer, const char *of)
 {
-    return vs_composer_string(m->composer, of, strlen(of));
+    return vs_composer_string(composer, of, strlen(of));
+}
+
+static void write_event(void *composer, struct vs_event *event)
+{
+    vs_composer_event(composer, event);
 }
 
 static void put(struct maker *m, struct vs_event event)
 {
-    m->now_ns += 1000;
-    event.time_ns = m->now_ns;
-    event.tid = 4242;
-    vs_composer_event(m->composer, &event);
-}
-
-static void begin(struct maker *m)
-{
-    struct vs_event process = {.kind = VS_EVENT_process}, device = {.kind = VS_EVENT_device};
-    process.process.pid = 4242;
-    process.process.start_ns = m->now_ns;
-    process.process.exe = text(m, "/usr/bin/train_many");
-    process.process.cmdline = text(m, "train_many");
-    process.process.policy = text(m, "observe");
-    put(m, process);
-    device.device.name = text(m, "GPU");
-    device.device.total_bytes = UINT64_C(80) << 30;
-    put(m, device);
+    vs_maker_put(&m->out, EVENT_NS, event);
 }
 
 static uint32_t function_of(struct maker *m, size_t number)
@@ -56,13 +46,13 @@ static uint32_t function_of(struct maker *m, size_t number)
     char name[64], file[64];
     snprintf(name, sizeof name, "%s_%zu", m->edited && number % 10 == 3 ? "forward_layer" : "layer", number);
     snprintf(file, sizeof file, "/src/net_%zu.py", number / FILE_FUNCTIONS);
-    return vs_composer_module(m->composer, text(m, file), text(m, name));
+    return vs_composer_module(m->composer, text(m->composer, file), text(m->composer, name));
 }
 
 static void name_sites(struct maker *m)
 {
-    uint32_t wrapper = vs_composer_module(m->composer, text(m, "/src/memory.py"), text(m, "make_buffer"));
-    uint32_t top = vs_composer_module(m->composer, text(m, "/src/main.py"), text(m, "main")), function = 0;
+    uint32_t wrapper = vs_composer_module(m->composer, text(m->composer, "/src/memory.py"), text(m->composer, "make_buffer"));
+    uint32_t top = vs_composer_module(m->composer, text(m->composer, "/src/main.py"), text(m->composer, "main")), function = 0;
     uint64_t outer = vs_composer_node(m->composer, 0, top, 90);
     for (size_t i = 0; i < m->sites; i++) {
         if (i % FUNCTION_SITES == 0)
@@ -75,10 +65,7 @@ static void name_sites(struct maker *m)
 
 static void allocate(struct maker *m, uint64_t addr, uint64_t size, uint64_t stack)
 {
-    struct vs_event event = {.kind = VS_EVENT_alloc};
-    event.alloc.addr = addr;
-    event.alloc.requested = event.alloc.size = size;
-    event.alloc.context = event.alloc.stream = 1;
+    struct vs_event event = vs_maker_alloc(addr, size, size, 1);
     event.alloc.stack = stack;
     put(m, event);
 }
@@ -94,16 +81,14 @@ static void make_events(struct maker *m, uint64_t events)
     for (size_t i = 0; vs_composer_events(m->composer) + 2 <= events; i++) {
         if (!m->stacks[i % m->sites])
             continue;
-        struct vs_event event = {.kind = VS_EVENT_free};
-        event.free.addr = spare;
         allocate(m, spare, 256, m->stacks[i % m->sites]);
-        put(m, event);
+        put(m, vs_maker_free(spare));
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct maker m = {.now_ns = START_NS, .edited = argc == 5 && strcmp(argv[4], "edited") == 0};
+    struct maker m = {.edited = argc == 5 && strcmp(argv[4], "edited") == 0};
     struct vs_composer_start start = {.time_ns = START_NS, .realtime_ns = START_NS};
     uint64_t events = argc >= 4 ? strtoull(argv[2], NULL, 10) : 0;
     m.sites = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
@@ -117,7 +102,8 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 1;
     }
-    begin(&m);
+    m.out = (struct vs_trace_maker){m.composer, text, write_event, START_NS};
+    vs_maker_begin(&m.out, EVENT_NS, "/usr/bin/train_many", "observe");
     name_sites(&m);
     make_events(&m, events);
     struct vs_event end = {.kind = VS_EVENT_end};

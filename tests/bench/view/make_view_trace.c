@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/vs_clock.h"
+#include "support/trace_maker.h"
 #include "trace/record/recorder.h"
 
 #define LAYERS 96
@@ -17,16 +18,23 @@
 #define SEGMENT_BYTES (UINT64_C(1) << 30)
 #define BASE UINT64_C(0x7f0000000000)
 #define SITES 64
+#define START_NS 2000 /* from the start to the process, and to the device */
 
 struct maker {
     struct vs_recorder *recorder;
-    uint64_t now_ns, start_ns, random, left, events;
+    struct vs_trace_maker out;
+    uint64_t random, left, events;
     uint64_t sites[SITES], kernels[16], forward, backward, kernel_ns;
 };
 
-static uint64_t intern(struct vs_recorder *recorder, const char *text)
+static uint64_t intern(void *recorder, const char *text)
 {
     return vs_recorder_string(recorder, text, strlen(text));
+}
+
+static void write_event(void *recorder, struct vs_event *event)
+{
+    vs_recorder_event(recorder, event);
 }
 
 static uint64_t next_random(struct maker *m)
@@ -37,10 +45,7 @@ static uint64_t next_random(struct maker *m)
 
 static void put(struct maker *m, struct vs_event event)
 {
-    m->now_ns += 500 + next_random(m) % 4000;
-    event.time_ns = m->now_ns;
-    event.tid = 4242;
-    vs_recorder_event(m->recorder, &event);
+    vs_maker_put(&m->out, 500 + next_random(m) % 4000, event);
     m->left -= m->left > 0;
 }
 
@@ -54,20 +59,8 @@ static void put_range(struct maker *m, uint64_t name)
 
 static void put_alloc(struct maker *m, uint64_t addr, uint64_t size, unsigned site)
 {
-    struct vs_event event = {.kind = VS_EVENT_alloc};
-    event.alloc.addr = addr;
-    event.alloc.requested = size - site % 7 * 64;
-    event.alloc.size = size;
-    event.alloc.context = 1;
-    event.alloc.stream = 7;
+    struct vs_event event = vs_maker_alloc(addr, size - site % 7 * 64, size, 7);
     event.alloc.api = m->sites[site % SITES];
-    put(m, event);
-}
-
-static void put_free(struct maker *m, uint64_t addr)
-{
-    struct vs_event event = {.kind = VS_EVENT_free};
-    event.free.addr = addr;
     put(m, event);
 }
 
@@ -75,8 +68,8 @@ static void put_kernel(struct maker *m, unsigned which)
 {
     struct vs_event event = {.kind = VS_EVENT_kernel};
     uint64_t length = 800 + next_random(m) % 6000;
-    if (m->kernel_ns < m->now_ns)
-        m->kernel_ns = m->now_ns;
+    if (m->kernel_ns < m->out.now_ns)
+        m->kernel_ns = m->out.now_ns;
     event.kernel.start_ns = m->kernel_ns + 200;
     event.kernel.end_ns = m->kernel_ns + 200 + length;
     m->kernel_ns = event.kernel.end_ns;
@@ -102,13 +95,13 @@ static void make_layer(struct maker *m, unsigned layer, bool forward)
         put_alloc(m, address_of(layer, t), size_of(layer, t), layer * 7 + t);
         put_kernel(m, layer + t);
         if (t > 1)
-            put_free(m, address_of(layer, t - 1));
+            put(m, vs_maker_free(address_of(layer, t - 1)));
     }
-    put_free(m, address_of(layer, TEMPORARIES));
+    put(m, vs_maker_free(address_of(layer, TEMPORARIES)));
     if (forward)
         put_alloc(m, address_of(layer, 0), size_of(layer, 0), layer * 7);
     else
-        put_free(m, address_of(layer, 0));
+        put(m, vs_maker_free(address_of(layer, 0)));
 }
 
 static void make_step(struct maker *m, uint64_t number)
@@ -131,17 +124,7 @@ static void begin(struct maker *m)
 {
     struct vs_recorder *r = m->recorder;
     char name[64];
-    struct vs_event process = {.kind = VS_EVENT_process};
-    process.process.pid = 4242;
-    process.process.start_ns = m->now_ns;
-    process.process.exe = intern(r, "/usr/bin/train_long");
-    process.process.cmdline = intern(r, "train_long");
-    process.process.policy = intern(r, "caching");
-    put(m, process);
-    struct vs_event device = {.kind = VS_EVENT_device};
-    device.device.name = intern(r, "GPU");
-    device.device.total_bytes = UINT64_C(80) << 30;
-    put(m, device);
+    vs_maker_begin(&m->out, START_NS, "/usr/bin/train_long", "caching");
     for (unsigned i = 0; i < SITES; i++) {
         snprintf(name, sizeof name, "layer_%u_alloc", i);
         m->sites[i] = intern(r, name);
@@ -164,7 +147,7 @@ static void begin(struct maker *m)
 
 int main(int argc, char **argv)
 {
-    struct maker m = {.now_ns = vs_clock_ns(), .random = 1};
+    struct maker m = {.random = 1};
     m.events = m.left = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
     struct vs_recorder_config config = {.path = argc == 3 ? argv[1] : "", .compression = 1,
                                         .flush_ms = 1000};
@@ -172,6 +155,7 @@ int main(int argc, char **argv)
         fputs("usage: make_view_trace FILE EVENTS\n", stderr);
         return 2;
     }
+    m.out = (struct vs_trace_maker){m.recorder, intern, write_event, vs_clock_ns()};
     begin(&m);
     bool failed = false;
     for (uint64_t step = 0; m.left; step++) {
