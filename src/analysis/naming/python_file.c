@@ -136,17 +136,24 @@ static bool is_prefix(const struct vs_reader *reader, const char *prefix, size_t
     return false;
 }
 
+/* Whether *path* has a folder *name* after a slash. */
+static bool has_folder(const char *path, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = path; (at = strchr(at, '/')) != NULL; at++)
+        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '/')
+            return true;
+    return false;
+}
+
 /* A known library in PREFIX/src/…; "/usr/src/app" is a usual place of programs in containers, so
  * the path must contain the library's name as a folder. */
 static bool in_checkout(const struct vs_reader *reader, const char *path, char name[VS_PACKAGE_MAX])
 {
     const char *src = strstr(path, "/src/");
-    for (size_t i = 0; src && i < sizeof checkouts / sizeof *checkouts; i++) {
-        char folder[VS_PACKAGE_MAX + 2];
-        snprintf(folder, sizeof folder, "/%s/", checkouts[i]);
-        if (strstr(src + 4, folder) && is_prefix(reader, path, (size_t)(src - path)))
+    for (size_t i = 0; src && i < sizeof checkouts / sizeof *checkouts; i++)
+        if (has_folder(src + 4, checkouts[i]) && is_prefix(reader, path, (size_t)(src - path)))
             return set_name(name, checkouts[i], VS_PACKAGE_MAX);
-    }
     return false;
 }
 
