@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pytest plugin with tests that use PyTorch, on the simulated GPU. Run by check_plugin.py."""
-import sys
-
 import pytest
 
 SIMULATE = "--vramscope-simulate=h100-80g"
@@ -42,12 +40,11 @@ def test_two_peaks():
 
 
 @pytest.fixture
-def run(pytester):
-    def start(text, *arguments):
+def run(pytester, start):
+    def run_text(text, *arguments):
         pytester.path.joinpath("test_case.py").write_text(HEAD + text, encoding="utf-8")
-        words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", SIMULATE, *arguments]
-        return pytester.run(*map(str, words), timeout=600)
-    return start
+        return start(SIMULATE, *arguments)
+    return run_text
 
 
 def test_reserved_memory(run):

@@ -14,13 +14,9 @@ SIMULATE = "--vramscope-simulate=t4-16g"
 
 
 @pytest.fixture
-def run(pytester, monkeypatch):
-    """Runs pytest with the plugin; returns its result."""
+def run(start, monkeypatch):
+    """Runs pytest with the plugin and this folder's modules; returns its result."""
     monkeypatch.setenv("PYTHONPATH", f"{os.environ['PYTHONPATH']}:{pathlib.Path(__file__).parent}")
-
-    def start(*arguments):
-        words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", *arguments]
-        return pytester.run(*map(str, words), timeout=600)
     return start
 
 
