@@ -188,6 +188,25 @@ static void more_command(const struct vs_diff_result *result, const struct vs_st
     vs_text_command(style, "      more: ", "vramscope report", b->path, options);
 }
 
+/* How B ended, which failed. */
+static void ended(const struct vs_diff_result *result, const struct vs_style *style)
+{
+    char text[VS_DIFF_LINE_MAX], time[VS_SIZE_TEXT_MAX];
+    const struct vs_report_failure *failure = result->regressions->failure;
+    fprintf(style->out, "%s%s", result->regressions->count ? "" : "\n", vs_paint(style, VS_BAD));
+    vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, result->comparison, result->regressions));
+    fputs(vs_unpaint(style), style->out);
+    if (failure)
+        vs_text_lines(style, "      ", "at %s%s%s", vs_time_format(time, failure->time_ns),
+                      failure->place && *failure->place ? ", " : "", failure->place ? failure->place : "");
+    if (result->regressions->failed_at) {
+        vs_text_wrapped(style, "      ", "requested by:");
+        vs_diff_request_row(style, result->regressions);
+    }
+    vs_text_command(style, "      more: ", failure ? "vramscope oom" : "vramscope report",
+                    result->comparison->b->report->path, "");
+}
+
 static void regressions(const struct vs_diff_result *result, const struct vs_style *style)
 {
     char text[VS_DIFF_LINE_MAX];
@@ -202,17 +221,8 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
     }
     if (count > VS_DIFF_ROWS_MAX && !result->all)
         vs_diff_fold(style, 0, count - VS_DIFF_ROWS_MAX);
-    if (result->regressions->ended) {
-        fprintf(style->out, "%s%s", count ? "" : "\n", vs_paint(style, VS_BAD));
-        vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, result->comparison, result->regressions));
-        fputs(vs_unpaint(style), style->out);
-        if (result->regressions->failed_at) {
-            vs_text_wrapped(style, "      ", "requested by:");
-            vs_diff_request_row(style, result->regressions);
-        }
-        vs_text_command(style, "      more: ", result->regressions->failure ? "vramscope oom" : "vramscope report",
-                        result->comparison->b->report->path, "");
-    }
+    if (result->regressions->ended)
+        ended(result, style);
     if (!count && !result->regressions->ended && result->comparison->different)
         vs_text_lines(style, "ok    ", "no peak, growth or leak is larger%s%s",
                       result->tolerance ? " by more than " : "", result->tolerance ? result->tolerance : "");

@@ -314,13 +314,12 @@ static void oom_note(char *out, const struct vs_report *report, const char *whos
 
 char *vs_diff_ended(char *out, const struct vs_comparison *comparison, const struct vs_regressions *regressions)
 {
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX];
     const struct vs_report_failure *failure = regressions->failure;
     if (!failure)
         return vs_diff_note(out, comparison, regressions->ended);
-    snprintf(out, VS_DIFF_LINE_MAX, "B ran out of memory on device %" PRIu64 " at %s%s%.1000s: %s requested",
-             failure->device, vs_time_format(time, failure->time_ns), failure->place && *failure->place ? ", " : "",
-             failure->place ? failure->place : "", vs_size_format(size, failure->requested));
+    snprintf(out, VS_DIFF_LINE_MAX, "B ran out of memory on device %" PRIu64 ": %s requested", failure->device,
+             vs_size_format(size, failure->requested));
     return vs_text_clean(out);
 }
 

@@ -22,8 +22,7 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
  * step 4 / backward". */
 char *vs_diff_regression(char *out, const struct vs_regression *regression);
 
-/* vs_diff_ended: how B ended, which failed: "B ran out of memory on device 0 at 89.5 ms, step 3 / forward: 40.0 MiB
- * requested". */
+/* vs_diff_ended: how B ended, which failed: "B ran out of memory on device 0: 40.0 MiB requested". */
 char *vs_diff_ended(char *out, const struct vs_comparison *comparison, const struct vs_regressions *regressions);
 
 /* vs_diff_label: "peak allocated", "reserved" (*brief*), with the phase before it. */
