@@ -278,6 +278,8 @@ def stats(device: Device = 0) -> Dict[str, int]:
 
     if library.visit_statistics(device, _VISIT(visit), None) != 0:
         raise _no_device(device)
+    if theirs is not None and theirs.get("allocation.all.allocated"):
+        return theirs  # also where a MemPool of PyTorch's has its segments from vramscope's allocator
     if values["segment.all.allocated"]:
         return values
     if theirs is not None:

@@ -62,7 +62,8 @@ class Site:
         return (found.group(1), int(found.group(2))) if found else None
 
     def __str__(self) -> str:
-        return f"{self.mb:.1f} MiB in {self.count}: {self.text}"
+        blocks = f" in {self.count}" if self.count else ""  # none: they were freed at the end of the program
+        return f"{self.mb:.1f} MiB{blocks}: {self.text}"
 
 
 @dataclass(frozen=True)

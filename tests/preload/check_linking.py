@@ -3,7 +3,7 @@
 """The recording of a program that links the library itself, by the library's position
 (linked_victim.c: 3 allocations by the runtime, 5 by the driver, 7 by a pointer).
 
-  check_linking.py SIMULATOR COUNT_TRACE LIBRARY LINKED_PROGRAM=EXPECTED... PLAIN_PROGRAM"""
+  check_linking.py SIMULATOR COUNT_TRACE LIBRARY LINKED_PROGRAM=EXPECTED... PROGRAM_WITHOUT_RUNTIME PLAIN_PROGRAM"""
 
 import glob
 import os
@@ -28,7 +28,7 @@ def device_counts(count_trace, trace):
 
 
 def main(all_runs, simulator, count_trace, library, *programs):
-    *linked, plain = programs
+    *linked, dropped, plain = programs
     wrong = []
     for item in linked:
         program, expected = item.split("=")
@@ -40,6 +40,9 @@ def main(all_runs, simulator, count_trace, library, *programs):
                 wrong.append(f"{program} {how}: status {done.returncode}, {done.stdout!r} {done.stderr!r}")
             if found != [(int(expected),) * 2]:
                 wrong.append(f"{program} {how}: {found} recorded instead of {expected}")
+    done, _traces = run(all_runs, simulator, [dropped])
+    if done.returncode != 99 or done.stderr.count("the CUDA runtime is not loaded") != 1:
+        wrong.append(f"linked without libcudart: status {done.returncode}, {done.stdout!r} {done.stderr!r}")
     for scope in ("local", "global"):
         done, traces = run(all_runs, simulator, [plain, library, scope])
         print("opened", scope, done.returncode, traces)

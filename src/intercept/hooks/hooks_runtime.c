@@ -6,6 +6,7 @@
  * every version of VS_RUNTIME_VERSIONS; preload.map has the same versions. */
 #include <string.h>
 
+#include "base/vs_log.h"
 #include "intercept/route/hook.h"
 
 /* Users know the function, not its per-thread-stream variant. Folded at compile time: every name is
@@ -21,6 +22,15 @@ static inline const char *api_name(const char *symbol)
     if (strcmp(symbol, "cudaGraphLaunch_ptsz") == 0)
         return "cudaGraphLaunch";
     return symbol;
+}
+
+/* A linker that drops unneeded libraries may drop libcudart of a program that is linked with this library
+ * before it and calls only functions that both have. */
+static __attribute__((cold, noinline)) cudaError_t no_runtime(const char *name)
+{
+    vs_log_once(VS_LOG_ERROR, "%s fails: the CUDA runtime is not loaded. If the program is linked with -lvramscope, link "
+                              "it with -lcudart before -lvramscope, or with -Wl,--no-as-needed", name);
+    return cudaErrorSymbolNotFound;
 }
 
 #define AT_any "@@" /* found by a reference without a version */
@@ -43,7 +53,7 @@ static inline const char *api_name(const char *symbol)
         }                                                                                   \
         vs_fn_##name real = (vs_fn_##name)vs_runtime_real(VS_RUNTIME_##name,                \
                                                           VS_RUNTIME_VERSION_##suffix);     \
-        cudaError_t r = real ? real args : cudaErrorSymbolNotFound;                         \
+        cudaError_t r = real ? real args : no_runtime(#name);                               \
         if (outermost)                                                                      \
             vs_thread.api = NULL;                                                           \
         return r;                                                                           \
