@@ -193,6 +193,26 @@ def segments_play_through_time(page):
     page.get_by_role("button", name="play through time").wait_for()
 
 
+def a_page_that_was_stopped_plays_on(page):
+    """From where it was: the time in which it did not run is not played."""
+    before = number(link_of(page), "cursor")
+    duration = page.evaluate("JSON.parse(document.getElementById('head').textContent).duration")
+    page.evaluate("""async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        const click = (label) => document.querySelector(`button[aria-label='${label}']`).click();
+        click('play through time');
+        await frame();
+        const until = performance.now() + 3000; // a fifth of what the whole trace takes
+        while (performance.now() < until);
+        await frame();
+        await frame();
+        click('pause');
+        await new Promise((done) => setTimeout(done, 500)); // after the timer that writes the link
+    }""")
+    after = number(link_of(page), "cursor")
+    assert 0 < after - before < duration / 10, (before, after, duration)
+
+
 def main():
     browser.require()
     vramscope, program = sys.argv[1:3]
@@ -205,7 +225,8 @@ def main():
             with browser.opened(path, width, height, scheme) as (page, faults):
                 page.wait_for_selector("html[data-blocks=ready]")
                 for test in (wheel_and_drag_move_the_time, keys_do_the_same, a_curve_can_be_hidden,
-                             blocks_answer_the_pointer, lanes_and_stacks_are_drawn, segments_play_through_time):
+                             blocks_answer_the_pointer, lanes_and_stacks_are_drawn, segments_play_through_time,
+                             a_page_that_was_stopped_plays_on):
                     test(page)
                     print("ok", scheme, test.__name__)
                 assert not faults, json.dumps(faults)

@@ -21,7 +21,7 @@ import bundle_page  # noqa: E402
 
 NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
          "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
-         "growthWords").split()
+         "growthWords createPainter exportView").split()
 
 
 def page_of(folder):
@@ -166,6 +166,34 @@ def colours_are_stable_and_apart(page):
     assert kinds[0] == kinds[1][::-1]
 
 
+def an_export_waits_for_the_view(page):
+    assert page.evaluate("""async () => {
+        const painter = createPainter();
+        let rows = [];
+        const asked = [];
+        function* job() {
+            for (let i = 0; i < 4; i++) {
+                const until = performance.now() + 20; // longer than a frame gives it
+                while (performance.now() < until);
+                yield;
+            }
+            return [['a'], [1]];
+        }
+        painter.next(job, (value) => (rows = value));
+        painter.next(job, (value) => (rows = value.concat([[2]])));
+        await exportView({ready: () => painter.idle(), rows() {
+            asked.push(rows);
+            return rows;
+        }}, 'x', 'csv');
+        await painter.idle();
+        painter.start(job(), () => null);
+        const idle = painter.idle();
+        painter.stop();
+        await idle;
+        return asked;
+    }""") == [[["a"], [1], [2]]]
+
+
 def rows_are_sorted_and_filtered(page):
     assert page.evaluate("""() => {
         const columns = [{key: 'name', value: (r) => r.name}, {key: 'bytes', value: (r) => r.bytes}];
@@ -181,7 +209,7 @@ def main():
         for test in (figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
                      csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
                      the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
-                     rows_are_sorted_and_filtered):
+                     an_export_waits_for_the_view, rows_are_sorted_and_filtered):
             test(page)
             print("ok", test.__name__)
         assert not faults, json.dumps(faults)
