@@ -176,10 +176,9 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
     *sites = (struct vs_compared_sites){
         .device = device, .metric = metric,
         .most = a->total_bytes > b->total_bytes ? a->total_bytes : b->total_bytes};
-    *err = vs_site_changes_build(&out->memory, a, b, metric, &sites->changes);
     const struct vs_compared_sites *peak = vs_compared_at_peak(out, device);
-    if (!*err && peak && peak != sites)
-        *err = vs_site_changes_around(&sites->changes, &peak->changes);
+    *err = vs_site_changes_build(&out->memory, a, b, metric, peak && peak != sites ? &peak->changes : NULL,
+                                 &sites->changes);
     if (!*err)
         out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
                           sites->changes.count;

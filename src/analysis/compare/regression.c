@@ -55,16 +55,15 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
 {
     struct vs_report_sites a, b;
     enum vs_metric metric = item->amount->b->metric;
+    const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, item->amount->b->device);
     if (!comparison->sites_comparable || !comparison->names_comparable)
         return VS_OK;
     enum vs_err err = vs_quantity_sites(comparison->a, item->amount->a, &a);
     if (!err)
         err = vs_quantity_sites(comparison->b, item->amount->b, &b);
     if (!err)
-        err = vs_site_changes_build(&comparison->memory, &a, &b, metric, &item->changes);
-    const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, item->amount->b->device);
-    if (!err && peak && (metric == VS_METRIC_LIVE_AT_END || metric == VS_METRIC_GROWTH))
-        err = vs_site_changes_around(&item->changes, &peak->changes);
+        err = vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
+                                    &item->changes);
     for (size_t i = 0; !err && i < item->changes.count && item->guilty_count < VS_GUILTY_MAX; i++) {
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)

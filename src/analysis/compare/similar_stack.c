@@ -51,13 +51,14 @@ static bool names_alike(const struct vs_similar_frame *x, const struct vs_simila
     return vs_names_alike(x->frame->function, &x->name, y->frame->function, &y->name);
 }
 
-/* Whether a function of the stack is that of *like*, or may be it after a renaming. */
-static bool calls(const struct vs_similar_stack *stack, const struct vs_similar_frame *like)
+/* Whether a function of the stack is that of *like*, or may be it after a renaming; of a site of the same size
+ * (*any_file*) also if it was moved to another file. */
+static bool calls(const struct vs_similar_stack *stack, const struct vs_similar_frame *like, bool any_file)
 {
     bool found = false;
     for (size_t i = 0; i < stack->count && !found; i++) {
         const struct vs_similar_frame *frame = &stack->frames[i];
-        found = same_function(frame, like) || (same_file(frame, like) && names_alike(frame, like));
+        found = same_function(frame, like) || ((any_file || same_file(frame, like)) && names_alike(frame, like));
     }
     return found;
 }
@@ -67,7 +68,7 @@ static bool share_name(const struct vs_similar_stack *a, const struct vs_similar
     if (!a->named->site->frame_count || !b->named->site->frame_count)
         return true;
     const struct vs_similar_frame *p = &a->naming, *q = &b->naming;
-    return (same_size && (same_file(p, q) || names_alike(p, q))) || calls(a, q) || calls(b, p);
+    return (same_size && same_file(p, q)) || calls(a, q, same_size) || calls(b, p, same_size);
 }
 
 static unsigned frame_similarity(const struct vs_similar_frame *a, const struct vs_similar_frame *b,

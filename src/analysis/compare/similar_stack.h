@@ -29,8 +29,10 @@ void vs_similar_stack_of(struct vs_similar_stack *out, const struct vs_named_sit
  * longer stack. A function of the same name in another file counts 900, another name in the same
  * file up to 800, by how similar the names are: without *same_size* (bytes and blocks of both) nothing
  * if they are not. 0 for sites of different APIs or levels, and where the function that names one site
- * is not in the stack of the other; for sites of the same size, neither in the same file nor of a similar
- * name. Sites of two functions may have nearly all frames in common. */
+ * is not in the stack of the other: under its name, under a similar one in the same file, or, for sites of the
+ * same size, in any file, as of a function that was renamed and moved and from which a part was extracted; for
+ * these it is enough that both functions are in one file. Sites of two functions may have nearly all frames in
+ * common. */
 unsigned vs_stack_similarity(const struct vs_similar_stack *a, const struct vs_similar_stack *b,
                              bool same_size);
 

@@ -30,6 +30,7 @@ const char *vs_site_verdict_name(enum vs_site_verdict verdict)
 
 struct matching {
     struct vs_site_changes *out;
+    const struct vs_site_changes *peak; /* or NULL */
     enum vs_metric metric;
     size_t *partner; /* of each site of b: index in a + 1, or 0 */
     bool *taken;     /* of each site of a */
@@ -134,20 +135,30 @@ static enum vs_err match_functions(struct matching *m, bool sizes, const struct 
     return err;
 }
 
-/* The functions that have another name in b, by the sites that were matched: those of one size. */
+static enum vs_err add_renamed(struct vs_map *renamed, const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
+    size_t n = vs_site_frames(a, x), k = vs_site_frames(b, y);
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && n == k && i < n; i++)
+        if (!vs_same_function(&a->frames[x[i]], &b->frames[y[i]]))
+            err = vs_map_put(renamed, vs_function_hash(&a->frames[x[i]]), vs_function_hash(&b->frames[y[i]]));
+    return err;
+}
+
+/* The functions that have another name in b, by the sites that were matched here and at the peak: those of one
+ * size. */
 static enum vs_err find_renamed(const struct matching *m, struct vs_map *renamed)
 {
     enum vs_err err = VS_OK;
-    for (size_t j = 0; !err && j < m->out->b.count; j++) {
-        size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
-        if (!m->partner[j])
-            continue;
-        const struct vs_report_site *a = m->out->a.items[m->partner[j] - 1].site, *b = m->out->b.items[j].site;
-        size_t n = vs_site_frames(a, x), k = vs_site_frames(b, y);
-        for (size_t i = 0; !err && n == k && i < n; i++)
-            if (!vs_same_function(&a->frames[x[i]], &b->frames[y[i]]))
-                err = vs_map_put(renamed, vs_function_hash(&a->frames[x[i]]), vs_function_hash(&b->frames[y[i]]));
+    for (size_t i = 0; !err && m->peak && i < m->peak->count; i++) {
+        const struct vs_site_pair *pair = &m->peak->items[i];
+        if (pair->a && pair->b)
+            err = add_renamed(renamed, pair->a->site, pair->b->site);
     }
+    for (size_t j = 0; !err && j < m->out->b.count; j++)
+        if (m->partner[j])
+            err = add_renamed(renamed, m->out->a.items[m->partner[j] - 1].site, m->out->b.items[j].site);
     return err;
 }
 
@@ -321,7 +332,7 @@ static enum vs_err match_all(struct matching *m)
 
 enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
                                   const struct vs_report_sites *b, enum vs_metric metric,
-                                  struct vs_site_changes *out)
+                                  const struct vs_site_changes *peak, struct vs_site_changes *out)
 {
     *out = (struct vs_site_changes){0};
     enum vs_err err = vs_named_sites_of(memory, a, metric, &out->a);
@@ -333,7 +344,7 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
         err = vs_distinct_frames(&out->b);
     if (err)
         return err;
-    struct matching m = {.out = out, .metric = metric,
+    struct matching m = {.out = out, .metric = metric, .peak = peak,
                          .partner = calloc(out->b.count + 1, sizeof *m.partner),
                          .taken = calloc(out->a.count + 1, sizeof *m.taken)};
     out->items = vs_arena_alloc(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
@@ -344,9 +355,9 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
     if (!err)
         fill(&m);
     if (!err)
-        err = vs_distinct_frames(&out->a);
+        err = vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
     if (!err)
-        err = vs_distinct_frames(&out->b);
+        err = vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
     if (!err)
         err = vs_change_labels(&out->a);
     if (!err)
@@ -355,14 +366,4 @@ enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_repor
     free(m.partner);
     free(m.taken);
     return err;
-}
-
-enum vs_err vs_site_changes_around(struct vs_site_changes *changes, const struct vs_site_changes *peak)
-{
-    enum vs_err err = vs_distinct_frames_around(&changes->a, &peak->a);
-    if (!err)
-        err = vs_distinct_frames_around(&changes->b, &peak->b);
-    if (!err)
-        err = vs_change_labels(&changes->a);
-    return err ? err : vs_change_labels(&changes->b);
 }

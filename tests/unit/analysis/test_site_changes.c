@@ -52,7 +52,7 @@ static void two_frames(struct list *l, uint64_t bytes, const char *function, con
 static void match(struct vs_arena *memory, const struct list *a, const struct list *b,
                   struct vs_site_changes *out)
 {
-    assert_int_equal(vs_site_changes_build(memory, &a->sites, &b->sites, VS_METRIC_ALLOCATED, out), VS_OK);
+    assert_int_equal(vs_site_changes_build(memory, &a->sites, &b->sites, VS_METRIC_ALLOCATED, NULL, out), VS_OK);
 }
 
 /* With another caller a function may become one that reports leave out of the names of call sites. */
@@ -162,6 +162,51 @@ static void a_call_through_another_function_is_moved(void **state)
     match(&memory, &a, &b, &changes);
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
+    vs_arena_free_all(&memory);
+}
+
+/* A buffer's constructor in a header, called from a function of a file, itself or through *part*. */
+static void buffer_of(struct list *l, uint64_t bytes, const char *part, const char *function, const char *file,
+                      unsigned line)
+{
+    struct vs_report_site *site = add(l, bytes, 1);
+    frame(site, "Buffer::Buffer", "/src/buffer.hpp", 10);
+    if (part)
+        frame(site, part, file, 34);
+    frame(site, function, file, line);
+    frame(site, "step", file, 61);
+    frame(site, "main", "/src/main.c", 90);
+}
+
+/* The file and the function were renamed, and a part of the function was extracted: the part was new. */
+static void an_extracted_function_of_a_renamed_one_is_moved(void **state)
+{
+    (void)state;
+    struct vs_arena memory = {0};
+    struct vs_site_changes changes, reserved;
+    struct list a = {0}, b = {0}, more = {0}, less = {0};
+    two_frames(&a, 500, "forces(World&)", "/src/physics.c", 41);
+    buffer_of(&a, 1000, NULL, "forces(World&)", "/src/physics.c", 43);
+    buffer_of(&a, 300, NULL, "density", "/src/physics.c", 25);
+    two_frames(&b, 500, "compute_forces(World&)", "/src/solver.c", 42);
+    buffer_of(&b, 1000, "make_gradient", "compute_forces(World&)", "/src/solver.c", 44);
+    buffer_of(&b, 300, NULL, "density", "/src/solver.c", 25);
+    buffer_of(&b, 400, NULL, "compute_forces(World&)", "/src/solver.c", 49);
+    match(&memory, &a, &b, &changes);
+    assert_int_equal(changes.of[VS_SITE_MOVED], 3);
+    assert_int_equal(changes.of[VS_SITE_NEW], 1);
+    assert_int_equal(changes.count, 4);
+    assert_int_equal(changes.items[0].delta, 400);
+    /* of a list that does not show the renaming */
+    buffer_of(&less, 1000, NULL, "forces(World&)", "/src/physics.c", 43);
+    buffer_of(&less, 200, NULL, "forces(World&)", "/src/physics.c", 48);
+    buffer_of(&more, 1000, "make_gradient", "compute_forces(World&)", "/src/solver.c", 44);
+    buffer_of(&more, 250, NULL, "compute_forces(World&)", "/src/solver.c", 49);
+    assert_int_equal(vs_site_changes_build(&memory, &less.sites, &more.sites, VS_METRIC_RESERVED, &changes, &reserved),
+                     VS_OK);
+    assert_int_equal(reserved.of[VS_SITE_MOVED], 1);
+    assert_int_equal(reserved.of[VS_SITE_GROWN], 1);
+    assert_int_equal(reserved.count, 2);
     vs_arena_free_all(&memory);
 }
 
@@ -446,6 +491,7 @@ int main(void)
         cmocka_unit_test(new_gone_grown_and_shrunk_are_told_apart),
         cmocka_unit_test(a_renamed_or_moved_function_is_moved),
         cmocka_unit_test(a_call_through_another_function_is_moved),
+        cmocka_unit_test(an_extracted_function_of_a_renamed_one_is_moved),
         cmocka_unit_test(a_renamed_function_that_grew_is_grown),
         cmocka_unit_test(a_rename_of_one_site_holds_for_the_others),
         cmocka_unit_test(equal_callers_alone_are_not_a_match),
