@@ -75,7 +75,7 @@ class Baseline:
 
     def judge(self, test: str, measured: Measured) -> List[List[str]]:
         """Texts of what *measured* exceeds. A test that the file lacks passes."""
-        from vramscope.pytest_limits import excess_line
+        from vramscope.pytest_limits import excess_lines
         accepted = self.entries.get(test)
         if accepted is None:
             return []
@@ -90,10 +90,10 @@ class Baseline:
                 allowed = before[name] + int(max(before[name], 0) * self.share) + self.margin
                 if value <= max(allowed, 0):
                     continue
-                line = excess_line(what, device, value, before[name], "the baseline of")
+                lines = excess_lines(what, device, value, before[name], "the baseline of")
                 sites = (measured.more_than(before["sites"], device) if name == "peak" and before["sites"] else
                          measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end"))
-                texts.append([line, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}", *sites])
+                texts.append([*lines, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}", *sites])
                 break  # memory still in use also raised the peak: one message is enough
         return texts
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
 from vramscope.pytest_baseline import Baseline
+from vramscope.pytest_lines import fold, whole
 from vramscope.pytest_measure import Figures, Measured
 from vramscope.pytest_sizes import percent, size, size_text, two_sizes
 from vramscope.pytest_steps import Steps
@@ -115,12 +116,12 @@ class Limits:
         return "\n\n".join("\n".join(text) for text in texts)
 
 
-def excess_line(what: str, device: int, value: int, allowed: int, of: str) -> str:
-    """The first line of an exceeded limit."""
+def excess_lines(what: str, device: int, value: int, allowed: int, of: str) -> List[str]:
+    """The first sentence of an exceeded limit."""
     figures = two_sizes(value, allowed)
     by = value - allowed
     share = f" ({percent(by, allowed)})" if allowed else ""
-    return f"{what} {figures[0]} exceeds {of} {figures[1]} by {size_text(by)}{share} on device {device}"
+    return fold(f"{what} {figures[0]} exceeds {of} {figures[1]} by {size_text(by)}{share} on device {device}")
 
 
 def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
@@ -133,7 +134,7 @@ def _judge(limit: Limit, device: int, figures: Figures, measured: Measured) -> L
         return []
     what = (f"{'growth' if limit.marker == 'limit_vram_growth' else 'leak'} of "
             f"{'reserved ' if limit.metric == 'reserved' else ''}GPU memory")
-    return [[excess_line(what, device, kept, limit.bytes, "the limit of"), f"  {limit.text}",
+    return [[*excess_lines(what, device, kept, limit.bytes, "the limit of"), f"  {limit.text}",
              "  in use before the test {}, after it {}".format(
                  *two_sizes(figures.begin.of(limit.metric), figures.end.of(limit.metric))),
              *measured.sites_text("allocated by the test and still in use:", device, kept,
@@ -147,12 +148,12 @@ def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured)
     reserved = limit.metric == "reserved"
     before = figures.live if reserved else figures.begin.allocated
     kind = "reserved GPU memory" if reserved else "GPU memory"
-    lines = [excess_line(f"peak of {kind}", device, peak, limit.bytes, "the limit of"), f"  {limit.text}"]
+    lines = [*excess_lines(f"peak of {kind}", device, peak, limit.bytes, "the limit of"), f"  {limit.text}"]
     if before:
         lines.append(f"  beyond the {size_text(before)} in use before the test")
     if reserved and figures.cached:
-        lines.append(f"  with {size_text(figures.cached)} cached before the test, in segments that hold memory in "
-                     f"use and so cannot be released")
+        lines += fold(f"with {size_text(figures.cached)} cached before the test, in segments that hold memory in "
+                      f"use and so cannot be released", "  ")
     title = "held at this peak:" if reserved else "allocated by the test and in use at its peak:"
     return [[*lines, *measured.sites_text(title, device, peak, moment="reserved" if reserved else "peak",
                                           metric=limit.metric)]]
@@ -161,8 +162,8 @@ def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured)
 def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured) -> List[List[str]]:
     steps = measured.steps
     if steps.count < limit.skip + 2:
-        return [[f"{limit.text} needs at least {limit.skip + 2} steps in the test, which has {steps.count}: the "
-                 f"first {limit.skip} not counted (skip), and two to compare"]]
+        return [fold(f"{whole(limit.text)} needs at least {limit.skip + 2} steps in the test, which has {steps.count}: "
+                     f"the first {limit.skip} not counted (skip), and two to compare")]
     first, last = steps.first[limit.skip].get(device), steps.last.get(device)
     if first is None or last is None:
         return []
@@ -172,7 +173,7 @@ def _judge_steps(limit: Limit, device: int, figures: Figures, measured: Measured
     if each <= limit.bytes:
         return []
     what = f"growth of {'reserved ' if limit.metric == 'reserved' else ''}GPU memory per step"
-    return [[excess_line(what, device, each, limit.bytes, "the limit of"),
+    return [[*excess_lines(what, device, each, limit.bytes, "the limit of"),
              f"  {limit.text}",
              f"  {size_text(grown)} in {counted} steps, "
              + "from {} to {}".format(*two_sizes(first.of(limit.metric), last.of(limit.metric))),

@@ -13,13 +13,13 @@ import ctypes
 import difflib
 import gc
 import os
-import shlex
 import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
+from vramscope.pytest_lines import chain, command, fold
 from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
@@ -165,29 +165,30 @@ class Measured:
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
                    moment: str = "end", metric: str = "allocated") -> List[str]:
-        """Lines: the call sites, their bytes and shares of *total*, and the command that shows more. Of reserved memory, the memory that is
-        not in use is a row, and so is memory from before the span that was freed: the sum is *total*."""
+        """Lines: the call sites, their bytes and shares of *total*, and the command that shows more. Of reserved
+        memory, the memory that is not in use is a row, and so is memory from before the span that was
+        freed: the sum is *total*."""
         figures = self.devices[device]
         before, after = span or (figures.begin.time_ns, figures.end.time_ns)
         try:
             changed = self._sites_between(device, before, after, moment)
         except (library.Error, OSError, ValueError) as error:
-            return [f"call sites are missing: {error}", *self._more()]
+            return [*fold(f"call sites are missing: {error}"), *self._more()]
         sites = [site for site in changed if site.bytes > 0]
         self._listed = len(sites)
         rows = [(site.bytes, site.count, *self.names.place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
-            rows.append((rest, 0, f"at {len(sites) - SHOWN} more call sites", ""))
+            rows.append((rest, 0, [_further(len(sites))], ""))
         if metric == "reserved":
             freed = sum(site.bytes for site in changed if site.bytes < 0)
             cached = total - sum(site.bytes for site in changed)
-            rows += [row for row in ((cached, 0, "cached but unused", ""),
-                                     (freed, 0, "allocated before the test, and freed by it", "")) if row[0]]
+            rows += [row for row in ((cached, 0, ["cached but unused"], ""),
+                                     (freed, 0, ["allocated before the test, and freed by it"], "")) if row[0]]
         lines = [title] if rows else []
         for size, count, place, source in rows:
             number = f"{count:>5}x" if count else " " * 6
-            lines.append(f"  {_signed(size):>10} {percent(size, total):>8} {number}  {place}")
+            lines += chain(place, f"  {_signed(size):>10} {percent(size, total):>8} {number}  ")
             if source:
                 lines.append(" " * 30 + source)
         return lines + self._more()
@@ -198,7 +199,7 @@ class Measured:
         try:
             changed = self._sites_between(device, figures.begin.time_ns, figures.end.time_ns, "peak")
         except (library.Error, OSError, ValueError) as error:
-            return [f"call sites are missing: {error}", *self._more()]
+            return [*fold(f"call sites are missing: {error}"), *self._more()]
         rows: List[Tuple[int, str, Site]] = []
         for name, sites in self.names.by_name(changed).items():
             before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
@@ -212,20 +213,21 @@ class Measured:
         lines = ["more than in the baseline:"] if rows else []
         for more, change, site in rows[:SHOWN]:
             place, source = self.names.place(site)
-            lines.append(f"  {'+' + size_text(more):>10} {change:<5}  {place}")
+            lines += chain(place, f"  {'+' + size_text(more):>10} {change:<5}  ")
             lines += [" " * 20 + source] if source else []
         rest = sum(more for more, _, _ in rows[SHOWN:])
         if rest:
-            lines.append(f"  {'+' + size_text(rest):>10}        at {len(rows) - SHOWN} more call sites")
+            lines.append(f"  {'+' + size_text(rest):>10}        {_further(len(rows))}")
         return lines + self._more()
 
     def _more(self) -> List[str]:
         """The command that shows the same moment in full."""
         if self.trace is None:
             return []
-        at = f" --at {self._shown}" if self._shown else ""
-        top = f" --top {self._listed}" if self._listed > SHOWN else ""
-        return [f"more: vramscope report {shlex.quote(self.trace_name())} --phase {shlex.quote(self.name)}{at}{top}"]
+        options = [["--phase", self.name]]
+        options += [["--at", self._shown]] if self._shown else []
+        options += [["--top", str(self._listed)]] if self._listed > SHOWN else []
+        return command(self.trace_name(), *options)
 
     def trace_name(self) -> str:
         """The trace, as somebody would type it who started pytest: tests may change the folder."""
@@ -252,6 +254,10 @@ def _levels(span: Trace, device: int) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """The peaks of memory in use and of reserved memory."""
     found, = [d for d in span.report(LIST)["devices"] if d["device"] == device]
     return found.get("peak_user") or found["peak_allocated"], found["peak_reserved"]
+
+
+def _further(count: int) -> str:
+    return f"at {count - SHOWN} more call site" + ("s" if count - SHOWN != 1 else "")
 
 
 def _signed(size: int) -> str:

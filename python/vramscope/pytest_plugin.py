@@ -155,8 +155,7 @@ class _Session:
             return
         if not self.loaded:
             name = self.limits.of(item)[0].marker
-            pytest.fail(f"@pytest.mark.{name} needs a process that vramscope records, and this one is not. "
-                        f"Run\n"
+            pytest.fail(f"@pytest.mark.{name} needs a process that vramscope records. Run\n"
                         f"    pytest --vramscope-simulate h100-80g    on any machine\n"
                         f"    pytest --vramscope                      on a machine with a GPU\n"
                         f"({OFF_HINT})", pytrace=False)

@@ -15,7 +15,7 @@ from vramscope.trace_report import Frame, Site
 
 LIST = 10000  # call sites of a test
 CHAIN = 5  # frames of one
-SOURCE = 70  # characters of a line
+SOURCE = 50  # characters of a line
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _CALLER = "pytest_measure.py"  # calls the test; pytest called it
 _CALLED = re.compile(r"\[\w+: [^\]]*\]$")  # the function of a library that the user's code called
@@ -55,12 +55,12 @@ class SiteNames:
         return {name: [site.bytes for site in sites] for name, sites in self.by_name(changed).items()
                 if sum(site.bytes for site in sites) >= peak // 100}
 
-    def place(self, site: Site) -> Tuple[str, str]:
+    def place(self, site: Site) -> Tuple[List[str], str]:
         """file:line and function of the user's innermost frame, and its callers up to the test; the text
         of that line, or ""."""
         frames = self.frames(site)
         if not frames:
-            return site.text, ""
+            return [site.text], ""
         words = [f"{self._file(frames[0].file)}:{frames[0].line} {frames[0].function}"]
         for callee, caller in zip(frames, frames[1:CHAIN]):
             here = "" if caller.file == callee.file else os.path.basename(caller.file)
@@ -70,8 +70,8 @@ class SiteNames:
             words.append("…")
         called = _CALLED.search(site.text)
         source = linecache.getline(frames[0].file, frames[0].line).strip()
-        return (" < ".join(words) + (f" {called[0]}" if called else ""),
-                source if len(source) <= SOURCE else source[:SOURCE - 1] + "…")
+        words[-1] += f" {called[0]}" if called else ""
+        return words, source if len(source) <= SOURCE else source[:SOURCE - 1] + "…"
 
     def _own(self, path: str) -> bool:
         """Is a file of a library, such as an extension in C, part of the tested project?"""

@@ -9,6 +9,7 @@ import shlex
 from typing import Any, Dict, List, Optional, Tuple
 
 from vramscope import library, pytest_baseline
+from vramscope.pytest_lines import fold, whole
 from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import size_text
 from vramscope.trace_report import Trace
@@ -122,10 +123,10 @@ class Table:
         try:
             pytest_baseline.write(path, {**entries, **passed})
         except OSError as error:
-            self.messages.append(f"the baseline {options.vramscope_baseline} could not be written: {error.strerror}")
+            self.messages.append(f"the baseline {whole(options.vramscope_baseline)} could not be written: {error.strerror}")
             return
         failed = sum(1 for row in self.rows.values() if not row.passed)
-        self.messages.append(f"baseline {options.vramscope_baseline}: {changed} of {len(passed)} tests changed"
+        self.messages.append(f"baseline {whole(options.vramscope_baseline)}: {changed} of {len(passed)} tests changed"
                              + (f"; failed tests ({failed}) keep their figures" if failed else ""))
 
     def _find_sites(self, rows: List[Row]) -> None:
@@ -155,7 +156,7 @@ class Table:
         entries = pytest_baseline.read(pytest_baseline.path_of(self.config))
         lacking = [r.test for r in self.rows.values() if r.devices and r.test not in entries]
         if lacking:
-            self.messages.append(f"not in the baseline {options.vramscope_baseline}, so not compared: "
+            self.messages.append(f"not in the baseline {whole(options.vramscope_baseline)}, so not compared: "
                                  + _some(lacking) + " (--vramscope-update-baseline adds them)")
 
     # --- the end of the run ---
@@ -173,7 +174,8 @@ class Table:
         if used:
             self._write_rows(terminal, used)
         for message in self.messages:
-            terminal.line(message)
+            for line in fold(message):
+                terminal.line(line)
         self._write_traces(terminal, used)
 
     def _write_rows(self, terminal: Any, used: List[Row]) -> None:
@@ -186,8 +188,10 @@ class Table:
                 limit = _size_or_nothing(row.limit(device))
                 reserved = _size_or_nothing(row.limit(device, reserved=True))
                 sizes = f"{size_text(figures['peak']):>10} {size_text(figures['kept']):>10} {limit:>10}"
-                terminal.line(f"{sizes}  " + (f"{device:>3}  " if several else "") + row.test
-                              + (f" (limit of reserved memory: {reserved})" if reserved else ""))
+                begin = f"{sizes}  " + (f"{device:>3}  " if several else "")
+                limited = " " + whole(f"(limit of reserved memory: {reserved})") if reserved else ""
+                for line in fold(whole(row.test) + limited, begin, " " * (len(begin) + 2)):
+                    terminal.line(line)
         if len(shown) < len(used):
             terminal.line(f"{len(shown)} of the {len(used)} tests that used GPU memory; "
                           f"--vramscope-top=0 shows all")
@@ -198,7 +202,8 @@ class Table:
             terminal.line(f"more: vramscope report {shlex.quote(traces[0])}")
         elif traces:
             folder = os.path.dirname(traces[0])
-            terminal.line(f"{len(traces)} traces in {folder}; more: vramscope report {shlex.quote(folder)}")
+            terminal.line(f"{len(traces)} traces in {folder}")
+            terminal.line(f"more: vramscope report {shlex.quote(folder)}")
 
 
 def _size_or_nothing(size: Optional[int]) -> str:
@@ -207,8 +212,8 @@ def _size_or_nothing(size: Optional[int]) -> str:
 
 def _count(tests: List[Tuple[Row, int]]) -> str:
     number = len({row.test for row, _ in tests})
-    return f"{number} tests" if number != 1 else tests[0][0].test
+    return f"{number} tests" if number != 1 else whole(tests[0][0].test)
 
 
 def _some(tests: List[str]) -> str:
-    return ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
+    return ", ".join(map(whole, tests[:3])) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")

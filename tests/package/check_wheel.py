@@ -188,7 +188,7 @@ def plugin(python, scratch, env):
     env = dict(env, PYTHONPATH=sites[0])
     words = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     out = run([*words, "--vramscope-simulate", "h100-80g"], env, status=1, cwd=folder)
-    assert "peak of GPU memory 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 0" in out, out
+    assert "peak of GPU memory 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on\n    device 0" in out, out
     assert "3.0 MiB  100.0 %     1x  test_limited.py:8 test_fits" in out, out
     out = run([*words, "-n", "2", "--vramscope-simulate", "h100-80g"], env, status=1, cwd=folder)
     assert "exceeds the limit" in out and "simulated h100-80g" in out, out

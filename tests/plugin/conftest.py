@@ -3,13 +3,14 @@
 import sys
 
 import pytest
+import unfolded
 
 
 @pytest.fixture
 def start(pytester):
     """Runs pytest with the plugin in a process of its own, on the test files in the folder of the test;
-    returns its result."""
+    returns its result, unfolded."""
     def run(*arguments):
         words = [sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", *arguments]
-        return pytester.run(*map(str, words), timeout=600)
+        return unfolded.result(pytester.run(*map(str, words), timeout=600))
     return run

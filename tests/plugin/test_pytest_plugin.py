@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree
 
 import pytest
+import unfolded
 
 MIB = 1 << 20
 SIMULATE = "--vramscope-simulate=t4-16g"
@@ -225,6 +226,66 @@ def test_without_steps():
         f"     6.0 MiB  100.0 %     3x  * < train (test_case.py:{line('# grows')}) < test_grows:*",
         "*limit_vram_growth('0') needs at least 3 steps in the test, which has 2*",
         "growth of GPU memory 3.0 MiB exceeds the limit of 1.0 MiB by 2.0 MiB (200.0 %) on device 0"])
+
+
+LONG = """
+import pytest, vramscope
+from plugin_gpu import allocate, free
+kept = []
+
+def optimizer_step_with_a_long_name(mib):
+    return allocate(mib)
+
+def train_one_epoch_of_the_model(steps):
+    for number in range(steps):
+        vramscope.step(number)
+        kept.append(optimizer_step_with_a_long_name(1 / 256))
+
+@pytest.mark.limit_vram_growth("0")
+def test_training_does_not_grow():
+    allocate(80)
+    train_one_epoch_of_the_model(5)
+
+@pytest.mark.limit_vram_growth("0")
+def test_too_few_steps():
+    train_one_epoch_of_the_model(2)
+
+@pytest.mark.limit_vram("1 MiB", metric="reserved")
+@pytest.mark.parametrize("name", ["a name with spaces"])
+def test_reserved(name):
+    for mib in range(1, 5):
+        free(optimizer_step_with_a_long_name(mib))
+
+@pytest.mark.limit_vram("1 MiB")
+def test_idle_with_a_limit_of_memory_that_it_does_not_need():
+    pass
+
+@pytest.mark.limit_vram("1 MiB")
+def test_unused_with_a_limit_of_memory_that_it_does_not_need():
+    pass
+"""
+
+
+def test_lines_have_80_columns(pytester, run):
+    """A line that is longer has one path or name."""
+    pytester.path.joinpath("test_with_a_long_name.py").write_text(LONG, encoding="utf-8")
+    for words in ((), ("--vramscope-baseline=b.json", "--vramscope-update-baseline"),
+                  ("-n", "2", "--vramscope-baseline=b.json")):
+        result = run(SIMULATE, *words)
+        result.assert_outcomes(passed=2, failed=3)
+        text = result.stdout.str()
+        for name in ("test_with_a_long_name.py::test_reserved[a name with spaces]", "12.0 KiB in 3 steps, from",
+                     "optimizer_step_with_a_long_name (test_with_a_long_name.py:7) < train_one_epoch_of_the_model",
+                     "needs at least 3 steps in the test, which has 2: the first 1 not counted (skip), and two"):
+            assert name in text, (name, text)
+        lines = [line for line in result.printed if len(line) > 80 and not line.startswith(("FAILED ", "rootdir:"))]
+        one_name = re.compile(r" {10}--phase ('.*'|\S+) \\| *([\d.]+ \w+ +){1,3}\S+( name with spaces\])?| {4}\S+|"
+                              r" *[\d.]+ \w+ +[\d.]+ % +\d+x  \S+")
+        assert lines and not [line for line in lines if not one_name.fullmatch(line)], lines
+    commands = re.findall(r"^more: ((?:.* \\\n)+.*)", "\n".join(result.printed), re.MULTILINE)
+    assert len(commands) == 2, commands
+    for command in commands:  # as it is printed, in a shell
+        assert pytester.run("sh", "-c", command).ret == 0, command
 
 
 def test_small_growth_has_sizes_that_differ(pytester, run):
@@ -666,8 +727,9 @@ def test_folder(tmp_path):
     script = pathlib.Path(sys.executable).with_name("pytest")
     if not script.exists():
         pytest.skip("no script pytest beside this Python")
-    result = pytester.run(script, "-p", "vramscope.pytest_plugin", SIMULATE, "--vramscope-output=out",
-                          "--vramscope-baseline=b.json", "--vramscope-update-baseline", timeout=600)
+    result = unfolded.result(pytester.run(
+        script, "-p", "vramscope.pytest_plugin", SIMULATE, "--vramscope-output=out", "--vramscope-baseline=b.json",
+        "--vramscope-update-baseline", timeout=600))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["more: vramscope report out/pytest.*.vst --phase test:test_case.py::test_folder --at @*",
                                  "baseline b.json: 0 of 0 tests changed; failed tests (1) keep their figures"])
@@ -677,8 +739,9 @@ def test_folder(tmp_path):
 def test_under_run(pytester, run):
     """Somebody else started `vramscope run`: the plugin measures, and starts nothing."""
     write_tests(pytester, PEAK)
-    result = pytester.run("vramscope", "run", "-q", "--simulate", "t4-16g", "-o", "own.vst", "--",
-                          sys.executable, "-m", "pytest", "-p", "vramscope.pytest_plugin", timeout=600)
+    result = unfolded.result(pytester.run(
+        "vramscope", "run", "-q", "--simulate", "t4-16g", "-o", "own.vst", "--", sys.executable, "-m", "pytest", "-p",
+        "vramscope.pytest_plugin", timeout=600))
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["more: vramscope report own.vst --phase *"])
 
