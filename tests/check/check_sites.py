@@ -154,6 +154,11 @@ def check_directions(gate):
     named, row = places(gate, trace, "--baseline", gate.path("memory.json"))
     gate.expect("device: one place in all formats: %s" % named, named == {(FILE, line)})
     gate.expect("what is new is what was added", [c["delta"] for c in row["culprits"]] == [row["excess_bytes"]])
+    for limit, delta in (("d2d:1 copies/step", 1), ("d2d:16KiB/step", 24 * 1024), ("3 copies/step", 1), ("30 copies", 10)):
+        named, row = places(gate, trace, "--baseline", gate.path("memory.json"), "--max-transfers", limit)
+        gate.expect("%s with a baseline: one place in all formats: %s" % (limit, named), named == {(FILE, line)})
+        gate.expect("%s: the baseline's value and the new line's part" % limit, row["baseline_bytes"] ==
+                    row["limit_bytes"] and [c["delta"] for c in row["culprits"]] == [delta])
 
 
 def check_unrecorded(gate):

@@ -217,8 +217,7 @@ bool vs_baseline_kept(const struct vs_quantity *quantity)
 {
     if (quantity->unknown)
         return false;
-    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
-    return !copies || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
+    return !vs_metric_of_copies(quantity->metric) || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
 }
 
 struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const char *process,
@@ -233,12 +232,36 @@ struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const
     return vs_baseline_member(from, device, json_type_object);
 }
 
-bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
-                       const struct vs_quantity *quantity, uint64_t *value)
+static bool stored_value(const struct vs_baseline *baseline, const char *process,
+                         const struct vs_quantity *quantity, uint64_t *value)
 {
     char key[64];
     struct json_object *values = vs_baseline_values(baseline, process, quantity);
     return vs_baseline_number(vs_baseline_member(values, vs_baseline_key(quantity, key), json_type_int), value);
+}
+
+bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
+                       const struct vs_quantity *quantity, uint64_t *value)
+{
+    struct vs_quantity whole = *quantity;
+    uint64_t one, sum = 0, steps = quantity->per_step ? vs_baseline_steps(baseline, process) : 1;
+    bool any = false;
+    if (stored_value(baseline, process, quantity, value))
+        return true;
+    if (!vs_metric_of_copies(quantity->metric) || !steps)
+        return false;
+    whole.per_step = false;
+    for (int way = VS_COPIES_TO_DEVICE; way <= VS_COPIES_ON_DEVICE; way++) {
+        whole.way = (enum vs_copy_way)way;
+        if ((quantity->way == VS_COPIES_ALL || quantity->way == whole.way) &&
+            stored_value(baseline, process, &whole, &one)) {
+            sum += one;
+            any = true;
+        }
+    }
+    if (any)
+        *value = (sum + steps - 1) / steps;
+    return any;
 }
 
 static int by_pointed_text(const void *a, const void *b)

@@ -47,7 +47,8 @@ bool vs_baseline_is_reading(const struct vs_quantity *quantity);
 /* vs_baseline_has_readings: whether *process* has such readings. */
 bool vs_baseline_has_readings(const struct vs_baseline *baseline, const char *process);
 
-/* vs_baseline_value: the stored value of *quantity* of *process*; false when there is none. */
+/* vs_baseline_value: the stored value of *quantity* of *process*, of copies per step or of all directions that
+ * which follows from the stored ones; false when there is none. */
 bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
                        const struct vs_quantity *quantity, uint64_t *value);
 

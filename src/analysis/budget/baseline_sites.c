@@ -65,17 +65,12 @@ enum vs_err vs_baseline_read_list(struct json_object *list, struct vs_arena *mem
     return VS_OK;
 }
 
-static bool of_copies(const struct vs_quantity *quantity)
-{
-    return quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
-}
-
 /* Copies have one list, of all ways and steps; reserved memory has two. *out* has 80 bytes. */
 static const char *list_key(const struct vs_quantity *quantity, enum vs_site_list list, char *out)
 {
     struct vs_quantity whole = *quantity;
     char key[64];
-    if (of_copies(quantity)) {
+    if (vs_metric_of_copies(quantity->metric)) {
         whole.metric = VS_METRIC_COPIES;
         whole.way = VS_COPIES_ALL;
     }
@@ -142,18 +137,16 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
     return list;
 }
 
-/* Copies of all ways of the run: their list has all of them. *quantity* says whether in bytes or numbers. */
+/* Copies of all directions in the whole run: their list has all of them. */
 static uint64_t copied_all_ways(const struct vs_baseline *baseline, const char *process,
                                 const struct vs_quantity *quantity)
 {
-    struct vs_quantity way = *quantity;
-    uint64_t sum = 0, value = 0;
-    way.per_step = false;
-    for (int w = VS_COPIES_TO_DEVICE; w <= VS_COPIES_ON_DEVICE; w++) {
-        way.way = (enum vs_copy_way)w;
-        sum += vs_baseline_value(baseline, process, &way, &value) ? value : 0;
-    }
-    return sum;
+    struct vs_quantity all = *quantity;
+    uint64_t value = 0;
+    all.way = VS_COPIES_ALL;
+    all.per_step = false;
+    vs_baseline_value(baseline, process, &all, &value);
+    return value;
 }
 
 /* Earlier versions wrote an empty list where the lines that copy were not recorded. */
@@ -162,7 +155,7 @@ static bool copies_unknown(const struct vs_baseline *baseline, const char *proce
 {
     struct vs_quantity number = *quantity;
     number.metric = VS_METRIC_COPIES;
-    return of_copies(quantity) && !json_object_object_length(list) && copied_all_ways(baseline, process, &number);
+    return vs_metric_of_copies(quantity->metric) && !json_object_object_length(list) && copied_all_ways(baseline, process, &number);
 }
 
 /* Sites of less than this may be missing in a list of *count*: those that the file leaves out, and of these
@@ -187,13 +180,12 @@ static uint64_t least_copied(const struct vs_baseline *baseline, const char *pro
                              const struct vs_quantity *quantity, const struct vs_named_sites *list)
 {
     uint64_t all = copied_all_ways(baseline, process, quantity), least = all / VS_BASELINE_SITE_PART, sum = 0;
-    uint64_t steps = quantity->per_step ? vs_baseline_steps(baseline, process) : 1;
     for (size_t i = 0; i < list->count; i++)
         sum += vs_site_amount(&list->items[i], quantity->metric);
     /* The lists of earlier versions leave out lines of few bytes, whatever their number of copies. */
     if (sum <= all && (all - sum < least || quantity->metric == VS_METRIC_COPIES))
         least = all - sum + 1;
-    return least / (steps ? steps : 1);
+    return least;
 }
 
 bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
@@ -213,7 +205,7 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
     if (vs_baseline_read_list(from, memory, out))
         return false;
     vs_baseline_value(baseline, process, quantity, &value);
-    *least = of_copies(quantity) ? least_copied(baseline, process, quantity, out)
+    *least = vs_metric_of_copies(quantity->metric) ? least_copied(baseline, process, quantity, out)
                                  : least_listed(quantity, value, out);
     return true;
 }
@@ -262,7 +254,7 @@ static enum vs_err put_list(struct json_object *lists, const char *key, const st
                             const struct vs_quantity *quantity)
 {
     bool of_phase = quantity->phase != NULL;
-    uint64_t least, number = of_copies(quantity) ? least_number(sites) : UINT64_MAX;
+    uint64_t least, number = vs_metric_of_copies(quantity->metric) ? least_number(sites) : UINT64_MAX;
     size_t equal;
     unsigned nth = 0;
     enum vs_err err = limits_of(sites, of_phase, &least, &equal);

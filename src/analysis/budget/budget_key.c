@@ -49,6 +49,11 @@ const char *vs_metric_name(enum vs_metric metric)
     return metric_names[metric];
 }
 
+bool vs_metric_of_copies(enum vs_metric metric)
+{
+    return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
+}
+
 enum vs_err vs_metric_parse(const char *text, enum vs_metric *out)
 {
     for (int i = VS_METRIC_ALLOCATED; i <= VS_METRIC_RESERVED; i++) {

@@ -192,17 +192,12 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     return limit;
 }
 
-static bool of_copies(enum vs_metric metric)
-{
-    return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
-}
-
 /* Why a run lacks what *metric* needs; NULL: no run does. */
 static const char *missing_in(const struct vs_budget_verdict *out, enum vs_metric metric)
 {
     const char *missing = NULL;
     for (size_t i = 0; i < out->run_count && !missing; i++)
-        missing = of_copies(metric)              ? out->runs[i]->copies_missing
+        missing = vs_metric_of_copies(metric)              ? out->runs[i]->copies_missing
                   : metric == VS_METRIC_GROWTH ? out->runs[i]->growth_missing
                                                : NULL;
     return missing;

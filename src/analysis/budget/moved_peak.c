@@ -4,7 +4,7 @@
  * phase than in the baseline. Other blocks are live then: most of them are in the baseline as well, at a peak
  * of that phase, and are no reason. The moment is another one if sites that held memory at the baseline's peak
  * hold less: at the same moment they would hold as much, and others more. */
-#include "analysis/budget/moved_peak.h"
+#include "analysis/budget/verdict_sites.h"
 
 #include "analysis/budget/culprit_match.h"
 #include "analysis/budget/site_align.h"

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/moved_peak.h"
 #include "analysis/budget/named_memory.h"
 #include "analysis/budget/quantity_sites.h"
-
-#define COPY_CULPRITS_MAX 150 /* call sites of all ways that copy more than before */
 
 /* Whether a framework's tensors are the user's level of the device. */
 static bool below_tensors(const struct vs_report *report, uint64_t device)
@@ -80,45 +77,11 @@ static bool are_comparable(struct vs_budget_row *row, const struct vs_named_site
     return !row->no_stacks && !row->no_names;
 }
 
-static bool of_copies(enum vs_metric metric)
-{
-    return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
-}
-
-static bool has_site(const struct vs_report_sites *sites, const struct vs_report_site *site)
-{
-    bool found = false;
-    for (size_t i = 0; i < sites->count && !found; i++)
-        found = vs_site_is(&sites->items[i], site);
-    return found;
-}
-
-/* The lists of a baseline have copies of all ways: so have these, or a line that copies to the device would
- * be paired with one that copies to the host. Only culprits that copy this way count. */
-static enum vs_err accuse_copies(struct vs_budget_row *row, const struct vs_named_sites *before, uint64_t least)
-{
-    struct vs_culprit found[COPY_CULPRITS_MAX];
-    struct vs_quantity all_ways = row->quantity;
-    struct vs_report_sites sites;
-    struct vs_named_sites now;
-    all_ways.way = VS_COPIES_ALL;
-    enum vs_err err = vs_quantity_sites(row->run, &all_ways, &sites);
-    if (!err)
-        err = vs_named_sites_of(&row->run->memory, &sites, row->quantity.metric, &now);
-    if (err)
-        return err;
-    size_t count = vs_culprits(&now, before, row->quantity.metric, least, found, COPY_CULPRITS_MAX);
-    for (size_t i = 0; i < count && row->culprit_count < VS_CULPRITS_MAX; i++)
-        if (has_site(&row->sites, found[i].site))
-            row->culprits[row->culprit_count++] = found[i];
-    return VS_OK;
-}
-
 /* Where there is no baseline. The functions that copy are not those that allocate. */
 static void accuse_largest(struct vs_budget_row *row, struct vs_named_sites *now)
 {
     struct vs_named_sites peak;
-    bool around = !of_copies(row->quantity.metric) && sites_at_peak(row->run, row->quantity.device, &peak);
+    bool around = !vs_metric_of_copies(row->quantity.metric) && sites_at_peak(row->run, row->quantity.device, &peak);
     row->culprit_count = vs_culprits_largest(now, around ? &peak : NULL, row->quantity.metric, row->culprits,
                                              VS_CULPRITS_MAX);
 }
@@ -127,14 +90,15 @@ static void accuse_largest(struct vs_budget_row *row, struct vs_named_sites *now
 struct stored_sites {
     struct vs_named_sites before;
     uint64_t least;            /* sites of less may be missing in it */
+    uint64_t steps;            /* of its run */
     struct vs_named_sites *around; /* NULL, or those of the run's peak */
 };
 
 static enum vs_err accuse_more(struct vs_budget_row *row, const struct vs_named_sites *now,
                                const struct stored_sites *stored, uint64_t least)
 {
-    if (of_copies(row->quantity.metric))
-        return accuse_copies(row, &stored->before, least);
+    if (vs_metric_of_copies(row->quantity.metric))
+        return vs_copy_culprits(row, &(struct vs_stored_copies){&stored->before, least, stored->steps});
     row->culprit_count = vs_culprits_around(now, stored->around, &stored->before, row->quantity.metric, least,
                                             row->culprits, VS_CULPRITS_MAX);
     return VS_OK;
@@ -176,12 +140,7 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
                   vs_baseline_sites(baseline, out->process, &quantity, VS_SITES_ALL, &run->memory, &stored.before,
                                     &stored.least);
     bool known = row->listed && are_comparable(row, &stored.before);
-    bool per_step = row->quantity.per_step && metric != VS_METRIC_GROWTH;
-    for (size_t i = 0; known && per_step && i < stored.before.count; i++) {
-        uint64_t steps = vs_baseline_steps(baseline, out->process);
-        stored.before.items[i].bytes /= steps ? steps : 1;
-        stored.before.items[i].count /= steps ? steps : 1;
-    }
+    stored.steps = known ? vs_baseline_steps(baseline, out->process) : 0;
     /* few of the sites that are live at the peak grow, or are live at the end */
     bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
     if (known && few && changes_at_peak(out, row, baseline, &peak))

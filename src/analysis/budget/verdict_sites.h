@@ -15,4 +15,31 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
 /* vs_verdict_accuse_failure: the call site of the request that ran out of memory. VS_ERR_NOMEM. */
 enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row) VS_MUST_CHECK;
 
+/* --- moved_peak.c: a peak at another moment than that of the baseline --- */
+
+/* The live blocks of a peak, now and in the baseline, where sites of less than *least* may be missing. */
+struct vs_peak_lists {
+    const struct vs_named_sites *now, *before;
+    uint64_t least;
+};
+
+/* vs_moved_culprits: whether the peak of *row* is at another moment, in *moved*. Then in *out* at most *max* sites
+ * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline, const char *process,
+                              const struct vs_peak_lists *lists, struct vs_culprit *out, size_t max, size_t *count,
+                              bool *moved) VS_MUST_CHECK;
+
+/* --- copy_culprits.c: the call sites that copy more than in the baseline --- */
+
+/* The copies of a baseline's run. */
+struct vs_stored_copies {
+    const struct vs_named_sites *before; /* of all directions */
+    uint64_t least; /* sites of less may be missing in it; 0: sites that are not in it are new */
+    uint64_t steps; /* 0: unknown */
+};
+
+/* vs_copy_culprits: sets the culprits of *row*. VS_ERR_NOMEM. */
+enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored) VS_MUST_CHECK;
+
 #endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The lists of a baseline have copies of all directions. So have the lists that are matched with
+ * them, or a line that copies to the device would be paired with one that copies to the host; then only
+ * culprits that copy in the row's direction count. Per step, the baseline's copies are those of as many steps as
+ * the run has: rounding each site to a step would hide a small one. */
+#include "analysis/budget/verdict_sites.h"
+
+#include <string.h>
+
+#include "analysis/budget/quantity_sites.h"
+
+#define FOUND_MAX 150 /* call sites of all directions that copy more than before */
+
+static uint64_t rounded_up(unsigned __int128 amount, uint64_t parts)
+{
+    return (uint64_t)((amount + parts - 1) / parts);
+}
+
+/* The copies of *from* in *steps* steps instead of *steps_before*. */
+static enum vs_err scale(struct vs_arena *memory, const struct vs_named_sites *from, uint64_t steps,
+                         uint64_t steps_before, struct vs_named_sites *out)
+{
+    *out = (struct vs_named_sites){vs_arena_alloc(memory, (from->count + 1) * sizeof *out->items), from->count};
+    if (!out->items)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < from->count; i++) {
+        out->items[i] = from->items[i];
+        out->items[i].bytes = rounded_up((unsigned __int128)from->items[i].bytes * steps, steps_before);
+        out->items[i].count = rounded_up((unsigned __int128)from->items[i].count * steps, steps_before);
+    }
+    return VS_OK;
+}
+
+static bool has_site(const struct vs_report_sites *sites, const struct vs_report_site *site)
+{
+    bool found = false;
+    for (size_t i = 0; i < sites->count && !found; i++)
+        found = vs_site_is(&sites->items[i], site);
+    return found;
+}
+
+/* The copies of the whole run, in all directions. */
+static enum vs_err name_all(const struct vs_budget_row *row, struct vs_named_sites *out)
+{
+    struct vs_quantity all = row->quantity;
+    struct vs_report_sites sites;
+    all.way = VS_COPIES_ALL;
+    all.per_step = false;
+    enum vs_err err = vs_quantity_sites(row->run, &all, &sites);
+    return err ? err : vs_named_sites_of(&row->run->memory, &sites, all.metric, out);
+}
+
+enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored)
+{
+    struct vs_culprit found[FOUND_MAX];
+    struct vs_named_sites now, before = *stored->before;
+    uint64_t least = stored->least;
+    bool per_step = row->quantity.per_step && row->run->steps && stored->steps;
+    uint64_t steps = per_step ? row->run->steps : 1;
+    enum vs_err err = name_all(row, &now);
+    if (!err && per_step) {
+        err = scale(&row->run->memory, stored->before, steps, stored->steps, &before);
+        least = rounded_up((unsigned __int128)least * steps, stored->steps);
+    }
+    if (err)
+        return err;
+    size_t count = vs_culprits(&now, &before, row->quantity.metric, least, found, FOUND_MAX);
+    for (size_t i = 0; i < count && row->culprit_count < VS_CULPRITS_MAX; i++) {
+        if (!has_site(&row->sites, found[i].site))
+            continue;
+        found[i].delta = (int64_t)rounded_up((uint64_t)found[i].delta, steps);
+        found[i].bytes = rounded_up(found[i].bytes, steps);
+        found[i].count = rounded_up(found[i].count, steps);
+        row->culprits[row->culprit_count++] = found[i];
+    }
+    return VS_OK;
+}
