@@ -12,6 +12,7 @@
  * a conflict but never invent one. All threads of the host share one clock: the order between them
  * is not visible here. */
 #include "simulator/checker/vs_sim_check_internal.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

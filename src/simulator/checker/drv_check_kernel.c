@@ -6,6 +6,7 @@
  * uses of the allocations they point into. The same functions called outside a kernel declare
  * accesses of the host. */
 #include "simulator/checker/vs_sim_check_internal.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * remembered until its addresses are reused or too many blocks have been freed since. An access is
  * checked against the block that owns the address when the access happens. */
 #include "simulator/checker/vs_sim_check_internal.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * linker's lock, which a thread that loads a library may hold while it waits for ours. If the spec
  * asks for it, a process with a report exits with status 86 instead of its own. */
 #include "simulator/checker/vs_sim_check_internal.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <errno.h>
 #include <stdarg.h>

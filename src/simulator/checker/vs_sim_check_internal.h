@@ -8,6 +8,7 @@
 #include "simulator/checker/vs_sim_check.h"
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/checker/vs_sim_shadow.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 enum vs_sim_check_what {
     VS_SIM_WHAT_CALL, /* any call of the host */

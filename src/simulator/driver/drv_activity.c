@@ -5,6 +5,7 @@
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_pool.h"
 #include "simulator/driver/vs_sim_thunk.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 atomic_uint vs_sim_wanted;
 

@@ -5,6 +5,7 @@
  * notes of the run if that size is assumed; destroying it waits for its work and frees everything
  * it owned. Context structures are never freed; `alive` and `epoch` distinguish their uses. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

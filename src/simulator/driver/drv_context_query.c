@@ -2,6 +2,7 @@
  *
  * Queries and settings of the current context, and waiting for it. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include "base/vs_clock.h"
 

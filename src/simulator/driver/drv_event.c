@@ -6,6 +6,7 @@
  * processes: the latest record decides, so queries and waits look there. */
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
  * kernel with a host function takes exactly as long as that function. */
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <string.h>
 

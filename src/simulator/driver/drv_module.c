@@ -6,6 +6,7 @@
  * the program's start-up code). Functions, modules and names are never freed, so that handles and
  * activity records stay valid. */
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * The stream interface over drv_engine.c: handles, per-thread default streams,
  * queries, host functions. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * stand-in NVML. */
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/driver/vs_sim_nvml.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 VS_SIM_EXPORT vramscope_sim_held_fn vramscopeSimHeld;
 VS_SIM_EXPORT vramscope_sim_worked_fn vramscopeSimWorked;

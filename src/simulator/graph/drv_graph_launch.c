@@ -7,6 +7,7 @@
  * queues copies of the nodes' work with waits for numbers of other branches; all of them wait for
  * the start of the launch, and its end waits for all of them. */
 #include "simulator/graph/vs_sim_graph.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 

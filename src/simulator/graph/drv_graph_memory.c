@@ -7,6 +7,7 @@
  * nodes or launches need it. Whether it is allocated in program order (`live`) and whether its
  * pages are present in device order (`mapped`) are separate states. */
 #include "simulator/graph/vs_sim_graph.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

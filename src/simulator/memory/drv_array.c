@@ -5,6 +5,7 @@
  * its levels, each with its own range. Not simulated, and refused with CUDA_ERROR_NOT_SUPPORTED:
  * sparse and deferred mapping, planar and block-compressed formats, graphics interop flags. */
 #include "simulator/memory/vs_sim_array.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * device memories; an asynchronous one returns immediately, except to or from pageable memory,
  * where a small source is staged and the call waits for all others. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * not keep the memory alive: freed memory reads as zeros, or as the content of a later allocation.
  */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>

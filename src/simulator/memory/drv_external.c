@@ -4,6 +4,7 @@
  * an exported cuMemCreate allocation. An import takes over the descriptor; each mapped buffer is a
  * range of its own, freed with cuMemFree, and outlives the object. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

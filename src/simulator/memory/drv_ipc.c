@@ -5,6 +5,7 @@
  * which for small ones contain others too. Every process keeps a table of its current exports, so
  * that a stale handle is refused instead of mapping another allocation's memory. */
 #include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

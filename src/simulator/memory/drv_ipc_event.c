@@ -6,6 +6,7 @@
  * because the recording process may have died, which releases all waiters. */
 #define _GNU_SOURCE /* syscall */
 #include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
  * attributes report its destination immediately, as cuda.h specifies. */
 #define _GNU_SOURCE /* getcpu */
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <sched.h>
 #include <stdio.h>

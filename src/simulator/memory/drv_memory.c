@@ -7,6 +7,7 @@
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #define PITCH_ALIGN 512
 

@@ -2,6 +2,7 @@
  *
  * Pointer attributes, from the range registry. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <string.h>
 

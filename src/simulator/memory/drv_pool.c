@@ -2,6 +2,7 @@
  *
  * Stream-ordered allocation and pool entry points, over drv_pool_memory.c. Pools contain device
  * memory; pools shared with other processes are in drv_pool_share.c. */
+#include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_pool.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
  * table, free ones by size in lists, so that neither cost depends on their number. Free neighbours
  * that wait for different streams stay separate until a request finds no room. A shareable pool's
  * segments are in a memory file of its own. */
+#include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_pool.h"
 
 #include <stdlib.h>

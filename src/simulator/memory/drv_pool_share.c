@@ -4,6 +4,7 @@
  * exported pointer is a position in that file. In an imported pool every imported pointer is a
  * mapping of its own, freed like a block. */
 #include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_pool.h"
 
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * A treap ordered by base address; ranges never overlap, so the range that contains an address is
  * the last one that begins at or below it. Callers get copies. */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
  * is freed under managed_mu after the removal of its range, so it stays valid for a thread that
  * finds the range with managed_mu held. */
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "simulator/memory/vs_sim_address.h"
 #include "simulator/memory/vs_sim_managed.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

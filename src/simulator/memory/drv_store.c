@@ -6,6 +6,7 @@
  * as any process has it open or mapped. */
 #define _GNU_SOURCE /* memfd_create, MAP_FIXED_NOREPLACE */
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * handle is recognised. Not simulated, and refused with CUDA_ERROR_NOT_SUPPORTED: resource views
  * other than none. */
 #include "simulator/memory/vs_sim_array.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 #include <stdlib.h>
 

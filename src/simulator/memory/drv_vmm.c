@@ -5,6 +5,7 @@
  * cuMemSetAccess; all devices share one address space, so a page permits what any location may do.
  * Nothing here waits for queued work: work that uses a removed mapping finds an illegal address,
  * except that a copy in progress is completed. */
+#include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_physical.h"
 
 #include <stdlib.h>

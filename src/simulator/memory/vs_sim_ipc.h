@@ -8,6 +8,7 @@
 #define VS_SIM_IPC_H
 
 #include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_memory.h"
 
 /* ---- events ---- */
 
