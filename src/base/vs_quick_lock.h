@@ -56,6 +56,16 @@ static inline void vs_quick_acquire_sibling(struct vs_quick_lock *lock)
     vs_quick_enter(lock, true);
 }
 
+/* Takes the lock if it is free; false if it is not. Not a sibling of one that is held. */
+static inline bool vs_quick_try(struct vs_quick_lock *lock)
+{
+    if (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
+        return false;
+    vs_lock_depth = vs_lock_depth + 1;
+    vs_rank_push(lock, lock->rank, lock->name, false);
+    return true;
+}
+
 static inline void vs_quick_release(struct vs_quick_lock *lock)
 {
     vs_rank_pop(lock, lock->name);

@@ -497,20 +497,16 @@ static bool unsettled_locked(const struct vs_allocator *a)
     return false;
 }
 
-bool vs_allocator_unsettled(struct vs_allocator *a)
+/* A thread that has the first lock may call the driver; those of the other shards are held briefly. */
+enum vs_settled vs_allocator_settled(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    if (!vs_quick_try(&a->shards.shard[0].lock))
+        return VS_SETTLED_UNKNOWN;
+    for (uint32_t i = 1; i < a->shards.count; i++)
+        vs_quick_acquire_sibling(&a->shards.shard[i].lock);
     bool unsettled = unsettled_locked(a);
-    vs_full_lock_release(a);
-    return unsettled;
-}
-
-enum vs_err vs_allocator_settle(struct vs_allocator *a)
-{
-    vs_full_lock_acquire(a);
-    enum vs_err err = unsettled_locked(a) ? vs_allocator_wait_locked(a) : VS_OK;
-    vs_full_lock_release(a);
-    return err;
+    vs_full_lock_leave(a);
+    return unsettled ? VS_UNSETTLED : VS_SETTLED;
 }
 
 /* --- statistics --- */

@@ -394,12 +394,12 @@ enum vs_err vs_allocator_last_oom(struct vs_allocator *allocator, struct vs_oom_
 uint64_t vs_allocator_sync_begin(struct vs_allocator *allocator);
 void vs_allocator_sync_end(struct vs_allocator *allocator, uint64_t ticket);
 
-/* vs_allocator_unsettled: whether a cached block was freed since the last completed device-wide
- * synchronisation, under VS_REUSE_AFTER_SYNC; false otherwise. Cost: looks at each block. */
-bool vs_allocator_unsettled(struct vs_allocator *allocator);
-/* vs_allocator_settle: synchronises the device if there is such a block, with the lock released. Returns the
- * error of the device. */
-enum vs_err vs_allocator_settle(struct vs_allocator *allocator) VS_MUST_CHECK;
+enum vs_settled { VS_SETTLED, VS_UNSETTLED, VS_SETTLED_UNKNOWN };
+
+/* vs_allocator_settled: VS_UNSETTLED if a cached block was freed since the last completed device-wide
+ * synchronisation, under VS_REUSE_AFTER_SYNC. VS_SETTLED_UNKNOWN if another thread has the lock: never waits.
+ * Cost: looks at each block. */
+enum vs_settled vs_allocator_settled(struct vs_allocator *allocator);
 
 /* vs_allocator_set_memory_fraction: as in the configuration, from now on; reserved memory stays.
  * VS_ERR_ARG outside [0, 1] or when the total is unknown. */

@@ -141,6 +141,8 @@ static const char *copies_missing(const struct vs_report *report)
         return "the run was recorded with kernels=off, which leaves out copies; record it with --kernels=on";
     if (noted(report, VS_NOTE_NO_ACTIVITY) || noted(report, VS_NOTE_ACTIVITY_LEFT))
         return "CUPTI did not deliver the copies; `vramscope report TRACE` prints the reason";
+    if (noted(report, VS_NOTE_UNFINISHED))
+        return "the program ended while copies may still have run; wait for them at its end (cudaDeviceSynchronize)";
     if (report->recording.pauses)
         return "the program stopped the recording for a time, so copies are missing; record all of it";
     if (report->recording.stage >= VS_RECORDING_NO_ACTIVITY)

@@ -1,64 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. No call of the driver waits for a limited time, so that a thread makes the call. If the time
- * is over, this thread is left to itself and ends with the process. */
+ * See the header. No call of the driver waits for a limited time, so that events behind all work of the contexts
+ * are queried until they have completed. */
 #define _GNU_SOURCE
 #include "intercept/cache/end_wait.h"
 
-#include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "allocator/core/allocator.h"
+#include "base/vs_cancel.h"
 #include "base/vs_log.h"
 #include "intercept/cache/capture.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"
-#include "trace/record/thread_start.h"
+#include "trace/format/event.h"
 
 #define WAIT_S 5
-#define STACK_BYTES (256u << 10)
+#define LOCK_TRIES 100 /* of one millisecond each, for an allocator's lock */
+#define PAUSE_NS 1000000
 
-static void *settle_all(void *arg)
+/* The driver's functions; record_all is NULL before CUDA 12.5. */
+struct end_wait_driver {
+    CUresult (*create)(CUevent *, unsigned);
+    CUresult (*record)(CUevent, CUstream);
+    CUresult (*record_all)(CUcontext, CUevent);
+    CUresult (*query)(CUevent);
+};
+
+static bool find_driver(struct end_wait_driver *out)
 {
-    (void)arg;
-    vs_thread.inside++; /* never left: no call of this thread is the program's */
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; atomic_load(&c->alive) && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            enum vs_err err = allocator ? vs_allocator_settle(allocator) : VS_OK;
-            if (err)
-                vs_log(VS_LOG_DEBUG, "no wait for device %u at the end: %s", c->device, vs_err_text(err));
-        }
-    }
-    return NULL;
+    *(void **)&out->create = vs_driver_symbol("cuEventCreate");
+    *(void **)&out->record = vs_driver_symbol("cuEventRecord");
+    *(void **)&out->record_all = vs_driver_symbol("cuCtxRecordEvent");
+    *(void **)&out->query = vs_driver_symbol("cuEventQuery");
+    return out->create && out->record && out->query;
 }
 
-static bool any_unsettled(void)
+static void pause_briefly(void)
 {
-    bool any = false;
-    for (struct vs_context *c = vs_context_next(NULL); c && !any; c = vs_context_next(c)) {
-        for (int i = 0; atomic_load(&c->alive) && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            any |= allocator && vs_allocator_unsettled(allocator);
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+static bool is_unsettled(const struct vs_context *context)
+{
+    bool unsettled = false;
+    for (int i = 0; i < VS_CONTEXT_ALLOCATORS && !unsettled; i++) {
+        struct vs_allocator *allocator = vs_context_allocator_at(context, i);
+        enum vs_settled settled = allocator ? vs_allocator_settled(allocator) : VS_SETTLED;
+        for (int tries = 1; settled == VS_SETTLED_UNKNOWN && tries < LOCK_TRIES; tries++) {
+            pause_briefly();
+            settled = vs_allocator_settled(allocator);
         }
+        unsettled = settled == VS_UNSETTLED;
     }
-    return any;
+    return unsettled;
+}
+
+/* An event behind all work of the context, or on older drivers behind that of all streams that wait for the
+ * default one; NULL if the driver refuses. */
+static CUevent event_behind_all(const struct end_wait_driver *driver, const struct vs_context *context)
+{
+    struct vs_entered entered;
+    CUevent event = NULL;
+    if (vs_context_enter(context, &entered))
+        return NULL;
+    CUresult r = driver->create(&event, CU_EVENT_DISABLE_TIMING);
+    if (!r)
+        r = driver->record_all ? driver->record_all(context->handle, event) : driver->record(event, CU_STREAM_LEGACY);
+    vs_context_leave(&entered);
+    return r ? NULL : event; /* it ends with the process */
+}
+
+static uint64_t now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+static void wait_for(const struct end_wait_driver *driver, CUevent event, uint64_t until_s)
+{
+    char line[256];
+    CUresult r;
+    while ((r = driver->query(event)) == CUDA_ERROR_NOT_READY && now_s() < until_s)
+        pause_briefly();
+    if (r != CUDA_ERROR_NOT_READY)
+        return;
+    snprintf(line, sizeof line, VS_NOTE_UNFINISHED " %d s after the program's end; kernels and copies that had not "
+             "finished are not in the trace", WAIT_S);
+    vs_log_once(VS_LOG_WARN, "%s", line);
+    if (vs_process_recorder())
+        vs_process_note(VS_LOG_WARN, line);
 }
 
 void vs_end_wait(void)
 {
-    pthread_t thread;
-    struct timespec until;
-    if (vs_capture_any() || !any_unsettled())
+    struct end_wait_driver driver;
+    if (!vs_collector_running() || vs_capture_any() || !find_driver(&driver))
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_S;
-    if (vs_thread_start(&thread, STACK_BYTES, settle_all, NULL) != 0)
-        return;
-    if (pthread_timedjoin_np(thread, NULL, &until) == 0)
-        return;
-    pthread_detach(thread);
-    vs_log(VS_LOG_WARN, "the device was still busy %d s after the program's end; kernels and copies that had not "
-                        "finished are not in the trace", WAIT_S);
+    /* not restored: a cancellation that comes meanwhile would otherwise end this thread in the middle of exit */
+    vs_cancel_hold();
+    uint64_t until_s = now_s() + WAIT_S + 1; /* at least WAIT_S */
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        CUevent event = atomic_load(&c->alive) && is_unsettled(c) ? event_behind_all(&driver, c) : NULL;
+        if (event)
+            wait_for(&driver, event, until_s);
+    }
 }

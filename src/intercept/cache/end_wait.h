@@ -6,9 +6,10 @@
 #ifndef VS_END_WAIT_H
 #define VS_END_WAIT_H
 
-/* vs_end_wait: waits for the devices on which memory was freed into a cache without a later synchronisation, at
- * most 5 s: work that the program started after its last cudaFree may never end. Does nothing during a
- * capture. Takes the allocators' locks; starts and ends a thread. */
+/* vs_end_wait: where kernels and copies are recorded, waits for the devices on which memory was freed into a cache
+ * without a later synchronisation, at most 5 s: work that the program started after its last cudaFree may
+ * never end. The trace has a note then. The calling thread is in exit, and cannot be cancelled from then on. Does nothing during a capture. No thread is started, and no
+ * lock of an allocator is waited for: another thread may hold it in a call that never returns. */
 void vs_end_wait(void);
 
 #endif

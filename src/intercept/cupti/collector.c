@@ -325,6 +325,11 @@ void vs_collector_flush(bool forced)
         cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
+bool vs_collector_running(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == RUNNING;
+}
+
 void vs_collector_hand_over(void)
 {
     int was = atomic_load_explicit(&state, memory_order_acquire);

@@ -23,6 +23,9 @@ void vs_collector_hand_over(void);
  * use. Called before a context is destroyed and at exit, with vs_thread.inside > 0. */
 void vs_collector_flush(bool forced);
 
+/* vs_collector_running: whether it collects kernels and copies. Any thread. */
+bool vs_collector_running(void);
+
 /* vs_collector_stream_id: CUPTI's number for a stream; false if the collector is off or CUPTI does
  * not know the stream. */
 bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id);
