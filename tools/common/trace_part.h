@@ -25,11 +25,11 @@ struct vs_part_args {
 
 /* For a verb's usage text. */
 #define VS_PART_USAGE \
-    "  --from T, --to T  only this span, both ends included; memory that was live before it is\n" \
-    "                  live at its start\n"
+    "  --from T, --to T  only this span, both ends included; memory that was live\n" \
+    "                    before it is live at its start\n"
 #define VS_PART_TIMES \
-    "T: 12.5s, 850ms, 3m20s since the start; -10s before the end; 80% of the time; @1234, the\n" \
-    "event with that number.\n"
+    "T: 12.5s, 850ms, 3m20s since the start; -10s before the end; 80% of the time;\n" \
+    "@1234, the event with that number.\n"
 
 /* vs_part_option: parses *text*, the value of --*name*. Returns false, with a message, when it is
  * not a time or event number, or --at is combined with --from or --to. */

@@ -19,10 +19,11 @@
 static const char usage[] =
     "usage: vramscope top [OPTIONS] [PID... | TRACE...]\n"
     "\n"
-    "Shows the GPU memory of running processes that vramscope records, while they run: allocated,\n"
-    "reserved, peak, rate, unused memory, the call sites that hold most, growth, and how long\n"
-    "memory will last. Without arguments: all of this user's processes. The programs are only\n"
-    "read about, in their traces: they are not stopped, signalled or slowed.\n"
+    "Shows the GPU memory of running processes that vramscope records, while they\n"
+    "run: allocated, reserved, peak, rate, unused memory, the call sites that hold\n"
+    "most, growth, and how long memory will last. Without arguments: all of this\n"
+    "user's processes. The programs are only read about, in their traces: they are\n"
+    "not stopped, signalled or slowed.\n"
     "\n"
     "  --once          print the state once, as text\n"
     "  --json          with --once: JSON (schema vramscope.top/1)\n"
@@ -36,8 +37,8 @@ static const char usage[] =
     "\n"
     "Keys: up, down, Tab select; s sort; e call chains; p pause; ? help; q quit.\n"
     "\n"
-    "Exit codes: 0 shown; 1 with --once: no process is recorded; 2 a process or trace cannot be\n"
-    "read, or wrong usage.\n";
+    "Exit codes: 0 shown; 1 with --once: no process is recorded; 2 a process or trace\n"
+    "cannot be read, or wrong usage.\n";
 
 struct top_arguments {
     bool once, json, full, colour_given, colour;

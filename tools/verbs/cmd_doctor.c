@@ -29,13 +29,13 @@
 static const char usage[] =
     "usage: vramscope doctor [--json]\n"
     "\n"
-    "Checks the installation, the driver and its devices, CUPTI, NVML and permissions on this\n"
-    "machine.\n"
+    "Checks the installation, the driver and its devices, CUPTI, NVML and permissions\n"
+    "on this machine.\n"
     "\n"
     "  --json          JSON (schema vramscope.doctor/1)\n"
     "\n"
-    "Exit codes: 0 programs can be recorded here, on a GPU or on the simulated one; 1 they\n"
-    "cannot; 2 wrong usage.\n";
+    "Exit codes: 0 programs can be recorded here, on a GPU or on the simulated one;\n"
+    "1 they cannot; 2 wrong usage.\n";
 
 enum verdict { GOOD, WARNING, BAD };
 

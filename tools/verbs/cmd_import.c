@@ -15,17 +15,18 @@
 static const char usage[] =
     "usage: vramscope import [OPTIONS] FILE\n"
     "\n"
-    "Makes a trace of another tool's record of GPU memory, for report, view, oom, replay, diff\n"
-    "and export. FILE is a memory snapshot of PyTorch (torch.cuda.memory._dump_snapshot, after\n"
-    "_record_memory_history) or a CSV log of RMM (logging_resource_adaptor). Nothing in FILE is\n"
-    "executed: a pickle that names a class or a function is refused. \"-\": standard input.\n"
+    "Makes a trace of another tool's record of GPU memory, for report, view, oom,\n"
+    "replay, diff and export. FILE is a memory snapshot of PyTorch\n"
+    "(torch.cuda.memory._dump_snapshot, after _record_memory_history) or a CSV log of\n"
+    "RMM (logging_resource_adaptor). Nothing in FILE is executed: a pickle that names\n"
+    "a class or a function is refused. \"-\": standard input.\n"
     "\n"
     "  -o, --output OUT.vst  default: FILE with .vst instead of its extension\n"
     "      --format FORMAT   auto (default), torch-snapshot or rmm-csv\n"
     "  -q, --quiet           print errors only\n"
     "\n"
-    "Exit codes: 0 written; 2 FILE is unusable, OUT.vst cannot be written, or wrong usage (an\n"
-    "existing OUT.vst is unchanged then).\n";
+    "Exit codes: 0 written; 2 FILE is unusable, OUT.vst cannot be written, or wrong\n"
+    "usage (an existing OUT.vst is unchanged then).\n";
 
 struct import_arguments {
     const char *output;

@@ -18,16 +18,18 @@
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE|FOLDER...\n"
     "\n"
-    "Explains a failed allocation: the request with its call site, phase and step; the cause\n"
-    "(man vramscope-oom lists them) with its evidence; what held the device's memory at that\n"
-    "time, by call site too; and what would have helped, with figures from the trace. Without\n"
-    "--nth: the last failure the program did not recover from, or else the last one; out of\n"
-    "memory before other errors.\n"
-    "Of several traces (a FOLDER stands for its .vst files): which process failed first, what\n"
-    "each held on that device then, and the explanation of that failure.\n"
+    "Explains a failed allocation: the request with its call site, phase and step;\n"
+    "the cause (man vramscope-oom lists them) with its evidence; what held the\n"
+    "device's memory at that time, by call site too; and what would have helped, with\n"
+    "figures from the trace. Without --nth: the last failure the program did not\n"
+    "recover from, or else the last one; out of memory before other errors.\n"
+    "\n"
+    "Of several traces (a FOLDER stands for its .vst files): which process failed\n"
+    "first, what each held on that device then, and the explanation of that failure.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
-    "  --json          JSON (schema vramscope.oom/2; of several traces vramscope.oom.family/1)\n"
+    "  --json          JSON (schema vramscope.oom/2; of several traces\n"
+    "                  vramscope.oom.family/1)\n"
     "  --top N         call sites shown (default: 5, without those below 1 %)\n"
     "  --full          whole call stacks, one frame per line\n"
     "  --no-replay     estimate the remedies only, without running the requests again\n"
@@ -36,8 +38,8 @@ static const char usage[] =
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 printed, also when no allocation failed (the lowest free memory is printed\n"
-    "then); 2 the trace is unusable, has no such failure, or wrong usage.\n";
+    "Exit codes: 0 printed, also when no allocation failed (the lowest free memory is\n"
+    "printed then); 2 the trace is unusable, has no such failure, or wrong usage.\n";
 
 struct oom_arguments {
     bool json, partial, full, replay, colour_given, colour;

@@ -13,9 +13,9 @@
 static const char usage[] =
     "usage: vramscope options [--json]\n"
     "\n"
-    "Lists every option with its value, where the value comes from (default or environment),\n"
-    "its variable (VRAMSCOPE_...), its unit or allowed words, and what it does. Each is also\n"
-    "a flag of `vramscope run`: --NAME VALUE, with '-' for '_'.\n"
+    "Lists every option with its value, where the value comes from (default or\n"
+    "environment), its variable (VRAMSCOPE_...), its unit or allowed words, and what\n"
+    "it does. Each is also a flag of `vramscope run`: --NAME VALUE, with '-' for '_'.\n"
     "\n"
     "  --json          JSON (schema vramscope.options/1)\n"
     "\n"

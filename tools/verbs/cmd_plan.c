@@ -13,19 +13,19 @@
 static const char usage[] =
     "usage: vramscope plan [OPTIONS] TRACE\n"
     "\n"
-    "Plans an address for every block, assuming that the next run repeats the trace, and writes\n"
-    "the plan for `vramscope run --policy=compact --plan`. Prints the repeating period, the\n"
-    "planned peak, the minimum for any allocator, and what the policies pytorch (without and\n"
-    "with expandable segments) and compact reserve.\n"
+    "Plans an address for every block, assuming that the next run repeats the trace,\n"
+    "and writes the plan for `vramscope run --policy=compact --plan`. Prints the\n"
+    "repeating period, the planned peak, the minimum for any allocator, and what the\n"
+    "policies pytorch (without and with expandable segments) and compact reserve.\n"
     "\n"
     "  -o FILE         the plan file (default: TRACE with .vsplan instead of .vst)\n"
-    "  --device N      plan this device (default: the one with the most memory in use)\n"
+    "  --device N      plan this device (default: the one with most memory in use)\n"
     "  --whole         plan the whole trace; do not look for repetition\n"
     "  --json          JSON (schema vramscope.plan/1)\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "\n"
-    "Exit codes: 0 written; 2 the trace is unusable or has no device allocations, the plan\n"
-    "cannot be written, or wrong usage.\n";
+    "Exit codes: 0 written; 2 the trace is unusable or has no device allocations, the\n"
+    "plan cannot be written, or wrong usage.\n";
 
 struct plan_arguments {
     struct vs_plan_request request;

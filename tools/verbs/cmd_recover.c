@@ -13,15 +13,15 @@
 static const char usage[] =
     "usage: vramscope recover [OPTIONS] TRACE\n"
     "\n"
-    "Completes a trace that has no end, because its program was killed or its disk was full:\n"
-    "the events in TRACE.live are moved into TRACE, and TRACE.live is removed. Every verb reads\n"
-    "such a trace without this, too; a finished trace is a single, smaller file that opens\n"
-    "faster. Complete traces are left unchanged.\n"
+    "Completes a trace that has no end, because its program was killed or its disk\n"
+    "was full: the events in TRACE.live are moved into TRACE, and TRACE.live is\n"
+    "removed. Every verb reads such a trace without this, too; a finished trace is a\n"
+    "single, smaller file that opens faster. Complete traces are left unchanged.\n"
     "\n"
     "  -o, --output FILE     write to FILE, and leave TRACE and TRACE.live unchanged\n"
     "\n"
-    "Exit codes: 0 the trace is complete, 2 the trace is unusable or is being recorded, FILE\n"
-    "cannot be written, or wrong usage.\n";
+    "Exit codes: 0 the trace is complete, 2 the trace is unusable or is being\n"
+    "recorded, FILE cannot be written, or wrong usage.\n";
 
 struct recover_arguments {
     const char *path, *output;

@@ -15,18 +15,18 @@
 static const char usage[] =
     "usage: vramscope symbolize [OPTIONS] TRACE\n"
     "\n"
-    "Looks up the function, file and line of every frame in the trace's call stacks and writes\n"
-    "them into the trace, so that every verb shows them on a machine without the program. Run\n"
-    "it again with better debug files to add names; names are never lost. The trace of a\n"
-    "killed program is completed first.\n"
+    "Looks up the function, file and line of every frame in the trace's call stacks\n"
+    "and writes them into the trace, so that every verb shows them on a machine\n"
+    "without the program. Run it again with better debug files to add names; names\n"
+    "are never lost. The trace of a killed program is completed first.\n"
     "\n"
     "  -o, --output FILE     write to FILE, and leave TRACE unchanged\n"
     "  -q, --quiet           print errors only\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 written, even if some addresses have no name (they are listed); 2 the trace is\n"
-    "unusable, FILE cannot be written, or wrong usage.\n";
+    "Exit codes: 0 written, even if some addresses have no name (they are listed);\n"
+    "2 the trace is unusable, FILE cannot be written, or wrong usage.\n";
 
 struct symbolize_arguments {
     const char *output;

@@ -41,9 +41,9 @@ static void print_help(FILE *out)
           "  vramscope VERB --help    the options of a verb\n"
           "  vramscope --version\n"
           "\n"
-          "Exit codes: 0 done; 1 a budget was exceeded (check), the program does not fit (fit) or\n"
-          "nothing can be recorded (doctor); 2 unusable input, wrong usage or no answer. `run`\n"
-          "exits with the program's status.\n", out);
+          "Exit codes: 0 done; 1 a budget was exceeded (check), the program does not fit\n"
+          "(fit) or nothing can be recorded (doctor); 2 unusable input, wrong usage or no\n"
+          "answer. `run` exits with the program's status.\n", out);
 }
 
 static int unknown_verb(const char *name)
