@@ -10,6 +10,8 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
+#define INDENT "               " /* of the lines below an option's name */
+
 static const char usage[] =
     "usage: vramscope options [--json]\n"
     "\n"
@@ -70,6 +72,20 @@ static void print_json(const struct vs_options *options)
     vs_json_end_object(&json);
 }
 
+/* What the option does, and in brackets its unit, range or words. */
+static void print_meaning(const struct vs_style *style, const struct vs_option_info *info)
+{
+    const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
+    char range[64] = "";
+    if (info->type == VS_OPTION_COUNT)
+        snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",
+                 (unsigned long long)info->min, (unsigned long long)info->max);
+    if (*unit || *range)
+        vs_text_lines(style, INDENT, "%s [%s%s]", info->help, unit, range);
+    else
+        vs_text_lines(style, INDENT, "%s", info->help);
+}
+
 static void print_text(const struct vs_options *options)
 {
     struct vs_style style;
@@ -78,18 +94,12 @@ static void print_text(const struct vs_options *options)
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
         bool set = options->source[i] != VS_FROM_DEFAULT;
-        printf("%s%-12s%s %s%s%s  (%s)\n", vs_paint(&style, VS_BOLD), info->name,
+        printf("%s%-14s%s %s%s%s  (%s)\n", vs_paint(&style, VS_BOLD), info->name,
                vs_unpaint(&style), vs_paint(&style, set ? VS_WARN : VS_PLAIN),
                *options->text[i] ? options->text[i] : "\"\"", vs_unpaint(&style),
                source_name(options->source[i]));
-        printf("             %s", info->help);
-        if (*info->unit)
-            printf(" [%s]", info->unit);
-        if (info->type == VS_OPTION_COUNT)
-            printf(" %llu to %llu", (unsigned long long)info->min, (unsigned long long)info->max);
-        if (info->type == VS_OPTION_BOOL)
-            printf(" [on|off]");
-        printf("\n             %s%s%s\n", vs_paint(&style, VS_DIM),
+        print_meaning(&style, info);
+        printf("%s%s%s%s\n", INDENT, vs_paint(&style, VS_DIM),
                vs_option_env_name((enum vs_option_id)i, env), vs_unpaint(&style));
     }
 }
