@@ -217,7 +217,8 @@ def find(folders, header):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", action="append", choices=sorted(LIBRARIES))
+    parser.add_argument("--library", action="append", choices=sorted(LIBRARIES), metavar="NAME",
+                        help="one of " + ", ".join(sorted(LIBRARIES)) + " (default: all)")
     parser.add_argument("--cuda", default="/usr/local/cuda/include")
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
     args = parser.parse_args()

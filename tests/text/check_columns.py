@@ -4,11 +4,11 @@
 
     check_columns.py COMMAND ROOT TRAIN_LM PROGRAMS   exit 1 and a line per problem
 
-Reads the help of the command and of every verb, and the golden texts, and runs the commands of
-tests/text/commands.txt (as in tests/schema/commands.txt, with $FOLDER for the folder of the traces) on
-traces in a folder whose name has a usual length. A line may be longer for one long word, a path or a
-command line's file, with at most LABEL other characters, but not in help. Errors, which are one line
-each, may be longer as well.
+Reads the help of the command, of every verb and of the scripts, and the golden texts, and runs the
+commands of tests/text/commands.txt (as in tests/schema/commands.txt, with $FOLDER for the folder of the
+traces) on traces in a folder whose name has a usual length. A line may be longer for one long word, a
+path or a command line's file, with at most LABEL other characters, but not in help. Errors, which are
+one line each, may be longer as well.
 """
 import glob
 import os
@@ -40,23 +40,33 @@ def problems_of(name, text):
 
 def check_help(command, *arguments):
     """The problems of the text that --help prints, and the text."""
-    name = " ".join([*arguments, "--help"])
+    name = " ".join([os.path.basename(command), *arguments, "--help"])
     done = subprocess.run([command, *arguments, "--help"], capture_output=True, timeout=60, check=False)
     text = done.stdout.decode(errors="replace")
-    if done.returncode != 0 or not text.startswith("usage: vramscope"):
+    if done.returncode != 0 or not text.lower().startswith("usage: "):
         return [f"{name}: exit {done.returncode}: {text[:80]}"], text
     return [f"{name}: {len(line)} columns: {line}" for line in text.splitlines() if len(line) > COLUMNS], text
 
 
-def check_every_help(command):
-    """The problems of the help of the command and of each verb that it lists, and their count."""
+def check_every_help(command, scripts):
+    """The problems of the help of the command, of each verb that it lists and of the shell scripts, and
+    the number of these texts."""
     problems, text = check_help(command)
     verbs = re.findall(r"^  ([a-z]+) +[a-z]", text, re.MULTILINE)
     if not verbs:
         problems.append("--help: no verbs found")
     for verb in verbs:
         problems += check_help(command, verb)[0]
-    return problems, 1 + len(verbs)
+    with_help = []
+    for path in sorted(glob.glob(os.path.join(scripts, "*"))):
+        with open(path, encoding="utf-8") as file:
+            if "\nusage() {" in file.read():
+                with_help.append(path)
+    if not with_help:
+        problems.append(f"{scripts}: no script with help found")
+    for path in with_help:
+        problems += check_help(path)[0]
+    return problems, 1 + len(verbs) + len(with_help)
 
 
 def run_lines(text):
@@ -79,7 +89,7 @@ def check_command(command, line, variables):
 
 def main():
     command, root, train_lm, programs = sys.argv[1:5]
-    problems, count = check_every_help(command)
+    problems, count = check_every_help(command, os.path.join(root, "scripts"))
     for folder in ("tests/golden/text", "tests/scenarios/golden", "tests/diff/golden"):
         for path in sorted(glob.glob(os.path.join(root, folder, "*.txt"))):
             with open(path, encoding="utf-8") as file:
