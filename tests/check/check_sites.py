@@ -123,6 +123,10 @@ def check_alone(gate):
         rows = re.findall(r"^ +[0-9.]+ MiB  (.*gate_sites.*)", done.stdout, re.MULTILINE)
         gate.expect("rows of %s differ" % limit, len(rows) >= 5 and len(set(rows)) == len(rows) and
                     "gate_buffer.hpp" not in done.stdout, done)
+    row, = gate.json_of(gate.record("lost"), "--max-peak", "1MiB")["traces"][0]["limits"]
+    done = gate.check(gate.record("lost"), "--max-peak", str(row["bytes"] - 4096), "--format", "markdown")
+    measured, allowed = re.search(r"peak allocated \| (.*?) \| (.*?) \|", done.stdout).groups()
+    gate.expect("markdown: figures that differ are printed so that they do", measured != allowed, done)
     done = gate.check(gate.record("single"), "--max-peak", "1MiB")
     gate.expect("the only line of a header is shown with its caller", "gate_buffer.hpp" in done.stdout and
                 "main (gate_sites.cpp:%d)" % gate.planted("single") in " ".join(done.stdout.split()), done)

@@ -33,9 +33,8 @@ static void table_row(const struct vs_budget_row *row, FILE *out)
         fputs(" | | |\n", out);
         return;
     }
-    fprintf(out, " | %s | ", vs_check_amount(text, row, row->quantity.value));
-    fprintf(out, "%s%s | ", row->quantity.metric == VS_METRIC_FREE ? "at least " : "",
-            vs_check_amount(text, row, row->limit));
+    struct vs_size_pair sizes = vs_check_amounts(row, row->quantity.value, row->limit);
+    fprintf(out, " | %s | %s%s | ", sizes.a, row->quantity.metric == VS_METRIC_FREE ? "at least " : "", sizes.b);
     plain(out, row->from);
     if (*vs_check_spread(text, row)) {
         fputs("; ", out);

@@ -64,7 +64,7 @@ char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value
     return vs_size_format(out, value);
 }
 
-static struct vs_size_pair amounts(const struct vs_budget_row *row, uint64_t a, uint64_t b)
+struct vs_size_pair vs_check_amounts(const struct vs_budget_row *row, uint64_t a, uint64_t b)
 {
     struct vs_size_pair pair;
     if (row->quantity.metric != VS_METRIC_COPIES)
@@ -104,7 +104,7 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
     bool low = row->quantity.metric == VS_METRIC_FREE;
     uint64_t value = row->quantity.value, limit = row->of_baseline ? row->baseline : row->limit;
     uint64_t apart = value > limit ? value - limit : limit - value;
-    struct vs_size_pair sizes = amounts(row, value, limit);
+    struct vs_size_pair sizes = vs_check_amounts(row, value, limit);
     const char *whose = row->of_baseline ? "the baseline " : "";
     vs_check_subject(subject, row);
     vs_check_amount(rest, row, apart);
@@ -141,7 +141,7 @@ char *vs_check_spread(char *out, const struct vs_budget_row *row)
     if (row->runs > 1 && row->lowest == row->highest)
         snprintf(out, VS_CHECK_LINE_MAX, "the same in %" PRIu64 " runs", row->runs);
     else if (row->runs > 1) {
-        struct vs_size_pair pair = amounts(row, row->lowest, row->highest);
+        struct vs_size_pair pair = vs_check_amounts(row, row->lowest, row->highest);
         snprintf(low, sizeof low, "%s", pair.a);
         snprintf(high, sizeof high, "%s", pair.b);
         snprintf(out, VS_CHECK_LINE_MAX, "%s to %s in %" PRIu64 " runs%s", low, high, row->runs,

@@ -4,6 +4,7 @@
 #ifndef VS_CHECK_WORDS_H
 #define VS_CHECK_WORDS_H
 
+#include "base/vs_size.h"
 #include "viewer/check/check_output.h"
 
 #define VS_CHECK_LINE_MAX 2048
@@ -19,6 +20,9 @@ char *vs_check_moment(char *out, const struct vs_budget_row *row);
 
 /* vs_check_amount: bytes, or a number of copies, in *out* (VS_SIZE_TEXT_MAX bytes). */
 char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value);
+
+/* vs_check_amounts: two of them, with enough digits to differ if they do. */
+struct vs_size_pair vs_check_amounts(const struct vs_budget_row *row, uint64_t a, uint64_t b);
 
 /* vs_check_spread: "10.0 to 10.4 MiB in 3 runs"; "" for one run. */
 char *vs_check_spread(char *out, const struct vs_budget_row *row);
