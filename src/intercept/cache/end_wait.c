@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "intercept/cache/end_wait.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -17,11 +18,12 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"
-#include "trace/format/event.h"
 
 #define WAIT_S 5
 #define LOCK_TRIES 100 /* of one millisecond each, for an allocator's lock */
 #define PAUSE_NS 1000000
+
+static atomic_bool waiting; /* atomic: a thread waits */
 
 /* The driver's functions; record_all is NULL before CUDA 12.5. */
 struct end_wait_driver {
@@ -102,12 +104,15 @@ void vs_end_wait(void)
     struct end_wait_driver driver;
     if (!vs_collector_running() || vs_capture_any() || !find_driver(&driver))
         return;
-    /* not restored: a cancellation that comes meanwhile would otherwise end this thread in the middle of exit */
-    vs_cancel_hold();
+    if (atomic_exchange(&waiting, true))
+        return;
+    int cancel = vs_cancel_hold();
     uint64_t until_s = now_s() + WAIT_S + 1; /* at least WAIT_S */
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
         CUevent event = atomic_load(&c->alive) && is_unsettled(c) ? event_behind_all(&driver, c) : NULL;
         if (event)
             wait_for(&driver, event, until_s);
     }
+    vs_cancel_restore(cancel);
+    atomic_store(&waiting, false);
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "base/vs_cancel.h"
 #include "base/vs_lock.h"
 #include "intercept/cache/end_wait.h"
 #include "intercept/cache/planned.h"
@@ -90,6 +91,7 @@ static void begin_end(void)
     }
     if (vs_process_quiet_moment()) {
         vs_thread.inside++;
+        vs_cancel_hold(); /* for good: a cancellation meanwhile would end this thread in the middle of exit */
         vs_end_wait();
         vs_collector_flush(true);
         vs_planned_report();

@@ -342,6 +342,8 @@ static bool start_thread_locked(struct vs_sim_stream *s)
         return true;
     sigset_t all, old;
     sigfillset(&all);
+    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
+    sigdelset(&all, SIGSYS);
     /* the program's signal handlers run on its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_t attr;
