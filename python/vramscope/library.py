@@ -195,8 +195,9 @@ def _no_device(device: int) -> Error:
     return Error(f"there is no CUDA device {device}, or this process has not used it yet")
 
 
-def ordinal(device: Device) -> int:
-    """The number of *device*. "cuda" and torch.device("cuda") are PyTorch's current device."""
+def device_number(device: Device) -> Optional[int]:
+    """The number of *device*; None for "cuda" and torch.device("cuda"), PyTorch's current device. Makes no
+    CUDA call."""
     if isinstance(device, int) and not isinstance(device, bool):
         if not 0 <= device < DEVICES_MAX:
             raise _no_device(device)
@@ -204,10 +205,19 @@ def ordinal(device: Device) -> int:
     match = re.fullmatch(r"cuda(?::(\d{1,4}))?", str(device))
     if match is None or device is None:
         raise TypeError(f"device takes a number, \"cuda:1\" or torch.device(\"cuda:1\"), not {device!r}")
+    return None if match.group(1) is None else device_number(int(match.group(1)))
+
+
+def ordinal(device: Device) -> int:
+    """The number of *device*. Does not initialize CUDA in PyTorch, whose current device is 0 before."""
+    number = device_number(device)
+    if number is not None:
+        return number
     torch: Any = sys.modules.get("torch")
-    if match.group(1) is None:
-        return int(torch.cuda.current_device()) if torch is not None else 0
-    return ordinal(int(match.group(1)))
+    try:
+        return int(torch.cuda.current_device()) if torch is not None and torch.cuda.is_initialized() else 0
+    except AttributeError:  # still being imported
+        return 0
 
 
 def device_stats(device: Device = 0) -> Dict[str, int]:

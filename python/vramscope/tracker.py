@@ -105,16 +105,17 @@ class GPUMemoryTracker:
     threads. Inside the block the figures are those so far.
 
     *name*: the block is a range of that name in the trace; enter and leave it in one thread then.
-    *device*: 1, "cuda:1" or a torch.device; None: of all devices the one with the highest peak. *required*: raise
-    NotLoaded in a process that is not recorded; otherwise all figures are 0 and `recorded` is False.
+    *device*: 1, "cuda:1" or a torch.device; "cuda" is PyTorch's current device when the block begins; None: of all
+    devices the one with the highest peak. *required*: raise NotLoaded in a process that is not recorded;
+    otherwise all figures are 0 and `recorded` is False.
     """
 
     def __init__(self, name: Optional[str] = None, *, device: Optional[library.Device] = None,
                  required: bool = True) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError("GPUMemoryTracker takes a name: write @GPUMemoryTracker() above a function")
-        self.device = None if device is None else library.ordinal(device)
-        self.name, self.required = name, required
+        self._number = None if device is None else library.device_number(device)
+        self.name, self.device, self.required = name, device, required
         self.recorded = False
         self._window: Optional[int] = None
         self._figures: Dict[int, WindowStats] = {}
@@ -130,6 +131,8 @@ class GPUMemoryTracker:
         self.recorded, self._figures, self._sites = found is not None, {}, None
         if found is None:
             return self
+        if self.device is not None:
+            self._number = library.ordinal(self.device)
         window = found.window_begin()
         if window < 0:
             raise library.Error("GPUMemoryTracker: 256 are open already, or this is a forked child, "
@@ -188,7 +191,7 @@ class GPUMemoryTracker:
                 yield
         finally:
             self.recorded, self._figures, self._sites = each.recorded, each._figures, None
-            self._trace = each._trace
+            self._trace, self._number = each._trace, each._number
 
     # --- figures ---
 
@@ -215,10 +218,10 @@ class GPUMemoryTracker:
     def stats(self) -> WindowStats:
         """All figures of the device: the chosen one, or the one with the highest peak."""
         figures = self.per_device
-        if self.device is not None:
-            if figures and self.device not in figures:
-                raise library.Error(f"there is no CUDA device {self.device}")
-            return figures.get(self.device, WindowStats(self.device))
+        if self._number is not None:
+            if figures and self._number not in figures:
+                raise library.Error(f"there is no CUDA device {self._number}")
+            return figures.get(self._number, WindowStats(self._number))
         return max(figures.values(), key=lambda s: (s.peak_bytes, -s.device), default=WindowStats(0))
 
     @property

@@ -39,7 +39,13 @@ class Package:
 def not_recorded(package):
     """In any other process: no crash, a message that says how to start it, the same names."""
     out, _ = package.run("-c", """
-import vramscope
+import sys, types, vramscope
+def current_device(): raise RuntimeError("Found no NVIDIA driver")
+sys.modules["torch"] = types.ModuleType("torch")
+sys.modules["torch"].cuda = types.SimpleNamespace(is_initialized=lambda: False, current_device=current_device)
+@vramscope.GPUMemoryTracker(device="cuda", required=False)
+def work(): return 7
+assert work() == 7 and work.tracker.peak_bytes == 0 and not work.tracker.recorded
 with vramscope.GPUMemoryTracker("x", required=False) as t, vramscope.range("y"):
     vramscope.step(4); vramscope.annotate("z"); vramscope.mark("m"); vramscope.flush()
 assert (t.recorded, t.peak_bytes, t.memory_delta_mb, t.sites, t.per_device) == (False, 0, 0.0, [], {})
@@ -111,6 +117,10 @@ def decorated(package):
 def statistics(package):
     package.recorded("statistics")
     package.recorded("statistics", "--allocator=observe")
+
+
+def current_device(package):
+    package.recorded("current_device", "--simulate", "t4-16g,devices=2")
 
 
 def traced(package):

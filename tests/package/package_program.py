@@ -207,6 +207,47 @@ def decorated(folder):
             raise AssertionError("entered twice")
 
 
+def current_device(folder):
+    """A tracker of "cuda" asks for PyTorch's current device when its block begins, and never initializes CUDA."""
+    current = []  # the device that the program chose; empty: CUDA is not initialized
+
+    def current_device():
+        assert current, "CUDA is initialized"
+        return current[-1]
+    torch = types.ModuleType("torch")
+    sys.modules["torch"] = torch  # still being imported
+    trackers = [vramscope.GPUMemoryTracker(device="cuda")]
+    assert trackers[0].stats.device == 0
+    torch.cuda = types.SimpleNamespace(is_initialized=lambda: bool(current), current_device=current_device)
+    trackers.append(vramscope.GPUMemoryTracker(device="cuda"))
+
+    @vramscope.GPUMemoryTracker(device="cuda")
+    def work():
+        free(allocate(3))
+    held = allocate(1)
+    assert vramscope.device_stats("cuda") == vramscope.device_stats(0)
+    for tracker in (*trackers, work.tracker):
+        assert tracker.device == "cuda"
+        for chosen in (None, 1, 0):
+            current[:] = [] if chosen is None else [chosen]
+            if tracker is work.tracker:
+                work()
+            else:
+                with tracker:
+                    free(allocate(3))
+            assert tracker.stats.device == (chosen or 0), tracker.stats
+            assert tracker.peak_increase_bytes == (0 if chosen else 3 * MIB), tracker.stats
+    free(held)
+    del sys.modules["torch"]
+    for wrong, error_type in (("cpu", TypeError), (True, TypeError), (64, vramscope.Error)):
+        try:
+            vramscope.GPUMemoryTracker(device=wrong)
+        except error_type as error:
+            assert str(wrong) in str(error), error
+        else:
+            raise AssertionError(wrong)
+
+
 def unusual():
     """Coroutines and generators are measured to their end; methods too."""
     @vramscope.GPUMemoryTracker()

@@ -18,6 +18,13 @@ import environments
 
 TRACKED = '''
 import torch, vramscope
+
+@vramscope.GPUMemoryTracker(device="cuda")
+def first():
+    return torch.empty(5 << 20, dtype=torch.uint8, device="cuda")
+assert not torch.cuda.is_initialized()
+first()
+assert first.tracker.stats.device == 0 and first.tracker.peak_bytes == 5 << 20, first.tracker.stats
 model = torch.nn.Sequential(torch.nn.Linear(512, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 512)).cuda()
 optimizer = torch.optim.Adam(model.parameters())
 
