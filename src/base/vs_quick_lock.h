@@ -59,9 +59,11 @@ static inline void vs_quick_acquire_sibling(struct vs_quick_lock *lock)
 /* Takes the lock if it is free; false if it is not. Not a sibling of one that is held. */
 static inline bool vs_quick_try(struct vs_quick_lock *lock)
 {
-    if (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
+    vs_lock_depth = vs_lock_depth + 1; /* first: a signal handler must see that a lock may be held */
+    if (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE)) {
+        vs_lock_depth = vs_lock_depth - 1;
         return false;
-    vs_lock_depth = vs_lock_depth + 1;
+    }
     vs_rank_push(lock, lock->rank, lock->name, false);
     return true;
 }

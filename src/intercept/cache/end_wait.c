@@ -6,11 +6,11 @@
 #include "intercept/cache/end_wait.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "allocator/core/allocator.h"
 #include "base/vs_cancel.h"
+#include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "intercept/cache/capture.h"
 #include "intercept/cache/device_ops.h"
@@ -19,7 +19,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"
 
-#define WAIT_S 5
+#define WAIT_MS 5000
 #define LOCK_TRIES 100 /* of one millisecond each, for an allocator's lock */
 #define PAUSE_NS 1000000
 
@@ -47,19 +47,18 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
-static bool is_unsettled(const struct vs_context *context)
+static enum vs_settled settled_in(const struct vs_context *context)
 {
-    bool unsettled = false;
-    for (int i = 0; i < VS_CONTEXT_ALLOCATORS && !unsettled; i++) {
+    enum vs_settled all = VS_SETTLED;
+    for (int i = 0; i < VS_CONTEXT_ALLOCATORS && all == VS_SETTLED; i++) {
         struct vs_allocator *allocator = vs_context_allocator_at(context, i);
-        enum vs_settled settled = allocator ? vs_allocator_settled(allocator) : VS_SETTLED;
-        for (int tries = 1; settled == VS_SETTLED_UNKNOWN && tries < LOCK_TRIES; tries++) {
+        all = allocator ? vs_allocator_settled(allocator) : VS_SETTLED;
+        for (int tries = 1; all == VS_SETTLED_UNKNOWN && tries < LOCK_TRIES; tries++) {
             pause_briefly();
-            settled = vs_allocator_settled(allocator);
+            all = vs_allocator_settled(allocator);
         }
-        unsettled = settled == VS_UNSETTLED;
     }
-    return unsettled;
+    return all;
 }
 
 /* An event behind all work of the context, or on older drivers behind that of all streams that wait for the
@@ -71,32 +70,34 @@ static CUevent event_behind_all(const struct end_wait_driver *driver, const stru
     if (vs_context_enter(context, &entered))
         return NULL;
     CUresult r = driver->create(&event, CU_EVENT_DISABLE_TIMING);
-    if (!r)
-        r = driver->record_all ? driver->record_all(context->handle, event) : driver->record(event, CU_STREAM_LEGACY);
+    if (!r && (!driver->record_all || driver->record_all(context->handle, event)))
+        r = driver->record(event, CU_STREAM_LEGACY);
     vs_context_leave(&entered);
     return r ? NULL : event; /* it ends with the process */
 }
 
-static uint64_t now_s(void)
+/* Whether the event completed before the time is over; a device that failed has nothing to wait for. */
+static bool wait_for(const struct end_wait_driver *driver, CUevent event, uint64_t until_ns)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec;
+    CUresult r;
+    while ((r = driver->query(event)) == CUDA_ERROR_NOT_READY && vs_clock_ns() < until_ns)
+        pause_briefly();
+    return r != CUDA_ERROR_NOT_READY;
 }
 
-static void wait_for(const struct end_wait_driver *driver, CUevent event, uint64_t until_s)
+/* Why the context's work may not have ended; NULL: it has. */
+static const char *wait_for_context(const struct end_wait_driver *driver, const struct vs_context *context,
+                                    uint64_t until_ns)
 {
-    char line[256];
-    CUresult r;
-    while ((r = driver->query(event)) == CUDA_ERROR_NOT_READY && now_s() < until_s)
-        pause_briefly();
-    if (r != CUDA_ERROR_NOT_READY)
-        return;
-    snprintf(line, sizeof line, VS_NOTE_UNFINISHED " %d s after the program's end; kernels and copies that had not "
-             "finished are not in the trace", WAIT_S);
-    vs_log_once(VS_LOG_WARN, "%s", line);
-    if (vs_process_recorder())
-        vs_process_note(VS_LOG_WARN, line);
+    enum vs_settled settled = settled_in(context);
+    if (settled == VS_SETTLED)
+        return NULL;
+    if (settled == VS_SETTLED_UNKNOWN)
+        return VS_NOTE_UNFINISHED ": another thread was in the allocator";
+    CUevent event = event_behind_all(driver, context);
+    if (!event || wait_for(driver, event, until_ns))
+        return NULL;
+    return VS_NOTE_UNFINISHED ": the device was still busy 5 s after the program's end";
 }
 
 void vs_end_wait(void)
@@ -107,12 +108,15 @@ void vs_end_wait(void)
     if (atomic_exchange(&waiting, true))
         return;
     int cancel = vs_cancel_hold();
-    uint64_t until_s = now_s() + WAIT_S + 1; /* at least WAIT_S */
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        CUevent event = atomic_load(&c->alive) && is_unsettled(c) ? event_behind_all(&driver, c) : NULL;
-        if (event)
-            wait_for(&driver, event, until_s);
-    }
+    const char *unfinished = NULL;
+    uint64_t until_ns = vs_clock_ns() + WAIT_MS * UINT64_C(1000000);
+    for (struct vs_context *c = vs_context_next(NULL); c && !unfinished; c = vs_context_next(c))
+        if (atomic_load(&c->alive))
+            unfinished = wait_for_context(&driver, c, until_ns);
+    if (unfinished)
+        vs_log_once(VS_LOG_WARN, "%s", unfinished);
+    if (unfinished && vs_process_recorder())
+        vs_process_note(VS_LOG_WARN, unfinished);
     vs_cancel_restore(cancel);
     atomic_store(&waiting, false);
 }

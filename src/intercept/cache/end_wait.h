@@ -6,10 +6,11 @@
 #ifndef VS_END_WAIT_H
 #define VS_END_WAIT_H
 
-/* vs_end_wait: where kernels and copies are recorded, waits for the devices on which memory was freed into a cache
- * without a later synchronisation, at most 5 s: work that the program started after its last cudaFree may
- * never end. The trace has a note then. A second caller does not wait. Does nothing during a capture. No thread is started, and no
- * lock of an allocator is waited for: another thread may hold it in a call that never returns. */
+/* vs_end_wait: where kernels and copies are recorded, waits for the devices on which memory was freed into a
+ * cache without a later synchronisation, at most 5 s: work that the program started after its last cudaFree
+ * may never end. If it was not possible to wait until the end, the trace has a note. A second caller does not
+ * wait. Does nothing during a capture. No thread is started, and no lock of an allocator is waited for
+ * longer than 0.1 s: another thread may hold it in a call that never returns. */
 void vs_end_wait(void);
 
 #endif

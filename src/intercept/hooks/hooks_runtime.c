@@ -28,8 +28,9 @@ static inline const char *api_name(const char *symbol)
  * before it and calls only functions that both have. */
 static __attribute__((cold, noinline)) cudaError_t no_runtime(const char *name)
 {
-    vs_log_once(VS_LOG_ERROR, "%s fails: the CUDA runtime is not loaded. If the program is linked with -lvramscope, link "
-                              "it with -lcudart before -lvramscope, or with -Wl,--no-as-needed", name);
+    vs_log_once(VS_LOG_ERROR, "%s fails: the CUDA runtime is not loaded. If the program is linked with "
+                              "-lvramscope, link it with -lcudart before -lvramscope, or with "
+                              "-Wl,--no-as-needed", name);
     return cudaErrorSymbolNotFound;
 }
 

@@ -142,7 +142,7 @@ enum vs_recording {
 #define VS_NOTE_NO_ACTIVITY "kernels and copies are not recorded"
 #define VS_NOTE_ACTIVITY_LEFT "another tool in this process uses CUPTI"
 /* Likewise, when the program ended while kernels and copies ran. */
-#define VS_NOTE_UNFINISHED "the device was still busy"
+#define VS_NOTE_UNFINISHED "kernels and copies may be missing at the end"
 
 enum vs_end_reason {
     VS_END_EXIT = 0,
