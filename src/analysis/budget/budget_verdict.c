@@ -427,13 +427,13 @@ static void note_names(struct vs_budget_verdict *out)
     const struct vs_budget_row *apart = NULL, *listed = NULL;
     for (size_t i = 0; i < out->count; i++) {
         const struct vs_budget_row *row = &out->rows[i];
-        if (row->no_names && !apart)
+        if (row->names && row->listed && !row->no_stacks && !apart)
             apart = row;
         if (row->culprit_count && !listed)
             listed = row;
     }
     const struct vs_budget_row *row = apart ? apart : listed;
-    if (row && vs_without_names(row->run->report))
+    if (apart ? apart->names == VS_NAMES_LACK_NOW : row && vs_without_names(row->run->report))
         note(out, keep(out, "the trace has no function names, so %s; run vramscope symbolize %.400s on a machine with "
                        "the program's files", apart ? "its lines are not compared with those of the baseline"
                                                     : "call sites are addresses", row->run->report->path));

@@ -7,6 +7,7 @@
 #define VS_BUDGET_VERDICT_H
 
 #include "analysis/budget/baseline.h"
+#include "analysis/budget/named_memory.h"
 
 #define VS_CULPRITS_MAX 5
 #define VS_CULPRITS_CACHED_MAX 3 /* besides, of cached memory */
@@ -36,7 +37,7 @@ struct vs_budget_row {
     bool moved;           /* to more than at any peak of it, since its peak was at another moment */
     bool unlisted;        /* they are not in the baseline, which may have left them out as too small */
     bool no_stacks;       /* they are not, because the run was recorded without call stacks */
-    bool no_names;        /* they are not, because the functions of the run, or of the baseline, have no names */
+    enum vs_names_lack names; /* which of the run and the baseline has no function names; then they are not */
     size_t alike;         /* earlier rows of the same quantity, or of runs that failed alike */
     size_t again;         /* those of them that are from the same place: two options, or one list */
     bool follows;         /* exceeded, as another row shows: a phase with the program's larger peak */

@@ -41,12 +41,36 @@ static bool is_address(const char *name)
     return true;
 }
 
-bool vs_stored_without_names(const struct vs_named_sites *sites)
+/* Bytes of one list. Not counted: addresses that the other list has as well, as of a stripped library; and names
+ * without a file, such as "cudaMalloc", which are the same with and without names of functions. */
+struct name_balance {
+    uint64_t common;           /* of functions that the other list has as well */
+    uint64_t named, addresses; /* that it does not have */
+};
+
+static struct name_balance balance_names(const struct vs_named_sites *sites, const struct vs_named_sites *other)
 {
-    uint64_t all = 0, named = 0;
-    for (size_t i = 0; i < sites->count; i++) {
-        all += sites->items[i].bytes;
-        named += is_address(sites->items[i].name) ? 0 : sites->items[i].bytes;
+    struct name_balance out = {0};
+    for (size_t i = 0, k = 0; i < sites->count; i++) {
+        const struct vs_named_site *site = &sites->items[i];
+        while (k < other->count && strcmp(other->items[k].name, site->name) < 0)
+            k++;
+        bool both = k < other->count && strcmp(other->items[k].name, site->name) == 0, bare = is_address(site->name);
+        if (strstr(site->name, " (") && !(both && bare))
+            *(both ? &out.common : bare ? &out.addresses : &out.named) += site->bytes;
     }
-    return all && named < all / 2;
+    return out;
+}
+
+/* Whether most of these bytes are addresses in one list, and names that are gone in the other. */
+static bool are_apart(const struct name_balance *addresses, const struct name_balance *names)
+{
+    return addresses->addresses > addresses->named + addresses->common &&
+           names->named > names->addresses + names->common;
+}
+
+enum vs_names_lack vs_names_lack(const struct vs_named_sites *now, const struct vs_named_sites *before)
+{
+    struct name_balance is = balance_names(now, before), was = balance_names(before, now);
+    return are_apart(&is, &was) ? VS_NAMES_LACK_NOW : are_apart(&was, &is) ? VS_NAMES_LACK_BEFORE : VS_NAMES_LACK_NONE;
 }

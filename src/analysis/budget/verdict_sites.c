@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/named_memory.h"
 #include "analysis/budget/quantity_sites.h"
 
 /* Whether a framework's tensors are the user's level of the device. */
@@ -66,15 +65,26 @@ static bool without_stacks(const struct vs_report *report)
     return false;
 }
 
+/* Which of *run* and the baseline has addresses in place of functions, by the program's peak on *device*: some
+ * lists have a few sites only. */
+static enum vs_names_lack names_lack(const struct vs_budget_verdict *verdict, struct vs_measured *run,
+                                     const struct vs_baseline *baseline, uint64_t device)
+{
+    struct vs_quantity stored = {.metric = VS_METRIC_ALLOCATED, .device = device};
+    struct vs_named_sites now, before;
+    uint64_t least;
+    bool both = vs_baseline_sites(baseline, verdict->process, &stored, VS_SITES_ALL, &run->memory, &before, &least) &&
+                sites_at_peak(run, device, &now);
+    return both ? vs_names_lack(&now, &before) : VS_NAMES_LACK_NONE;
+}
+
 /* Whether the names of *before* may be those of the run: the names of a run without call stacks have no
- * callers, those of a stripped program are addresses. If not, marks the row. */
+ * callers, those of a stripped program are addresses. */
 static bool are_comparable(struct vs_budget_row *row, const struct vs_named_sites *before)
 {
     for (size_t i = 0; !row->no_stacks && without_stacks(row->run->report) && i < before->count; i++)
         row->no_stacks = strstr(before->items[i].name, " < ") != NULL;
-    if (!row->no_stacks && before->count)
-        row->no_names = vs_stored_without_names(before) != vs_without_names(row->run->report);
-    return !row->no_stacks && !row->no_names;
+    return !row->no_stacks && !row->names;
 }
 
 /* Where there is no baseline. The functions that copy are not those that allocate. */
@@ -279,6 +289,17 @@ static bool is_accused(const struct vs_budget_row *row, const struct vs_measured
     return row->kind == VS_ROW_QUANTITY && row->exceeded && row->run == run;
 }
 
+static void set_names(struct vs_budget_verdict *verdict, struct vs_measured *run, const struct vs_baseline *baseline)
+{
+    for (size_t d = 0; baseline && d < run->report->device_count; d++) {
+        uint64_t device = run->report->devices[d].device;
+        enum vs_names_lack names = names_lack(verdict, run, baseline, device);
+        for (size_t i = 0; names && i < verdict->count; i++)
+            if (is_accused(&verdict->rows[i], run) && verdict->rows[i].quantity.device == device)
+                verdict->rows[i].names = names;
+    }
+}
+
 enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
                               const struct vs_baseline *baseline)
 {
@@ -293,6 +314,8 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
     if (count)
         err = vs_quantity_sites_all(run, requests, count);
     free(requests);
+    if (count && !err)
+        set_names(verdict, run, baseline);
     for (size_t i = 0; count && !err && i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_accused(row, run))

@@ -480,6 +480,66 @@ static void a_reserved_peak_that_moved_has_the_line_that_grew(void **state)
 
 #define MANY 200
 
+/* Blocks of call sites: of a shared library whose functions have names or not, and of the program. */
+static void record_library(struct sites_run *t, const char *library, uint64_t of_library, const char *program,
+                           uint64_t leaked)
+{
+    begin(t);
+    block(t, library, 0, of_library);
+    block(t, program, 200, 2);
+    if (leaked)
+        block(t, "leak (m.c) < main", 300, leaked);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* The run was judged by all functions of a stack and the baseline by the four of a name, so that a program that
+ * calls a stripped library had names and its own baseline had none; and a list of which half the bytes are the
+ * library's changed sides when the library allocated more. */
+static void call_sites_of_a_stripped_library_are_compared(void **state)
+{
+    static const char stripped[] = "libw.so+0x10 (libw.so) < libw.so+0x20 < libw.so+0x30 < libw.so+0x40";
+    static const char named[] = "work (w.c) < train < step < run", program[] = "named (m.c) < main";
+    static const char bare[] = "m+0x10 (m) < m+0x20";
+    static const struct library_case {
+        const char *before, *after, *program_before, *program_after;
+        uint64_t bytes_before, bytes_after, leaked;
+        const char *culprit, *note; /* NULL: the sites are not compared; there is no note */
+    } cases[] = {{stripped, stripped, program, program, 24, 24, 3, "leak (m.c) < main", NULL},
+                 {stripped, stripped, program, program, 24, 28, 0, stripped, NULL},
+                 {stripped, stripped, program, program, 1, 28, 0, stripped, NULL},
+                 {stripped, stripped, bare, bare, 24, 28, 0, stripped, NULL},
+                 {named, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"},
+                 {stripped, named, bare, program, 24, 28, 0, NULL,
+                  "the baseline was written from a trace without function names"},
+                 {named, stripped, program, program, 24, 28, 0, NULL, "the trace has no function names"},
+                 {stripped, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct library_case *c = &cases[i];
+        struct sites_run before, after;
+        record_library(&before, c->before, c->bytes_before, c->program_before, 0);
+        record_library(&after, c->after, c->bytes_after, c->program_after, c->leaked);
+        struct vs_baseline *baseline = baseline_of(&before);
+        after.budget.baseline = "base.json";
+        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+        assert_true(row->exceeded);
+        assert_int_equal(row->compared, c->culprit != NULL);
+        if (c->culprit) {
+            assert_int_equal(row->culprit_count, 1);
+            assert_string_equal(row->culprits[0].site->api, c->culprit);
+        }
+        const char *notes = "";
+        for (size_t n = 0; n < after.verdict.note_count; n++)
+            if (strstr(after.verdict.notes[n], "function names"))
+                notes = after.verdict.notes[n];
+        assert_int_equal(c->note ? strncmp(notes, c->note, strlen(c->note)) : (int)strlen(notes), 0);
+        vs_baseline_free(baseline);
+        end(&before);
+        end(&after);
+    }
+}
+
 /* Half a MiB at a further call site; another segment, of *mib*, is needed. */
 static void record_segment(struct sites_run *t, uint64_t mib)
 {
@@ -690,6 +750,7 @@ int main(void)
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
         cmocka_unit_test(two_tests_that_exceed_for_two_reasons_are_both_shown),
         cmocka_unit_test(a_reserved_peak_that_moved_has_the_line_that_grew),
+        cmocka_unit_test(call_sites_of_a_stripped_library_are_compared),
         cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
         cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
