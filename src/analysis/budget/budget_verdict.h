@@ -34,7 +34,7 @@ struct vs_budget_row {
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool listed;          /* the baseline has call sites of the quantity */
     bool compared;        /* the culprits are the difference to the baseline */
-    bool moved;           /* to more than at any peak of it, since its peak was at another moment */
+    bool moved;           /* to more than at any peak of it, since other lines of its peak hold less */
     bool unlisted;        /* they are not in the baseline, which may have left them out as too small */
     bool no_stacks;       /* they are not, because the run was recorded without call stacks */
     enum vs_names_lack names; /* which of the run and the baseline has no function names; then they are not */

@@ -23,7 +23,7 @@ struct vs_peak_lists {
     uint64_t least;
 };
 
-/* vs_moved_culprits: whether the peak of *row* is at another moment, in *moved*. Then in *out* at most *max* sites
+/* vs_moved_culprits: whether the peak of *row* may be at another moment, in *moved*. Then in *out* at most *max* sites
  * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many.
  * VS_ERR_NOMEM. */
 enum vs_err vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline, const char *process,

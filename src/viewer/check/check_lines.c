@@ -136,7 +136,7 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
 const char *vs_check_heading(const struct vs_budget_row *row)
 {
     if (row->moved)
-        return "more than in the baseline at any peak (this one was at another moment):";
+        return "more than at any peak in the baseline:";
     if (row->compared)
         return "more than in the baseline:";
     if (row->unlisted)

@@ -16,6 +16,7 @@
 #include "analysis/budget/phase_moments.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
+#include "viewer/check/check_words.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
@@ -480,6 +481,36 @@ static void a_reserved_peak_that_moved_has_the_line_that_grew(void **state)
 
 #define MANY 200
 
+/* Both peaks are at the last allocation. */
+static void record_two_lines(struct sites_run *t, uint64_t cache, uint64_t model)
+{
+    begin(t);
+    map(t, 0, 40);
+    block(t, "cache", 0, cache);
+    map(t, 100, model);
+    block(t, "model", 100, model);
+    measure(t);
+    judge(t, NULL, NULL, NULL);
+}
+
+/* The heading said that the peak was at another moment than that of the baseline, as one line holds less. */
+static void a_line_that_shrank_does_not_mean_another_moment(void **state)
+{
+    struct sites_run before, after;
+    (void)state;
+    record_two_lines(&before, 40, 40);
+    record_two_lines(&after, 32, 52);
+    struct vs_baseline *baseline = baseline_of(&before);
+    const struct vs_budget_row *row = judge(&after, "max-reserved", "85MiB", baseline);
+    assert_true(row->exceeded && row->compared);
+    assert_string_equal(row->culprits[0].site->api, "model");
+    assert_int_equal(row->culprits[0].delta, 12 * MIB);
+    assert_string_equal(vs_check_heading(row), "more than at any peak in the baseline:");
+    vs_baseline_free(baseline);
+    end(&before);
+    end(&after);
+}
+
 /* Blocks of call sites: of a shared library whose functions have names or not, and of the program. */
 static void record_library(struct sites_run *t, const char *library, uint64_t of_library, const char *program,
                            uint64_t leaked)
@@ -750,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
         cmocka_unit_test(two_tests_that_exceed_for_two_reasons_are_both_shown),
         cmocka_unit_test(a_reserved_peak_that_moved_has_the_line_that_grew),
+        cmocka_unit_test(a_line_that_shrank_does_not_mean_another_moment),
         cmocka_unit_test(call_sites_of_a_stripped_library_are_compared),
         cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
         cmocka_unit_test(of_two_alike_lines_both_are_named),
