@@ -169,7 +169,8 @@ size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sit
     for (size_t i = 0; i < now->count; i++) {
         struct vs_culprit one = vs_culprit_of(&now->items[i]);
         one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
-        count = insert(out, count, max, one);
+        if (one.delta) /* copies per step may round to 0 */
+            count = insert(out, count, max, one);
     }
     return count;
 }

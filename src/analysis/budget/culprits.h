@@ -62,8 +62,8 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
 /* vs_named_site_order: the order of the sites above, for qsort. */
 int vs_named_site_order(const void *a, const void *b);
 
-/* vs_culprits_largest: at most *max* sites of *now*, most first, where there is no baseline. *around*: NULL, or
- * the sites of the run's peak, as below. */
+/* vs_culprits_largest: at most *max* sites of *now*, most first, where there is no baseline; none whose amount is 0.
+ * *around*: NULL, or the sites of the run's peak, as below. */
 size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sites *around, enum vs_metric metric,
                            struct vs_culprit *out, size_t max);
 

@@ -348,6 +348,81 @@ static void copies_are_matched_with_many_call_sites(void **state)
     end(&run);
 }
 
+/* Copies to the device: the call, and its record. */
+static void copies(struct recorded_run *run, uint64_t *number, const char *api, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        vs_builder_event(&run->b, (struct vs_event){
+            .kind = VS_EVENT_copy_call,
+            .copy_call = {.correlation = ++*number, .api = vs_builder_string(&run->b, api)}});
+        vs_builder_event(&run->b, (struct vs_event){
+            .kind = VS_EVENT_memcpy,
+            .memcpy = {.device = 0, .copy_kind = VS_COPY_HTOD, .correlation = *number, .bytes = 4096,
+                       .start_ns = run->b.now_ns, .end_ns = run->b.now_ns + 10}});
+    }
+}
+
+/* "load" copies 7 times and "tune" 3 times before the steps, "batch" once in each step, "extra" *extra* times. */
+static void record_copies(struct recorded_run *run, unsigned steps, unsigned extra)
+{
+    uint64_t number = 0;
+    begin(run);
+    vs_builder_event(&run->b, (struct vs_event){
+        .kind = VS_EVENT_option,
+        .option = {.name = vs_builder_string(&run->b, "copy_stacks"), .value = vs_builder_string(&run->b, "on")}});
+    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
+    copies(run, &number, "load", 7);
+    copies(run, &number, "tune", 3);
+    for (unsigned step = 1; step <= steps; step++) {
+        vs_builder_step(&run->b, step);
+        copies(run, &number, "batch", 1);
+        copies(run, &number, "extra", extra);
+        vs_builder_pop(&run->b);
+    }
+    measure(run);
+}
+
+/* The culprits of a limit of 2 copies per step, in a run of *steps*, against a baseline of 10 steps or none. */
+static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, struct vs_budget_row *row, char *apis)
+{
+    struct recorded_run before, after;
+    struct vs_measured *runs[1] = {&before.measured};
+    struct vs_budget none = {0}, budget = {0};
+    struct vs_budget_verdict verdict;
+    struct vs_baseline *baseline = vs_baseline_new();
+    record_copies(&before, 10, 0);
+    judge(&verdict, runs, 1, &none, NULL);
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
+    vs_budget_verdict_free(&verdict);
+    record_copies(&after, steps, extra);
+    runs[0] = &after.measured;
+    limit(&budget, "max-transfers", "h2d:2 copies/step", NULL);
+    judge(&verdict, runs, 1, &budget, with_baseline ? baseline : NULL);
+    *row = verdict.rows[0];
+    assert_true(row->exceeded);
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        strcat(strcat(apis, row->culprits[i].site->api), " ");
+        assert_true(row->culprits[i].delta > 0);
+    }
+    vs_budget_verdict_free(&verdict);
+    vs_baseline_free(baseline);
+    vs_budget_free(&budget);
+    vs_budget_free(&none);
+    end(&before);
+    end(&after);
+}
+
+/* Shares of a step are rounded up as a sum, so that of "tune" was 0. */
+static void lines_without_a_copy_per_step_are_not_listed(void **state)
+{
+    struct vs_budget_row row;
+    char apis[200] = "";
+    (void)state;
+    judge_copies(20, 2, false, &row, apis);
+    assert_true(strstr(apis, "extra ") != NULL);
+    assert_true(row.culprit_count < 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +434,7 @@ int main(void)
         cmocka_unit_test(an_update_removes_phases_that_are_gone),
         cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
         cmocka_unit_test(copies_are_matched_with_many_call_sites),
+        cmocka_unit_test(lines_without_a_copy_per_step_are_not_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
