@@ -412,6 +412,24 @@ static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, str
     end(&after);
 }
 
+/* The copies before the steps were compared as copies of each step: half as many steps, and they had doubled. */
+static void copies_before_the_steps_do_not_grow_with_fewer_steps(void **state)
+{
+    struct vs_budget_row row;
+    char apis[200] = "";
+    (void)state;
+    judge_copies(5, 0, true, &row, apis); /* 3 per step; no line copies more than before */
+    assert_false(row.compared);
+    *apis = 0;
+    judge_copies(5, 1, true, &row, apis);
+    assert_true(row.compared);
+    assert_string_equal(apis, "extra ");
+    *apis = 0;
+    judge_copies(20, 2, true, &row, apis);
+    assert_true(row.compared);
+    assert_string_equal(apis, "extra ");
+}
+
 /* Shares of a step are rounded up as a sum, so that of "tune" was 0. */
 static void lines_without_a_copy_per_step_are_not_listed(void **state)
 {
@@ -434,6 +452,7 @@ int main(void)
         cmocka_unit_test(an_update_removes_phases_that_are_gone),
         cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
         cmocka_unit_test(copies_are_matched_with_many_call_sites),
+        cmocka_unit_test(copies_before_the_steps_do_not_grow_with_fewer_steps),
         cmocka_unit_test(lines_without_a_copy_per_step_are_not_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
