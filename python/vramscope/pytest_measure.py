@@ -20,14 +20,14 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
 from vramscope.pytest_lines import chain, command, fold
-from vramscope.pytest_sites import LIST, SiteNames
+from vramscope.pytest_moments import Moment, between, missing
+from vramscope.pytest_sites import SiteNames
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
-from vramscope.trace_report import Site, Trace, site_changes
+from vramscope.trace_report import Site
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
 SHOWN = 5  # call sites
-SEGMENT_EVENTS = 8
 
 
 @dataclass(frozen=True)
@@ -126,41 +126,13 @@ class Measured:
 
     # --- call sites ---
 
-    def _sites_between(self, device: int, before_ns: int, after_ns: int, moment: str) -> List[Site]:
-        """The call sites whose memory differs from that at the begin of a span, and by how many bytes and
-        blocks: at its "end", at the "peak" of memory in use, or at that of "reserved" memory."""
+    def _moment(self, device: int, before_ns: int, after_ns: int, moment: str) -> Moment:
+        """What call sites hold at a moment of a span: pytest_moments."""
         if self.trace is None:
-            return []
+            return Moment([], None)
         library.flush()
-        if moment == "peak":
-            window, = Trace(self.trace).windows([(before_ns, after_ns)], LIST)
-            peak, = [each for each in window if each.device == device]
-            self._shown = f"@{peak.event}" if peak.event else None
-            return peak.sites
-        before = Trace(self.trace, end_ns=before_ns).leaks(device, LIST)
-        span = Trace(self.trace, begin_ns=before_ns, end_ns=after_ns)
-        if moment == "end":
-            found = span.leaks(device, LIST)
-            since = max(after_ns - span.start_ns, 0)
-            self._shown = f"{since // 10**9}.{since % 10**9:09d}s"
-        else:
-            span = self._while_reserved(span, device)
-            found = span.sites(device, LIST)
-            self._shown = f"@{_levels(span, device)[0]['event']}"
-        return site_changes(found, before)
-
-    def _while_reserved(self, span: Trace, device: int) -> Trace:
-        """A span whose peak of memory in use is at the peak of reserved memory of *span*."""
-        in_use, reserved = _levels(span, device)
-        if in_use["reserved_bytes"] == reserved["bytes"]:
-            return span
-        first, found = reserved["event"] + 1, span
-        # after the segment that made the peak comes the first tensor in it, within a few events
-        for last in range(first, first + SEGMENT_EVENTS):
-            part = Trace(self.trace or "", events=(first, last))
-            if _levels(part, device)[0]["reserved_bytes"] != reserved["bytes"]:
-                break
-            found = part
+        found = between(self.trace, device, before_ns, after_ns, moment)
+        self._shown = found.at
         return found
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
@@ -171,21 +143,26 @@ class Measured:
         figures = self.devices[device]
         before, after = span or (figures.begin.time_ns, figures.end.time_ns)
         try:
-            changed = self._sites_between(device, before, after, moment)
+            found = self._moment(device, before, after, moment)
         except (library.Error, OSError, ValueError) as error:
-            return [*fold(f"call sites are missing: {error}"), *self._more()]
+            return [*fold(missing(str(error))), *self._more()]
+        changed = found.sites
         sites = [site for site in changed if site.bytes > 0]
         self._listed = len(sites)
         rows = [(site.bytes, site.count, *self.names.place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
             rows.append((rest, 0, [_further(len(sites))], ""))
+        unknown = found.unknown(total) if metric == "allocated" else 0
+        if unknown:
+            rows.append((unknown, 0, [missing(found.why)], ""))
         if metric == "reserved":
             freed = sum(site.bytes for site in changed if site.bytes < 0)
             cached = total - sum(site.bytes for site in changed)
-            rows += [row for row in ((cached, 0, ["cached but unused"], ""),
+            unused = "cached but unused" + (f", or {missing(found.why)}" if found.why else "")
+            rows += [row for row in ((cached, 0, [unused], ""),
                                      (freed, 0, ["allocated before the test, and freed by it"], "")) if row[0]]
-        lines = [title] if rows else []
+        lines = [title] if rows and title else []
         for size, count, place, source in rows:
             number = f"{count:>5}x" if count else " " * 6
             lines += chain(place, f"  {_signed(size):>10} {percent(size, total):>8} {number}  ")
@@ -197,9 +174,10 @@ class Measured:
         """Lines: the call sites that hold more at the peak than in *accepted*, which is of peak_sites."""
         figures = self.devices[device]
         try:
-            changed = self._sites_between(device, figures.begin.time_ns, figures.end.time_ns, "peak")
+            found = self._moment(device, figures.begin.time_ns, figures.end.time_ns, "peak")
         except (library.Error, OSError, ValueError) as error:
-            return [*fold(f"call sites are missing: {error}"), *self._more()]
+            return [*fold(missing(str(error))), *self._more()]
+        changed = found.sites
         rows: List[Tuple[int, str, Site]] = []
         for name, sites in self.names.by_name(changed).items():
             before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
@@ -218,6 +196,9 @@ class Measured:
         rest = sum(more for more, _, _ in rows[SHOWN:])
         if rest:
             lines.append(f"  {'+' + size_text(rest):>10}        {_further(len(rows))}")
+        unknown = found.unknown(figures.peak_of("allocated"))
+        if unknown:
+            lines += fold(f"{missing(found.why)} ({size_text(unknown)} of the peak)")
         return lines + self._more()
 
     def _more(self) -> List[str]:
@@ -246,14 +227,8 @@ class Measured:
             lines.append(f"device {device}: {size_text(peak)} allocated by the test at its peak"
                          + (f", {size_text(figures.begin.allocated)} before it"
                             if figures.begin.allocated else ""))
-            lines += self.sites_text("", device, peak, moment="peak")[1:]
+            lines += self.sites_text("", device, peak, moment="peak")
         return "\n".join(lines)
-
-
-def _levels(span: Trace, device: int) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The peaks of memory in use and of reserved memory."""
-    found, = [d for d in span.report(LIST)["devices"] if d["device"] == device]
-    return found.get("peak_user") or found["peak_allocated"], found["peak_reserved"]
 
 
 def _further(count: int) -> str:

@@ -84,6 +84,8 @@ def _levels(trace: str, time_ns: int) -> Levels:
     levels = {}
     for found in Trace(trace, end_ns=time_ns).report(1)["devices"]:
         live = found["sites_live_at_end"]  # tensors, and memory that does not hold them
-        levels[int(found["device"])] = Level(time_ns, live.get("exact_bytes", live["total_bytes"]),
-                                             found["reserved_at_end_bytes"])
+        size = live["total_bytes"]
+        if "exact_bytes" in live:  # a sampled, limited or stopped recording: the rest is in no call site
+            size = sum(live[name] for name in ("exact_bytes", "small_bytes", "after_limit_bytes"))
+        levels[int(found["device"])] = Level(time_ns, size, found["reserved_at_end_bytes"])
     return levels

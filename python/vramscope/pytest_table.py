@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from vramscope import library, pytest_baseline
 from vramscope.pytest_lines import fold, whole
+from vramscope.pytest_moments import peak_of
 from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import size_text
-from vramscope.trace_report import Trace
+from vramscope.trace_report import Trace, WindowPeak
 
 _WINDOW = re.compile(r"vramscope_gpu([0-9]+)_window_ns")
 _PROPERTY = re.compile(r"vramscope_gpu([0-9]+)_(peak|kept|total_peak)_bytes")
@@ -85,8 +86,10 @@ class Row:
         found = [self._limits[key] for key in ((reserved, device), (reserved, None)) if key in self._limits]
         return min(found, default=None)
 
-    def entry(self) -> Dict[str, Dict[str, Any]]:
-        return {str(d): {"peak": f["peak"], "kept": f["kept"], "sites": self.sites.get(d, {})}
+    def entry(self, stored: Mapping[str, Mapping[str, Any]]) -> Dict[str, Dict[str, Any]]:
+        """For the baseline. Where call sites are missing, those of the *stored* entry."""
+        return {str(d): {"peak": f["peak"], "kept": f["kept"],
+                         "sites": self.sites.get(d, stored.get(str(d), {}).get("sites", {}))}
                 for d, f in self.devices.items()}
 
     @property
@@ -113,9 +116,10 @@ class Table:
         if not options.vramscope_update_baseline:
             return
         path = pytest_baseline.path_of(self.config)
-        self._find_sites([row for row in self.rows.values() if row.passed and row.windows])
-        passed = {row.test: row.entry() for row in self.rows.values() if row.passed and row.devices}
         entries = pytest_baseline.read(path) if os.path.exists(path) else {}
+        without = self._find_sites([row for row in self.rows.values() if row.passed and row.windows])
+        passed = {row.test: row.entry(entries.get(row.test, {})) for row in self.rows.values()
+                  if row.passed and row.devices}
         for row in self.rows.values():
             if row.passed and not row.devices:
                 entries.pop(row.test, None)
@@ -128,26 +132,33 @@ class Table:
         failed = sum(1 for row in self.rows.values() if not row.passed)
         self.messages.append(f"baseline {whole(options.vramscope_baseline)}: {changed} of {len(passed)} tests changed"
                              + (f"; failed tests ({failed}) keep their figures" if failed else ""))
+        for why, tests in without.items():
+            some = any(device["sites"] for test in tests for device in entries.get(test, {}).values())
+            self.messages.append(f"the baseline has no new call sites of {_some(tests)}: {why}"
+                                 + (" (those from before are kept)" if some else ""))
 
-    def _find_sites(self, rows: List[Row]) -> None:
-        """What call sites hold at the peaks of the tests. Each trace is read once, for all of its tests."""
+    def _find_sites(self, rows: List[Row]) -> Dict[str, List[str]]:
+        """What call sites hold at the peaks of the tests. Each trace is read once, for all of its tests. Returns the
+        tests whose call sites are missing, by why."""
         by_trace: Dict[str, List[Tuple[Row, int]]] = {}
         for row in rows:
             for device in row.windows:
                 by_trace.setdefault(row.trace or "", []).append((row, device))
         library.flush()
         names = SiteNames(str(self.config.rootpath))
+        without: Dict[str, List[str]] = {}
         for trace, tests in by_trace.items():
             path = os.path.join(str(self.config.invocation_params.dir), trace)
             try:
                 found = Trace(path).windows([row.windows[device] for row, device in tests], LIST)
-            except (library.Error, OSError, ValueError) as error:  # stopped, or full: the figures do not need it
-                self.messages.append(f"the baseline has no call sites of {_count(tests)}: {error}")
+            except (library.Error, OSError, ValueError) as error:  # the figures do not need the trace
+                without.setdefault(str(error), []).extend(dict.fromkeys(row.test for row, _ in tests))
                 continue
-            for (row, device), peaks in zip(tests, found):
-                for peak in peaks:
-                    if peak.device == device:
-                        row.sites[device] = names.for_baseline(peak.sites, row.devices[device]["peak"])
+            for (row, device), window in zip(tests, found):
+                why = _set_sites(row, device, window, names)
+                if why and row.test not in without.setdefault(why, []):
+                    without[why].append(row.test)
+        return without
 
     def _compare(self) -> None:
         options = self.config.option
@@ -210,9 +221,18 @@ def _size_or_nothing(size: Optional[int]) -> str:
     return "" if size is None else size_text(size)
 
 
-def _count(tests: List[Tuple[Row, int]]) -> str:
-    number = len({row.test for row, _ in tests})
-    return f"{number} tests" if number != 1 else whole(tests[0][0].test)
+def _set_sites(row: Row, device: int, window: Sequence[WindowPeak], names: SiteNames) -> str:
+    """Sets what call sites hold at the peak of a test. Returns why they are missing: then a comparison with the
+    others would call them new."""
+    peak = row.devices[device]["peak"]
+    try:
+        found = peak_of(window, device)
+    except library.Error as error:
+        return str(error)
+    if found.incomplete and peak - sum(site.bytes for site in found.sites) > peak // 100:
+        return found.incomplete
+    row.sites[device] = names.for_baseline(found.sites, peak)
+    return ""
 
 
 def _some(tests: List[str]) -> str:

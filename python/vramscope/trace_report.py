@@ -87,7 +87,8 @@ class Peak:
 class WindowPeak:
     """The peak of one device in a window of time, in bytes. *event*: the number of the event that made it; 0:
     the begin. *sites*: what the call sites hold at the peak beyond what they held at the begin, the largest
-    first; below 0 if it is less."""
+    first; below 0 if it is less. *incomplete*: why the trace lacks call sites, such as those of memory allocated
+    while the program had stopped the recording; "" if it lacks none."""
 
     device: int
     begin_bytes: int
@@ -95,6 +96,7 @@ class WindowPeak:
     end_bytes: int
     event: int
     sites: List[Site] = field(default_factory=list, repr=False)
+    incomplete: str = ""
 
 
 def _site(raw: Dict[str, Any]) -> Site:
@@ -120,10 +122,18 @@ def site_changes(more: Sequence[Site], less: Sequence[Site]) -> List[Site]:
     return sorted(changed, key=lambda site: (-site.bytes, site.text))
 
 
-def _window_peak(raw: Dict[str, Any]) -> WindowPeak:
+def why_incomplete(report: Dict[str, Any]) -> str:
+    """Why a trace lacks call sites; "" if it has those of all allocations."""
+    recording = report.get("recording") or {}
+    if recording.get("stops"):
+        return "the program stopped the recording"
+    return "the trace reached its size limit" if recording.get("allocations_ended_ns") else ""
+
+
+def _window_peak(raw: Dict[str, Any], why: str) -> WindowPeak:
     more, less = ([_site(s) for s in raw[name]["sites"]] for name in ("sites_more_at_peak", "sites_less_at_peak"))
     return WindowPeak(raw["device"], raw["begin_bytes"], raw["peak_bytes"], raw["end_bytes"], raw["peak_event"],
-                      site_changes(more, less))
+                      site_changes(more, less), why)
 
 
 class Trace:
@@ -181,7 +191,9 @@ class Trace:
             file.flush()
             report = json.loads(commands.output_of(["report", "--json", "--partial", f"--top={sites}",
                                                     f"--windows={file.name}", self.path]))
-        found = {(w["from_ns"], w["to_ns"]): [_window_peak(raw) for raw in w["devices"]] for w in report["windows"]}
+        why = why_incomplete(report)
+        found = {(w["from_ns"], w["to_ns"]): [_window_peak(raw, why) for raw in w["devices"]]
+                 for w in report["windows"]}
         return [found[window] for window in since]
 
     def _verb(self, words: List[str]) -> str:

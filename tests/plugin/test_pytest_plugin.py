@@ -407,6 +407,100 @@ def test_baseline_names_what_is_new(pytester, run):
     run(*arguments).stdout.fnmatch_lines(["*+30.0 MiB grown  *test_c (test_case.py:8)*"])
 
 
+STOPPED = """
+import os
+stops = bool(os.environ.get("STOPS"))
+kept = []
+
+def test_before():
+    free(allocate(10))
+
+def test_peak():
+    first = allocate(3) # recorded
+    if stops:
+        vramscope.stop()
+    free(allocate(6 if stops else 5))
+    free(first)
+
+def test_stopped():
+    free(allocate(8))
+
+@pytest.mark.limit_vram_growth("1 MiB")
+@pytest.mark.limit_vram_leaks("1 MiB")
+def test_steps():
+    for number in range(4):
+        with vramscope.range(f"step {number}"):
+            kept.append(allocate(4))
+
+def test_fails():
+    free(allocate(9))
+    assert False
+
+def test_after():
+    if stops:
+        vramscope.start()
+    free(allocate(2))
+"""
+STOP = "the program stopped the recording"
+MISSING = f"call sites are missing: {STOP}"
+
+
+def test_baseline_and_sites_of_a_stopped_recording(pytester, run, monkeypatch):
+    """A failing test says that call sites are missing, and an update keeps those from before."""
+    write_tests(pytester, STOPPED)
+    words = (SIMULATE, "--vramscope-baseline=b.json")
+    monkeypatch.setenv("STOPS", "1")
+    result = run(*words, "--vramscope-update-baseline")
+    assert f"the baseline has no new call sites of test_case.py::test_peak, test_case.py::test_stopped: {STOP}" \
+        in result.stdout.lines, result.stdout.str()
+    path = pytester.path / "b.json"
+    tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    assert [bool(tests[f"test_case.py::{name}"]["0"]["sites"]) for name in ("test_before", "test_peak", "test_stopped",
+            "test_after")] == [True, False, False, True], tests
+
+    monkeypatch.setenv("STOPS", "")
+    run(*words, "--vramscope-update-baseline").assert_outcomes(passed=4, failed=2)
+    first = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    monkeypatch.setenv("STOPS", "1")
+    result = run(*words)
+    result.assert_outcomes(passed=3, failed=3)
+    result.stdout.fnmatch_lines([
+        "peak of GPU memory 9.0 MiB exceeds the baseline of 8.0 MiB by 1.0 MiB *", "  b.json, tolerance 0 %",
+        f"{MISSING} (6.0 MiB of the peak)", "growth of GPU memory per step 4.0 MiB exceeds the limit of 1.0 MiB *",
+        f"     8.0 MiB  100.0 %         {MISSING}", "leak of GPU memory 16.0 MiB exceeds the limit of 1.0 MiB *",
+        f"    16.0 MiB  100.0 %         {MISSING}", "device 0: 9.0 MiB allocated by the test at its peak*",
+        f"     9.0 MiB  100.0 %         {MISSING}",
+        "more: vramscope report .vramscope/pytest.*.vst --phase *test_fails*"])
+
+    result = run(*words, "--vramscope-update-baseline")
+    assert "the baseline has no new call sites of test_case.py::test_peak, test_case.py::test_stopped: " \
+        f"{STOP} (those from before are kept)" in result.stdout.lines, result.stdout.str()
+    second = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    assert second["test_case.py::test_peak"]["0"] == {**first["test_case.py::test_peak"]["0"], "peak": 9 * MIB}, second
+    assert second["test_case.py::test_stopped"] == first["test_case.py::test_stopped"], second
+
+
+def test_sites_of_a_device_that_the_trace_lacks(pytester, run):
+    """Text, not an exception of Python."""
+    pytester.path.joinpath("conftest.py").write_text("""
+from vramscope import trace_report
+original = trace_report.Trace.windows
+trace_report.Trace.windows = lambda *words: [[] for _ in original(*words)]
+""", encoding="utf-8")
+    write_tests(pytester, """
+def test_fails():
+    free(allocate(9))
+    assert False
+
+def test_passes():
+    free(allocate(9))
+""")
+    result = run(SIMULATE, "--vramscope-baseline=b.json", "--vramscope-update-baseline")
+    result.stdout.fnmatch_lines([
+        "call sites are missing: the trace has no memory of device 0",
+        "the baseline has no new call sites of test_case.py::test_passes: the trace has no memory of device 0"])
+
+
 COUNTED = """
 import os
 from vramscope import commands
