@@ -20,6 +20,8 @@
 struct open_site {
     struct vs_named_site *named;
     uint64_t hash; /* of the frames up to named->frame; never 0 */
+    size_t best;   /* the innermost frame that no more sites share than named->frame */
+    uint64_t best_sites; /* which is how many; 0: none so far */
 };
 
 size_t vs_user_frame(const struct vs_report_site *site, size_t i)
@@ -64,7 +66,7 @@ static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
         if (frame >= site->frame_count)
             continue;
         named->frame = frame;
-        open[count++] = (struct open_site){named, add_frame(1, &site->frames[frame])};
+        open[count++] = (struct open_site){named, add_frame(1, &site->frames[frame]), frame, 0};
     }
     return count;
 }
@@ -106,7 +108,9 @@ static bool is_distinct_alone(uint64_t sites, const struct vs_report_frame *fram
     return sites & CALLS_ITSELF || count <= (frame->line && vs_file_is_header(frame->file) ? 1 : FEW_SITES);
 }
 
-/* Closes the sites whose frame tells them apart. Returns how many are left, at the front. */
+/* Closes the sites whose frame tells them apart. Of sites that have all lines in common, as those of two
+ * instances of a template, the outer frames tell nothing: the innermost one that only they share names
+ * them. Returns how many are left, at the front. */
 static size_t close_sites(struct open_site *open, size_t count, const struct vs_map *sharing, bool alone)
 {
     size_t left = 0;
@@ -116,10 +120,14 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
         size_t next = vs_user_frame(site, named->frame + 1);
         uint64_t sites = *vs_map_get(sharing, open[i].hash);
         bool distinct = alone ? is_distinct_alone(sites, &site->frames[named->frame]) : is_distinct(sites);
-        if (distinct || next >= site->frame_count || !site->frames[next].line)
-            continue;
-        named->frame = next;
-        open[left++] = (struct open_site){named, add_frame(open[i].hash, &site->frames[next])};
+        uint64_t sharers = sites & (UNCHANGED - 1);
+        size_t best = open[i].best_sites && sharers >= open[i].best_sites ? open[i].best : named->frame;
+        if (!distinct && (next >= site->frame_count || !site->frames[next].line))
+            named->frame = best;
+        else if (!distinct) {
+            named->frame = next;
+            open[left++] = (struct open_site){named, add_frame(open[i].hash, &site->frames[next]), best, sharers};
+        }
     }
     return left;
 }

@@ -22,6 +22,14 @@ static uint64_t difference(uint64_t a, uint64_t b)
 #define BYTES_COST (UINT64_C(1) << 20)
 #define UNLIKE_COST UINT64_C(1024)
 
+/* More or fewer blocks of one size are the same line at another moment rather than another line. */
+#define SAME_BLOCKS_COST (BYTES_COST / 4)
+
+static bool same_blocks(const struct vs_named_site *a, const struct vs_named_site *b)
+{
+    return a->count && b->count && (unsigned __int128)a->bytes * b->count == (unsigned __int128)b->bytes * a->count;
+}
+
 static uint64_t pair_cost(const struct vs_named_site *a, const struct vs_named_site *b,
                           enum vs_metric metric)
 {
@@ -29,7 +37,7 @@ static uint64_t pair_cost(const struct vs_named_site *a, const struct vs_named_s
     uint64_t apart = difference(x, y), unlike = a->bytes != b->bytes || a->count != b->count;
     if (apart)
         unlike += (uint64_t)((double)apart / (double)most * (double)UNLIKE_COST);
-    return apart * BYTES_COST + unlike;
+    return apart * (same_blocks(a, b) ? SAME_BLOCKS_COST : BYTES_COST) + unlike;
 }
 
 static uint64_t alone_cost(const struct vs_named_site *site, enum vs_metric metric)

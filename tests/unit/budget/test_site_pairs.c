@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Call sites of one name: which of a run is which of the baseline, and which frame names one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/site_align.h"
+#include "analysis/report/report.h"
+
+#define KIB ((uint64_t)1 << 10)
+
+/* A buffer that has two blocks at the peak of the baseline and one at that of the run, which has another new line
+ * between: nearer to the old sum, but not of the same blocks. */
+static void blocks_of_one_size_are_one_line(void **state)
+{
+    (void)state;
+    const struct vs_named_site now[] = {{.name = "f", .bytes = 2048 * KIB, .count = 1},
+                                        {.name = "f", .bytes = 2400 * KIB, .count = 1},
+                                        {.name = "f", .bytes = 1024 * KIB, .count = 1}};
+    const struct vs_named_site before = {.name = "f", .bytes = 4096 * KIB, .count = 2};
+    size_t partner[VS_SITE_ALIGN_MAX];
+    vs_site_align(now, 3, &before, 1, VS_METRIC_ALLOCATED, partner);
+    assert_int_equal(partner[0], 1);
+    assert_int_equal(partner[1], 0);
+    assert_int_equal(partner[2], 0);
+}
+
+static struct vs_report_frame frame(const char *function, const char *file, unsigned line)
+{
+    return (struct vs_report_frame){.function = function, .file = file, .line = line, .known = true};
+}
+
+/* Two instances of a template have all lines in common, another caller of the allocation function has not. */
+static void instances_of_a_template_are_named_by_their_own_line(void **state)
+{
+    (void)state;
+    struct vs_report_frame frames[3][4];
+    const char *const functions[] = {"Dense<1>::forward", "Dense<2>::forward"};
+    for (int i = 0; i < 2; i++) {
+        frames[i][0] = frame("get", "buffer.hpp", 16);
+        frames[i][1] = frame(functions[i], "layers.hpp", 14);
+        frames[i][2] = frame("train", "train.cpp", 34);
+        frames[i][3] = frame("main", "main.cpp", 11);
+    }
+    frames[2][0] = frame("get", "buffer.hpp", 16);
+    frames[2][1] = frame("main", "main.cpp", 9);
+    struct vs_report_site sites[3];
+    struct vs_named_site items[3];
+    for (size_t i = 0; i < 3; i++) {
+        sites[i] = (struct vs_report_site){.frames = frames[i], .frame_count = i < 2 ? 4 : 2, .api = ""};
+        items[i] = (struct vs_named_site){.name = "n", .bytes = KIB, .count = 1, .site = &sites[i], .changed = i == 0};
+    }
+    struct vs_named_sites named = {items, 3};
+    assert_int_equal(vs_distinct_frames(&named), VS_OK);
+    assert_int_equal(items[0].frame, 1);
+    assert_int_equal(items[1].frame, 1);
+    assert_int_equal(items[2].frame, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_of_one_size_are_one_line),
+        cmocka_unit_test(instances_of_a_template_are_named_by_their_own_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
