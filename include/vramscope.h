@@ -4,7 +4,8 @@
  * memory. Recording does not need it: `vramscope run` works on unmodified programs.
  *
  * There are three ways to use it. Link with libvramscope (pkg-config vramscope, CMake
- * vramscope::vramscope), behind libcudart; the program then records without LD_PRELOAD. Include
+ * vramscope::vramscope), named after libcudart: a linker that drops unneeded libraries may
+ * otherwise drop libcudart. The program then records without LD_PRELOAD. Include
  * vramscope_client.h instead, which needs nothing else: its functions do nothing while the
  * library is not loaded. Or define VRAMSCOPE_WEAK before including this header (GCC, Clang),
  * and test each function before calling it:

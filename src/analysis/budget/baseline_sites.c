@@ -155,7 +155,8 @@ static bool copies_unknown(const struct vs_baseline *baseline, const char *proce
 {
     struct vs_quantity number = *quantity;
     number.metric = VS_METRIC_COPIES;
-    return vs_metric_of_copies(quantity->metric) && !json_object_object_length(list) && copied_all_ways(baseline, process, &number);
+    return vs_metric_of_copies(quantity->metric) && !json_object_object_length(list) &&
+           copied_all_ways(baseline, process, &number);
 }
 
 /* Sites of less than this may be missing in a list of *count*: those that the file leaves out, and of these
@@ -378,7 +379,8 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
     struct vs_arena *memory = &one->taken->run->memory;
     char device[VS_DEVICE_KEY_MAX], key[80];
     struct vs_named_sites named;
-    bool of_phase = quantity->phase != NULL, held = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE;
+    bool of_phase = quantity->phase != NULL;
+    bool held = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE;
     struct json_object *at = vs_baseline_object(process, of_phase ? "phases" : SITES);
     if (of_phase)
         at = vs_baseline_object(at, quantity->phase);

@@ -63,7 +63,8 @@ static bool same_number(struct json_object *a, struct json_object *b, const char
 
 static bool same_list(struct json_object *a, struct json_object *b, const char *key)
 {
-    return json_object_equal(vs_baseline_member(a, key, json_type_object), vs_baseline_member(b, key, json_type_object));
+    return json_object_equal(vs_baseline_member(a, key, json_type_object),
+                             vs_baseline_member(b, key, json_type_object));
 }
 
 /* Which of several threads requests a segment that all use differs from run to run, and with it the

@@ -460,8 +460,8 @@ static void note_spread(struct vs_budget_verdict *out)
     }
     if (wide > 1)
         snprintf(more, sizeof more, ", and %zu more", wide - 1);
-    note(out, keep(out, "the runs differ by more than the tolerance (%s%s%.300s from %s to %s%s), so a limit may hold or "
-                   "fail by chance; raise --tolerance, or make the program deterministic",
+    note(out, keep(out, "the runs differ by more than the tolerance (%s%s%.300s from %s to %s%s), so a limit may hold "
+                   "or fail by chance; raise --tolerance, or make the program deterministic",
                    vs_metric_name(first->quantity.metric), first->quantity.phase ? " in " : "",
                    first->quantity.phase ? first->quantity.phase : "",
                    sizes.a, sizes.b, more));

@@ -2,7 +2,8 @@
  *
  * Which call site of a baseline is which site of a run: first by name, then among the sites left without
  * a partner those that differ only in template arguments, then those of the same bytes and blocks with a
- * function or file in common, or of a similar name under the same callers, which were renamed or moved. Every site has at most one partner. */
+ * function or file in common, or of a similar name under the same callers, which were renamed or moved.
+ * Every site has at most one partner. */
 #ifndef VS_CULPRIT_MATCH_H
 #define VS_CULPRIT_MATCH_H
 

@@ -67,9 +67,9 @@ int vs_named_site_order(const void *a, const void *b);
 size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sites *around, enum vs_metric metric,
                            struct vs_culprit *out, size_t max);
 
-/* vs_culprits: at most *max* sites of *now*, most first, that are new or have grown since *before*. A site with the same bytes and
- * blocks as one that is gone, and a function or file in common, was renamed and is not new. *new_min*: sites below it
- * are not in a baseline, so they are not new. Returns how many. */
+/* vs_culprits: at most *max* sites of *now*, most first, that are new or have grown since *before*. A site with the
+ * same bytes and blocks as one that is gone, and a function or file in common, was renamed and is not new.
+ * *new_min*: sites below it are not in a baseline, so they are not new. Returns how many. */
 size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
                    enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
 

@@ -13,8 +13,8 @@
  * another one for each time that it was the same as another site's. */
 enum vs_err vs_change_labels(struct vs_named_sites *sites) VS_MUST_CHECK;
 
-/* vs_change_label_text: of a site with a label: "make_buffer (pool.c:9) < forward (net.c:20) < …". *out* has VS_CHAIN_TEXT_MAX
- * bytes. Returns out. */
+/* vs_change_label_text: of a site with a label: "make_buffer (pool.c:9) < forward (net.c:20) < …". *out* has
+ * VS_CHAIN_TEXT_MAX bytes. Returns out. */
 char *vs_change_label_text(char *out, const struct vs_named_site *named);
 
 #endif

@@ -22,12 +22,13 @@ struct vs_regressions {
     struct vs_regression *items;
     size_t count, capacity;
     const struct vs_compare_note *ended; /* B failed, and A did not: its peaks prove nothing; or NULL */
-    const struct vs_report_failure *failure; /* of *ended*: the request that failed; NULL: B did not run out of memory */
+    const struct vs_report_failure *failure; /* of *ended*: the request; NULL: B did not run out of memory */
     struct vs_named_site *failed_at; /* its call site; NULL: unknown */
 };
 
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the
- * program holds), growth per step and memory live at the end; reserved memory only of one allocator. Tolerance: *bytes*, plus *millionths* of the first run's value.
+ * program holds), growth per step and memory live at the end; reserved memory only of one allocator.
+ * Tolerance: *bytes*, plus *millionths* of the first run's value.
  * VS_ERR_NOMEM. Cost: for moments that the reports have no list of, reads the traces up to there. */
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out) VS_MUST_CHECK;

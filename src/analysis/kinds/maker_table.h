@@ -2,8 +2,8 @@
  *
  * The rules of makers: VS_MAKER_RULE(path, function, maker). A Python frame is of a rule if its
  * file's path contains *path* and one of the words of *function* ("" for any) is the last part of
- * its function's name, after a dot if there is one. The first rule that fits counts; NONE: the next outer frame decides.
- * Functions named `forward` and `__init__` outside of these files have rules of their own
+ * its function's name, after a dot if there is one. The first rule that fits counts; NONE: the next outer
+ * frame decides. Functions named `forward` and `__init__` outside of these files have rules of their own
  * (maker.c). No include guard: the user defines the macro and includes it. */
 
 /* optimizers; any optimizer's step runs inside a function of torch/optim/optimizer.py */

@@ -89,7 +89,8 @@ static size_t one_list(const struct vs_budget_row *row, struct vs_check_line *ou
 static void add_cached(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
 {
     bool totals = row->sites.limit_bytes > 0;
-    add(out, count, totals ? "cached, or allocated while only totals were recorded" : CACHED, row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
+    add(out, count, totals ? "cached, or allocated while only totals were recorded" : CACHED,
+        row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
     for (size_t i = 0; i < row->culprit_count; i++) {
         if (!row->culprits[i].cached)
             continue;

@@ -209,8 +209,10 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
                  culprit->change == VS_CHANGE_HOLDS ? "" : "+", size, count, culprit->count == 1 ? "" : "s", chain);
         return out;
     }
-    const char *unit = copies ? (culprit->count == 1 ? " copy" : " copies") : culprit->count == 1 ? " block" : " blocks";
-    bool counted = culprit->count && row->quantity.metric != VS_METRIC_COPIES && row->quantity.metric != VS_METRIC_GROWTH;
+    const char *unit = copies ? (culprit->count == 1 ? " copy" : " copies")
+                              : culprit->count == 1 ? " block" : " blocks";
+    bool counted = culprit->count && row->quantity.metric != VS_METRIC_COPIES &&
+                   row->quantity.metric != VS_METRIC_GROWTH;
     snprintf(out, VS_CHECK_LINE_MAX, "%s%s%s%s%s%s%s%s%s: %.1000s", *where ? verbs[culprit->change] : "",
              where, *where ? ": " : "", culprit->change == VS_CHANGE_HOLDS ? "" : "+", size,
              row->quantity.metric == VS_METRIC_GROWTH   ? " per step"

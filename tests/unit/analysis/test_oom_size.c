@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The work of report, oom and its replays, of the kinds of tensors, and of the list of held segments, on
- * traces with many call sites, failures, blocks and segments grows with their number, not with its square. Work is counted, not timed: the
- * rooms of the analysis are compiled again with a call at each branch (-fsanitize-coverage=trace-pc),
+ * traces with many call sites, failures, blocks and segments grows with their number, not with its square.
+ * Work is counted, not timed: the rooms of the analysis are compiled again with a call at each branch (-fsanitize-coverage=trace-pc),
  * so that the figures do not depend on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>

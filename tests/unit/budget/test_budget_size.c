@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The work of a check of many tests grows with their number, not with its square: measuring, comparing
- * with a baseline, deciding which rows follow from others, writing JUnit and OpenMetrics. Work is counted, not timed: the
- * code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
+ * with a baseline, deciding which rows follow from others, writing JUnit and OpenMetrics. Work is counted,
+ * not timed: the code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

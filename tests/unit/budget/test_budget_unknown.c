@@ -63,7 +63,9 @@ static void end(struct unknown_bench *t)
     vs_builder_remove(&t->b);
 }
 
-enum lack { LACK_NONE, LACK_OFF, LACK_ZERO, LACK_STOPPED, LACK_IMPORTED, LACK_CUPTI, LACK_OTHER_TOOL, LACK_LIMIT, LACK_DROPPED };
+enum lack {
+    LACK_NONE, LACK_OFF, LACK_ZERO, LACK_STOPPED, LACK_IMPORTED, LACK_CUPTI, LACK_OTHER_TOOL, LACK_LIMIT, LACK_DROPPED
+};
 
 static void leave_out(struct vs_builder *b, enum lack lack)
 {
