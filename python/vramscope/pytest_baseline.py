@@ -9,8 +9,9 @@ from typing import Any, Dict, List, Optional
 
 import pytest
 
+from vramscope.pytest_lines import fold
 from vramscope.pytest_measure import Measured
-from vramscope.pytest_sizes import size_text, tolerance
+from vramscope.pytest_sizes import size_text, tolerance, two_sizes
 
 SCHEMA = "vramscope.pytest-baseline/1"
 Entries = Dict[str, Dict[str, Dict[str, Any]]]  # test, device, "peak", "kept" and "sites"
@@ -75,27 +76,47 @@ class Baseline:
 
     def judge(self, test: str, measured: Measured) -> List[List[str]]:
         """Texts of what *measured* exceeds. A test that the file lacks passes."""
-        from vramscope.pytest_limits import excess_lines
         accepted = self.entries.get(test)
         if accepted is None:
             return []
         texts = []
-        for device, figures in sorted(measured.devices.items()):
-            before = accepted.get(str(device), {"peak": 0, "kept": 0, "sites": {}})
-            for name, value, what, title in (
-                    ("kept", figures.kept_of("allocated"), "GPU memory still in use after the test",
-                     "allocated by the test and still in use:"),
-                    ("peak", figures.peak_of("allocated"), "peak of GPU memory",
-                     "allocated by the test and in use at its peak:")):
-                allowed = before[name] + int(max(before[name], 0) * self.share) + self.margin
-                if value <= max(allowed, 0):
-                    continue
-                lines = excess_lines(what, device, value, before[name], "the baseline of")
-                sites = (measured.more_than(before["sites"], device) if name == "peak" and before["sites"] else
-                         measured.sites_text(title, device, value, moment="peak" if name == "peak" else "end"))
-                texts.append([*lines, f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}", *sites])
-                break  # memory still in use also raised the peak: one message is enough
+        for device in sorted(measured.devices):
+            texts += self._judge(accepted.get(str(device), {"peak": 0, "kept": 0, "sites": {}}), device, measured)
         return texts
+
+    def _judge(self, before: Dict[str, Any], device: int, measured: Measured) -> List[List[str]]:
+        from vramscope.pytest_limits import excess_lines
+        figures = measured.devices[device]
+        kept, peak = figures.kept_of("allocated"), figures.peak_of("allocated")
+        texts, peak_exceeds = [], self._exceeds(peak, before["peak"])
+        tolerance_line = f"  {os.path.basename(self.path)}, tolerance {self._tolerance()}"
+        if self._exceeds(kept, before["kept"]):
+            lines = [*excess_lines("GPU memory still in use after the test", device, kept, before["kept"],
+                                   "the baseline of"), tolerance_line]
+            sites = measured.sites_text("allocated by the test and still in use:", device, kept)
+            if peak_exceeds and _explains(before, kept, peak, device, measured):
+                was, now = two_sizes(before["peak"], peak)
+                lines += fold(f"this memory also raised the peak, from {was} in the baseline to {now}", "  ")
+                peak_exceeds = False
+            texts.append([*lines, *sites])
+        if peak_exceeds:
+            sites = (measured.more_than(before["sites"], device) if before["sites"] else
+                     measured.sites_text("allocated by the test and in use at its peak:", device, peak, moment="peak"))
+            texts.append([*excess_lines("peak of GPU memory", device, peak, before["peak"], "the baseline of"),
+                          tolerance_line, *sites])
+        return texts
+
+    def _exceeds(self, value: int, before: int) -> bool:
+        return value > max(before + int(max(before, 0) * self.share) + self.margin, 0)
 
     def _tolerance(self) -> str:
         return size_text(self.margin) if self.margin else f"{self.share * 100:g} %"
+
+
+def _explains(before: Dict[str, Any], kept: int, peak: int, device: int, measured: Measured) -> bool:
+    """Is the memory that the test keeps beyond the baseline, at call sites that were just named, all of what its
+    peak exceeds the baseline by? Without call sites in the baseline that is unknown."""
+    if before["peak"] and not before["sites"]:
+        return False
+    named = min(kept - int(before["kept"]), measured.named_of_peak(before["sites"], device))
+    return named >= peak - int(before["peak"])

@@ -81,6 +81,7 @@ class Measured:
         self.exceeded = False
         self._shown: Optional[str] = None  # the moment of the call sites shown last, for --at of the report
         self._listed = 0                   # how many call sites there are there
+        self._named: Dict[Any, int] = {}   # bytes of those that were listed, not summed up
         self._tracker: Optional[GPUMemoryTracker] = None
 
     # --- the run ---
@@ -149,6 +150,7 @@ class Measured:
         changed = found.sites
         sites = [site for site in changed if site.bytes > 0]
         self._listed = len(sites)
+        self._named = {site.key: site.bytes for site in sites[:SHOWN]}
         rows = [(site.bytes, site.count, *self.names.place(site)) for site in sites[:SHOWN]]
         rest = sum(site.bytes for site in sites[SHOWN:])
         if rest:
@@ -170,24 +172,37 @@ class Measured:
                 lines.append(" " * 30 + source)
         return lines + self._more()
 
-    def more_than(self, accepted: Mapping[str, Sequence[int]], device: int) -> List[str]:
-        """Lines: the call sites that hold more at the peak than in *accepted*, which is of peak_sites."""
+    def _grown(self, accepted: Mapping[str, Sequence[int]], device: int) -> Tuple[Moment, List[Tuple[int, str, Site]]]:
+        """What call sites hold at the peak, and those that hold more than in *accepted*, which is of
+        SiteNames.for_baseline(): by how many bytes, and whether they are "new" or have "grown"."""
         figures = self.devices[device]
-        try:
-            found = self._moment(device, figures.begin.time_ns, figures.end.time_ns, "peak")
-        except (library.Error, OSError, ValueError) as error:
-            return [*fold(missing(str(error))), *self._more()]
-        changed = found.sites
+        found = self._moment(device, figures.begin.time_ns, figures.end.time_ns, "peak")
         rows: List[Tuple[int, str, Site]] = []
-        for name, sites in self.names.by_name(changed).items():
+        for name, sites in self.names.by_name(found.sites).items():
             before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
             for what, i, end, j, stop in difflib.SequenceMatcher(None, before, now, False).get_opcodes():
                 for k in range(j, stop) if what != "equal" else ():
                     was = before[i + k - j] if i + k - j < end else 0
                     if now[k] > was:
                         rows.append((now[k] - was, "grown" if was else "new", sites[k]))
-        self._listed = sum(site.bytes > 0 for site in changed)
-        rows.sort(key=lambda row: (-row[0], row[2].text))
+        return found, sorted(rows, key=lambda row: (-row[0], row[2].text))
+
+    def named_of_peak(self, accepted: Mapping[str, Sequence[int]], device: int) -> int:
+        """How much of what call sites hold at the peak beyond *accepted* is memory of the call sites that the last
+        sites_text() named."""
+        try:
+            _, rows = self._grown(accepted, device)
+        except (library.Error, OSError, ValueError):
+            return 0
+        return sum(min(more, self._named.get(site.key, 0)) for more, _, site in rows)
+
+    def more_than(self, accepted: Mapping[str, Sequence[int]], device: int) -> List[str]:
+        """Lines: the call sites that hold more at the peak than in *accepted*."""
+        try:
+            found, rows = self._grown(accepted, device)
+        except (library.Error, OSError, ValueError) as error:
+            return [*fold(missing(str(error))), *self._more()]
+        self._listed = sum(site.bytes > 0 for site in found.sites)
         lines = ["more than in the baseline:"] if rows else []
         for more, change, site in rows[:SHOWN]:
             place, source = self.names.place(site)
@@ -196,7 +211,7 @@ class Measured:
         rest = sum(more for more, _, _ in rows[SHOWN:])
         if rest:
             lines.append(f"  {'+' + size_text(rest):>10}        {_further(len(rows))}")
-        unknown = found.unknown(figures.peak_of("allocated"))
+        unknown = found.unknown(self.devices[device].peak_of("allocated"))
         if unknown:
             lines += fold(f"{missing(found.why)} ({size_text(unknown)} of the peak)")
         return lines + self._more()

@@ -48,6 +48,11 @@ class Site:
     frames: Tuple[Frame, ...] = field(default=(), repr=False)
 
     @property
+    def key(self) -> Any:
+        """Equal for the same call site in two lists of a trace."""
+        return self.frames or self.text
+
+    @property
     def mb(self) -> float:
         """bytes in MiB."""
         return self.bytes / (1 << 20)
@@ -113,10 +118,10 @@ def site_changes(more: Sequence[Site], less: Sequence[Site]) -> List[Site]:
     sums: Dict[Any, List[int]] = {}
     for sign, sites in ((1, more), (-1, less)):
         for site in sites:
-            total = sums.setdefault(site.frames or site.text, [0, 0])
+            total = sums.setdefault(site.key, [0, 0])
             total[0] += sign * site.bytes
             total[1] += sign * site.count
-    by_key = {site.frames or site.text: site for site in [*less, *more]}
+    by_key = {site.key: site for site in [*less, *more]}
     changed = [Site(size, max(count, 0), by_key[key].text, frames=by_key[key].frames)
                for key, (size, count) in sums.items() if size]
     return sorted(changed, key=lambda site: (-site.bytes, site.text))

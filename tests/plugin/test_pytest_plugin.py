@@ -407,6 +407,71 @@ def test_baseline_names_what_is_new(pytester, run):
     run(*arguments).stdout.fnmatch_lines(["*+30.0 MiB grown  *test_c (test_case.py:8)*"])
 
 
+KEEPING = """
+import os
+more = int(os.environ.get("MORE"))
+kept = []
+
+def test_other_line():
+    first = allocate(32)
+    kept.append(allocate(1 + more)) # kept 1
+    if more:
+        free(allocate(20)) # temporary
+    free(first)
+
+def test_after_the_peak():
+    free(allocate(32 + more)) # before
+    kept.append(allocate(1 + more)) # kept 2
+
+def test_many_lines():
+    pointers = [allocate(20), *([allocate(1),
+        allocate(1),
+        allocate(1),
+        allocate(1),
+        allocate(1),
+        allocate(1)] if more else [])]
+    free(pointers[0])
+
+def test_new_device():
+    select(1 if more else 0)
+    kept.append(allocate(8)) # kept 3
+    select(0)
+
+def test_explained():
+    first = allocate(32)
+    kept.append(allocate(1 + more)) # kept 4
+    free(first)
+"""
+
+
+def test_baseline_of_memory_kept_and_of_the_peak(pytester, run, monkeypatch):
+    """Both are reported, unless the memory that is kept is all that raised the peak, and its lines are named."""
+    line = write_tests(pytester, KEEPING)
+    words = ("--vramscope-simulate=t4-16g,devices=2", "--vramscope-baseline=b.json")
+    monkeypatch.setenv("MORE", "0")
+    run(*words, "--vramscope-update-baseline").assert_outcomes(passed=5)
+    monkeypatch.setenv("MORE", "2")
+    result = run(*words)
+    result.assert_outcomes(failed=5)
+    kept = "GPU memory still in use after the test {} exceeds the baseline of {} by * on device {}".format
+    both = "this memory also raised the peak, from {} in the baseline to {}".format
+    result.stdout.fnmatch_lines([
+        kept("3.0 MiB", "1.0 MiB", 0), f"     3.0 MiB  100.0 % * (test_case.py:{line('# kept 1')})*",
+        "peak of GPU memory 55.0 MiB exceeds the baseline of 33.0 MiB by 22.0 MiB (66.7 %) on device 0",
+        f"   +20.0 MiB new * (test_case.py:{line('# temporary')})*",
+        f"    +2.0 MiB grown * (test_case.py:{line('# kept 1')})*",
+        kept("3.0 MiB", "1.0 MiB", 0), f"     3.0 MiB  100.0 % * (test_case.py:{line('# kept 2')})*",
+        "peak of GPU memory 34.0 MiB exceeds the baseline of 32.0 MiB by 2.0 MiB (6.2 %) on device 0",
+        f"    +2.0 MiB grown * (test_case.py:{line('# before')})*",
+        kept("6.0 MiB", "0 B", 0), "*at 1 more call site*",
+        "peak of GPU memory 26.0 MiB exceeds the baseline of 20.0 MiB by 6.0 MiB (30.0 %) on device 0",
+        kept("8.0 MiB", "0 B", 1), "  b.json, tolerance 0 %", "  " + both("0 B", "8.0 MiB"),
+        kept("3.0 MiB", "1.0 MiB", 0), "  b.json, tolerance 0 %", "  " + both("33.0 MiB", "35.0 MiB"),
+        f"     3.0 MiB  100.0 % * (test_case.py:{line('# kept 4')})*"])
+    text = result.stdout.str()
+    assert (text.count("peak of GPU memory"), text.count("also raised the peak")) == (3, 2), text
+
+
 STOPPED = """
 import os
 stops = bool(os.environ.get("STOPS"))
