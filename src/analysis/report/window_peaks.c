@@ -19,6 +19,7 @@ struct open_windows {
     uint64_t *begins;   /* of each window: the number of events before it */
     struct vs_arena *memory;
     uint64_t start_ns;
+    bool *backing;      /* of each call site, after the first reading: its memory held a framework's blocks */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -83,14 +84,33 @@ static uint64_t without(uint64_t bytes, uint64_t part)
     return bytes > part ? bytes - part : 0;
 }
 
-/* Until a framework reports its first block, the memory below its blocks counts in their place. */
-static void follow_framework(struct vs_window_peak *row, const struct vs_user_sums *sums)
+/* Live memory of *account* that holds a framework's blocks, and was allocated before *time_ns* of the trace's clock. */
+static uint64_t backing_before(const struct vs_replay *replay, unsigned account, uint64_t time_ns)
 {
-    if (row->level == sums->level)
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < replay->device_live.slots; i++) {
+        const struct vs_live *live = &replay->device_live.items[i];
+        if (live->used && live->counted && live->device == account && live->time_ns < time_ns &&
+            replay->sites.items[live->site].backing)
+            bytes += live->size;
+    }
+    return bytes;
+}
+
+/* Until a framework reports its first block, the memory below its blocks counts in their place. Then the part of it
+ * that was live at the begin, and at the peak, is taken off. A peak that is not above the begin any more is there. */
+static void follow_framework(const struct open_windows *windows, const struct vs_replay *replay, unsigned account,
+                             const struct vs_report_window *window)
+{
+    struct vs_window_peak *row = &window->devices[account];
+    uint64_t start = windows->start_ns;
+    row->level = VS_LEVEL_FRAMEWORK;
+    row->begin_bytes = without(row->begin_bytes, backing_before(replay, account, start + window->from_ns));
+    row->peak_bytes = without(row->peak_bytes, backing_before(replay, account, start + row->peak_ns + 1));
+    if (row->peak_event && row->peak_bytes > row->begin_bytes)
         return;
-    row->level = sums->level;
-    row->begin_bytes = without(row->begin_bytes, sums->backing);
-    row->peak_bytes = without(row->peak_bytes, sums->backing);
+    row->peak_bytes = row->begin_bytes;
+    row->peak_event = row->peak_ns = 0;
 }
 
 /* The open windows after an event. */
@@ -103,7 +123,8 @@ static enum vs_err count_event(struct open_windows *windows, const struct vs_rep
         for (size_t a = 0; !err && a < window->count; a++) {
             struct vs_window_peak *row = &window->devices[a];
             struct vs_user_sums sums = vs_user_sums(replay, (unsigned)a);
-            follow_framework(row, &sums);
+            if (row->level != sums.level)
+                follow_framework(windows, replay, (unsigned)a, window);
             row->end_bytes = sums.allocated;
             if (sums.allocated <= row->peak_bytes)
                 continue;
@@ -137,8 +158,11 @@ static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *win
     const struct vs_summary summary = {.memory = windows->memory, .replay = replay, .symbols = symbols};
     if (!err)
         err = vs_summary_wrappers(&summary, wrappers);
+    windows->backing = err ? NULL : vs_arena_alloc(windows->memory, replay->sites.count + 1);
+    for (uint32_t i = 0; windows->backing && i < replay->sites.count; i++)
+        windows->backing[i] = replay->sites.items[i].backing;
     vs_replay_close(replay);
-    return err;
+    return err || windows->backing ? err : VS_ERR_NOMEM;
 }
 
 /* --- call sites --- */
@@ -151,6 +175,7 @@ struct window_moment {
     size_t *begin_count;
     unsigned account;
     bool peak;
+    const bool *backing; /* NULL, or of each call site: it is left out */
 };
 
 static int by_event(const void *a, const void *b)
@@ -167,15 +192,18 @@ static int by_site(const void *a, const void *b)
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* What is live now, by call site, in the order of the sites. The caller frees *out*. */
-static enum vs_err live_sites(const struct vs_replay *replay, unsigned account, struct vs_summary_row **out,
-                              size_t *count)
+/* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
+ * blocks is left out. The caller frees *out*. */
+static enum vs_err live_sites(const struct vs_replay *replay, const struct window_moment *moment,
+                              struct vs_summary_row **out, size_t *count)
 {
     uint64_t weight = vs_recording_weight(&replay->recording);
     struct vs_summary_row *rows = NULL;
     const struct vs_live *live;
     size_t cursor = 0, n = 0, capacity = 0;
-    while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
+    while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL) {
+        if (moment->backing && moment->backing[live->site])
+            continue;
         enum vs_err err = vs_vec_grow(&rows, &capacity, n + 1, sizeof *rows);
         if (err) {
             free(rows);
@@ -220,7 +248,7 @@ static enum vs_err list_changes(const struct vs_summary *summary, const struct w
     const struct vs_summary_row *begin = *moment->begin;
     size_t n, m = *moment->begin_count;
     struct vs_summary_row *now = NULL;
-    enum vs_err err = live_sites(summary->replay, moment->account, &now, &n);
+    enum vs_err err = live_sites(summary->replay, moment, &now, &n);
     struct vs_summary_row *changed = err ? NULL : malloc((n + m + 1) * sizeof *changed);
     if (!err && !changed)
         err = VS_ERR_NOMEM;
@@ -239,7 +267,7 @@ static enum vs_err visit(const struct vs_summary *summary, const struct window_m
 {
     if (moment->peak)
         return list_changes(summary, moment);
-    return live_sites(summary->replay, moment->account, moment->begin, moment->begin_count);
+    return live_sites(summary->replay, moment, moment->begin, moment->begin_count);
 }
 
 /* The second reading. *moments* in their order. *summary* has no replay yet. */
@@ -282,7 +310,8 @@ static enum vs_err list_sites(struct vs_reader *reader, const struct vs_summary 
             struct begin_sites *begin = &begins[count / 2];
             if (!row->peak_event)
                 continue;
-            struct window_moment moment = {windows->begins[i], row, &begin->rows, &begin->count, (unsigned)a, false};
+            struct window_moment moment = {windows->begins[i], row, &begin->rows, &begin->count, (unsigned)a, false,
+                                           row->level == VS_LEVEL_FRAMEWORK ? windows->backing : NULL};
             moments[count++] = moment;
             moment.event = row->peak_event;
             moment.peak = true;

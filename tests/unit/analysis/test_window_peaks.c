@@ -34,6 +34,13 @@ __attribute__((noinline)) static uint64_t loss_stack(void)
     return stack;
 }
 
+__attribute__((noinline)) static uint64_t other_stack(void)
+{
+    uint64_t stack = vs_recorder_stack(b.recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
 static void begin(void)
 {
     vs_builder_open(&b, "observe");
@@ -176,6 +183,70 @@ static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void *
     end();
 }
 
+static void tensor(uint64_t stack, uint64_t addr, uint64_t mib)
+{
+    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
+    e.framework_alloc.addr = addr;
+    e.framework_alloc.size = mib * MIB;
+    e.framework_alloc.stack = stack;
+    vs_builder_event(&b, e);
+}
+
+/* The segments that the framework had at its first tensor were taken off the bytes at the begin and at the peak,
+ * although they were requested later. */
+static void segments_requested_after_a_moment_are_not_taken_off_its_bytes(void **state)
+{
+    (void)state;
+    struct vs_report_window window = {.to_ns = UINT64_MAX};
+    begin();
+    uint64_t model = model_stack(), loss = loss_stack();
+    allocate(other_stack(), A(5), 5);
+    window.from_ns = at();
+    allocate(model, A(0), 20);
+    tensor(loss, A(0), 3);
+    measure(&window, 1);
+    assert_int_equal(window.devices[0].begin_bytes, 5 * MIB);
+    assert_int_equal(window.devices[0].peak_bytes, 8 * MIB);
+    assert_sites(&window.devices[0].more, "loss_stack", 3);
+    assert_int_equal(window.devices[0].less.count, 0);
+    end();
+
+    window = (struct vs_report_window){.to_ns = UINT64_MAX};
+    begin();
+    model = model_stack();
+    loss = loss_stack();
+    window.from_ns = at();
+    allocate(other_stack(), A(5), 30);
+    vs_builder_free(&b, 0, A(5));
+    allocate(model, A(0), 20);
+    tensor(loss, A(0), 3);
+    measure(&window, 1);
+    assert_int_equal(window.devices[0].begin_bytes, 0);
+    assert_int_equal(window.devices[0].peak_bytes, 30 * MIB);
+    assert_int_equal(window.devices[0].end_bytes, 3 * MIB);
+    assert_sites(&window.devices[0].more, "other_stack", 30);
+    end();
+}
+
+/* The segment was there at the begin, when no framework was known: it is no memory of the user's then, too. */
+static void a_segment_of_the_begin_is_not_listed_as_less(void **state)
+{
+    (void)state;
+    struct vs_report_window window = {.to_ns = UINT64_MAX};
+    begin();
+    uint64_t model = model_stack(), loss = loss_stack();
+    allocate(other_stack(), A(5), 5);
+    allocate(model, A(0), 20);
+    window.from_ns = at();
+    tensor(loss, A(0), 3);
+    measure(&window, 1);
+    assert_int_equal(window.devices[0].begin_bytes, 5 * MIB);
+    assert_int_equal(window.devices[0].peak_bytes, 8 * MIB);
+    assert_sites(&window.devices[0].more, "loss_stack", 3);
+    assert_int_equal(window.devices[0].less.count, 0);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +254,8 @@ int main(void)
         cmocka_unit_test(windows_may_overlap_and_lie_after_the_end),
         cmocka_unit_test(a_device_that_appears_in_a_window_begins_with_nothing),
         cmocka_unit_test(a_framework_that_appears_in_a_window_counts_its_tensors_alone),
+        cmocka_unit_test(segments_requested_after_a_moment_are_not_taken_off_its_bytes),
+        cmocka_unit_test(a_segment_of_the_begin_is_not_listed_as_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
