@@ -156,6 +156,13 @@ static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
     }
 }
 
+static bool better(const struct vs_symbol_entry *a, const struct vs_symbol_entry *b)
+{
+    if (!a || !a->count)
+        return false;
+    return !b || !b->count || a->level > b->level;
+}
+
 /* The names of a place from files: cache, module and debug files, older cache. */
 static const struct vs_symbol_entry *look_up(struct vs_symbols *s, struct object *object,
                                              uint64_t offset)
@@ -165,20 +172,11 @@ static const struct vs_symbol_entry *look_up(struct vs_symbols *s, struct object
         ask(s, object, offset);
         entry = vs_symbol_set_find(&object->names, 0, offset);
     }
-    if (!entry || !entry->count) {
-        const struct vs_symbol_entry *older = vs_symbol_set_find(&object->older, 0, offset);
-        entry = older ? older : entry;
-    }
+    const struct vs_symbol_entry *older = vs_symbol_set_find(&object->older, 0, offset);
+    entry = better(older, entry) || !entry ? older : entry;
     if ((!entry || !entry->count) && strchr(object->path, '/'))
         object->unnamed |= object->broken || (object->asked && !object->facts.found);
     return entry;
-}
-
-static bool better(const struct vs_symbol_entry *a, const struct vs_symbol_entry *b)
-{
-    if (!a || !a->count)
-        return false;
-    return !b || !b->count || a->level > b->level;
 }
 
 static const struct vs_symbol_entry *find_entry(struct vs_symbols *s, struct object *object,
@@ -391,10 +389,23 @@ void vs_symbols_note(const struct vs_symbols *s, char *text)
 
 /* --- closing --- */
 
+/* Older names of the same build that are better stay: the present file may be a stripped copy. */
+static void keep_older(struct object *object)
+{
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < object->older.count; i++) {
+        const struct vs_symbol_entry *older = object->older.entries[i];
+        if (better(older, vs_symbol_set_find(&object->names, older->module, older->offset)))
+            err = vs_symbol_set_put(&object->names, older->module, older->offset, older->level, older->symbols,
+                                    older->count);
+    }
+}
+
 static void close_object(struct vs_symbols *s, struct object *object)
 {
     const char *dir = s->options.cache_dir;
     if (dir && object->grown && vs_debug_files_is_build_id(object->build_id)) {
+        keep_older(object);
         snprintf(object->source.link, sizeof object->source.link, "%s", object->facts.link);
         struct vs_debug_query query = query_of(s, object);
         object->source.signature = vs_debug_files_sign(&query);

@@ -46,6 +46,20 @@ static void a_debug_file_installed_later_replaces_poorer_names(void **state)
     assert_all_names("later.vst", &options);
 }
 
+static void a_stripped_copy_of_the_same_build_takes_no_names_away(void **state)
+{
+    (void)state;
+    char dir[512];
+    make_files("copy");
+    record("copy.vst", "copy/victim.so");
+    snprintf(dir, sizeof dir, "%s", scratch("copy/cache"));
+    struct vs_symbols_options options = {.cache_dir = dir};
+    assert_all_names("copy.vst", &options);
+    shell("cd copy && rm victim.debug; cp stripped.so victim.so");
+    for (int i = 0; i < 3; i++)
+        assert_all_names("copy.vst", &options);
+}
+
 static void a_damaged_cache_is_passed_over_and_written_anew(void **state)
 {
     (void)state;
@@ -231,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_kept_on_disk),
         cmocka_unit_test(a_debug_file_installed_later_replaces_poorer_names),
+        cmocka_unit_test(a_stripped_copy_of_the_same_build_takes_no_names_away),
         cmocka_unit_test(a_damaged_cache_is_passed_over_and_written_anew),
         cmocka_unit_test(the_cache_stays_below_its_size),
         cmocka_unit_test(several_processes_share_the_cache),
