@@ -297,6 +297,25 @@ static void a_synchronisation_begun_before_the_free_does_not_cover_it(void **sta
     fixture_stop(&f);
 }
 
+static void memory_is_settled_unless_a_free_has_no_synchronisation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512), b = take(&f, 512);
+    assert_int_equal(vs_allocator_settled(f.allocator), VS_SETTLED);
+    give(&f, a);
+    assert_int_equal(vs_allocator_settled(f.allocator), VS_UNSETTLED);
+    vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
+    assert_int_equal(vs_allocator_settled(f.allocator), VS_SETTLED);
+    uint64_t ticket = vs_allocator_sync_begin(f.allocator);
+    give(&f, b);
+    vs_allocator_sync_end(f.allocator, ticket); /* it began before the free */
+    assert_int_equal(vs_allocator_settled(f.allocator), VS_UNSETTLED);
+    assert_int_equal(f.device.syncs, 0);
+    fixture_stop(&f);
+}
+
 static void a_synchronisation_that_never_ended_covers_nothing(void **state)
 {
     (void)state;
@@ -545,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_freed_block_is_handed_out_only_after_a_synchronisation),
         cmocka_unit_test(a_synchronisation_of_the_program_after_the_free_is_enough),
         cmocka_unit_test(a_synchronisation_begun_before_the_free_does_not_cover_it),
+        cmocka_unit_test(memory_is_settled_unless_a_free_has_no_synchronisation),
         cmocka_unit_test(a_synchronisation_that_never_ended_covers_nothing),
         cmocka_unit_test(tickets_may_end_out_of_order),
         cmocka_unit_test(a_merged_block_is_as_unsafe_as_its_newest_part),

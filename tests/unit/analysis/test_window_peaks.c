@@ -161,6 +161,15 @@ static void a_device_that_appears_in_a_window_begins_with_nothing(void **state)
     end();
 }
 
+static void tensor(uint64_t stack, uint64_t addr, uint64_t mib)
+{
+    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
+    e.framework_alloc.addr = addr;
+    e.framework_alloc.size = mib * MIB;
+    e.framework_alloc.stack = stack;
+    vs_builder_event(&b, e);
+}
+
 /* The segment that PyTorch requests before its first tensor is no memory of the user's. */
 static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void **state)
 {
@@ -170,26 +179,13 @@ static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void *
     uint64_t model = model_stack(), loss = loss_stack();
     window.from_ns = at();
     allocate(model, A(0), 20);
-    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
-    e.framework_alloc.addr = A(0);
-    e.framework_alloc.size = 3 * MIB;
-    e.framework_alloc.stack = loss;
-    vs_builder_event(&b, e);
+    tensor(loss, A(0), 3);
     measure(&window, 1);
     assert_int_equal(window.devices[0].level, VS_LEVEL_FRAMEWORK);
     assert_int_equal(window.devices[0].begin_bytes, 0);
     assert_int_equal(window.devices[0].peak_bytes, 3 * MIB);
     assert_sites(&window.devices[0].more, "loss_stack", 3);
     end();
-}
-
-static void tensor(uint64_t stack, uint64_t addr, uint64_t mib)
-{
-    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
-    e.framework_alloc.addr = addr;
-    e.framework_alloc.size = mib * MIB;
-    e.framework_alloc.stack = stack;
-    vs_builder_event(&b, e);
 }
 
 /* The segments that the framework had at its first tensor were taken off the bytes at the begin and at the peak,
