@@ -91,8 +91,8 @@ class Peak:
 @dataclass(frozen=True)
 class WindowPeak:
     """The peak of one device in a window of time, in bytes. *event*: the number of the event that made it; 0:
-    the begin. *sites*: what the call sites hold at the peak beyond what they held at the begin, the largest
-    first; below 0 if it is less. *incomplete*: why the trace lacks call sites, such as those of memory allocated
+    the begin. *sites*: the bytes of call sites at the peak less those at the begin, the largest difference
+    first; below 0 if a site has fewer. *incomplete*: why the trace lacks call sites, such as those of memory allocated
     while the program had stopped the recording; "" if it lacks none."""
 
     device: int

@@ -124,7 +124,7 @@ def check_paused(gate):
 
 
 def check_pools(gate):
-    """What stream-ordered pools cache is said beside a limit of reserved memory, not beside a baseline."""
+    """A note gives the memory that stream-ordered pools cache, for a limit of reserved memory, not for a baseline."""
     trace, base = gate.record("stream"), gate.path("stream.json")
     words = "reserved does not include 160.0 MiB that stream-ordered pools cached"
     gate.check(trace, "--baseline", base, "--update-baseline")

@@ -68,7 +68,7 @@ def check_copies(gate):
     named, row = places(gate, gate.record("copies"), "--baseline", gate.path("memory.json"))
     culprit = row["culprits"][0]
     gate.expect("the JSON has both", {culprit["line"], culprit["or_line"]} == {new, old})
-    gate.expect("what is new is what was added", sum(c["delta"] for c in row["culprits"]) == row["excess_bytes"])
+    gate.expect("the new bytes are the added ones", sum(c["delta"] for c in row["culprits"]) == row["excess_bytes"])
     words = row["more"].split()
     shown = gate.run([gate.tool, *words[1:]])
     gate.expect("the command shows the copies of both lines", shown.returncode == 0 and
@@ -157,7 +157,7 @@ def check_directions(gate):
                 "has no lines that copy" not in done.stdout, done)
     named, row = places(gate, trace, "--baseline", gate.path("memory.json"))
     gate.expect("device: one place in all formats: %s" % named, named == {(FILE, line)})
-    gate.expect("what is new is what was added", [c["delta"] for c in row["culprits"]] == [row["excess_bytes"]])
+    gate.expect("the new bytes are the added ones", [c["delta"] for c in row["culprits"]] == [row["excess_bytes"]])
     for limit, delta in (("d2d:1 copies/step", 1), ("d2d:16KiB/step", 24 * 1024), ("3 copies/step", 1), ("30 copies", 10)):
         named, row = places(gate, trace, "--baseline", gate.path("memory.json"), "--max-transfers", limit)
         gate.expect("%s with a baseline: one place in all formats: %s" % (limit, named), named == {(FILE, line)})

@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         vramscope_client_start_recording();
         cudaFree(large);
     }
-    if (is("stream")) { /* the pool keeps what is freed */
+    if (is("stream")) { /* the pool caches freed memory */
         size_t free_bytes, total_bytes;
         uint64_t most = UINT64_MAX;
         cudaMemPool_t pool;

@@ -72,7 +72,7 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
 
 
 def follow(page, fragment):
-    """Gives the page another *fragment* ("#tab=...") and waits until it was told of it and has drawn two frames."""
+    """Gives the page another *fragment* ("#tab=...") and waits until its hashchange event and two frames are over."""
     page.evaluate("""(fragment) => new Promise((done) => {
         const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
         if (location.hash === fragment)

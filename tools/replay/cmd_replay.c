@@ -15,7 +15,7 @@ static const char usage[] =
     "usage: vramscope replay [OPTIONS] TRACE\n"
     "\n"
     "Runs the requests of a trace through the allocator with other settings, or on\n"
-    "another device, and prints for each what it reserves, its fragmentation, its\n"
+    "another device, and prints for each the reserved memory, its fragmentation, its\n"
     "retries, and whether the program gets through or where it fails. No GPU is\n"
     "needed. The requests are PyTorch's tensors where the trace has them, otherwise\n"
     "cudaMalloc calls; all other memory is as recorded. docs/replay.md describes what\n"

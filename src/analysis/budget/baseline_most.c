@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The most that each call site of a baseline holds at any peak: of the program, of a phase or test, and of
- * allocated or reserved memory. Sites of one name are told apart by their order in a list, which differs from
+ * allocated or reserved memory. Sites of one name are distinguished by their order in a list, which differs from
  * list to list, so all sites of a name are taken from the list in which they hold most. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ struct vs_named_site {
     const struct vs_report_site *site; /* NULL: of a baseline */
     size_t frame; /* of the site's, whose line names it: the innermost, or after vs_distinct_frames that one */
     bool changed;  /* it is new, or holds another amount than before */
-    uint64_t more; /* set by vs_mark_changed: what it holds beyond that, in the metric's unit */
+    uint64_t more; /* set by vs_mark_changed: its excess over that amount, in the metric's unit */
     struct vs_site_label {
         size_t from;     /* its first frame */
         unsigned frames; /* at most as many */

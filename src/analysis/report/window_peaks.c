@@ -171,7 +171,7 @@ static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *win
 struct window_moment {
     uint64_t event;
     struct vs_window_peak *row;
-    struct vs_summary_row **begin; /* where what is live at the begin is kept, until the peak */
+    struct vs_summary_row **begin; /* the memory that was live at the begin; kept until the peak */
     size_t *begin_count;
     unsigned account;
     bool peak;

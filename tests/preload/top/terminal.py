@@ -78,7 +78,7 @@ class Terminal:
             time.sleep(0.05)
 
     def wait_for_shell(self, what):
-        """Until the shell reads the next line: what is typed while the terminal is being restored may be lost."""
+        """Until the shell reads the next line: input may be lost while the terminal is being restored."""
         return self.wait(lambda s: self.value("alternate_on") == "0" and s.strip()[-1:] in ("$", "#"), what)
 
     def close(self):
