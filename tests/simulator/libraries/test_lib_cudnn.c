@@ -114,7 +114,7 @@ static void convolutions_assume_their_workspace_and_name_it(void **state)
     int count;
     OK(cudnnGetConvolutionForwardAlgorithm_v7(handle, c.x, c.w, c.desc, c.y, 3, &count, result));
     assert_int_equal(count, 2);
-    size_t tensors = 2u * (8 * 16 * 32 * 32 + 64 * 16 * 3 * 3 + 8 * 64 * 16 * 16);
+    size_t tensors = 2u * (8 * 16 * 32 * 32 + 8 * 64 * 16 * 16);
     assert_int_equal(result[0].memory, tensors);
     assert_int_equal(result[1].memory, 0);
     assert_int_equal(lib_notes("assumed", name), 1);
@@ -131,6 +131,33 @@ static void convolutions_assume_their_workspace_and_name_it(void **state)
     assert_int_equal(lib_notes("assumed", name), 1);
     OK(cudaFree(memory));
     destroy(&c);
+}
+
+/* https://github.com/pytorch/pytorch/issues/128947: 16.98 GiB with 7.993 GiB of input and weight. */
+static void convolutions_in_three_dimensions_copy_input_and_weight(void **state)
+{
+    static int x[] = {1, 256, 4, 1090, 1922}, w[] = {64, 256, 3, 3, 3}, y[] = {1, 64, 2, 1088, 1920};
+    static int one[] = {1, 1, 1}, zero[] = {0, 0, 0};
+    struct cudnnTensorStruct *tx, *ty;
+    struct cudnnFilterStruct *tw;
+    struct cudnnConvolutionStruct *desc;
+    size_t bytes = 0;
+    (void)state;
+    OK(cudnnCreateTensorDescriptor(&tx));
+    OK(cudnnCreateTensorDescriptor(&ty));
+    OK(cudnnCreateFilterDescriptor(&tw));
+    OK(cudnnCreateConvolutionDescriptor(&desc));
+    OK(cudnnSetTensorNdDescriptorEx(tx, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 5, x));
+    OK(cudnnSetTensorNdDescriptorEx(ty, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 5, y));
+    OK(cudnnSetFilterNdDescriptor(tw, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 5, w));
+    OK(cudnnSetConvolutionNdDescriptor(desc, 3, zero, one, one, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+    OK(cudnnGetConvolutionForwardWorkspaceSize(handle, tx, tw, desc, ty,
+                                               CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, &bytes));
+    assert_int_equal(bytes, 4 * (UINT64_C(256) * 4 * 1090 * 1922 + 64 * 256 * 27));
+    OK(cudnnDestroyTensorDescriptor(tx));
+    OK(cudnnDestroyTensorDescriptor(ty));
+    OK(cudnnDestroyFilterDescriptor(tw));
+    OK(cudnnDestroyConvolutionDescriptor(desc));
 }
 
 static void channels_last_convolutions_need_no_copies(void **state)
@@ -485,6 +512,7 @@ int main(void)
         cmocka_unit_test(tensors_keep_their_dimensions_and_strides),
         cmocka_unit_test(a_wrong_argument_has_a_message),
         cmocka_unit_test(convolutions_assume_their_workspace_and_name_it),
+        cmocka_unit_test(convolutions_in_three_dimensions_copy_input_and_weight),
         cmocka_unit_test(channels_last_convolutions_need_no_copies),
         cmocka_unit_test(a_convolution_takes_the_time_of_its_operations),
         cmocka_unit_test(the_parts_of_a_weight_space_fill_it_exactly),

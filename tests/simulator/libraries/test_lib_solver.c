@@ -64,6 +64,26 @@ static void a_workspace_size_is_given_and_noted(void **state)
                                       CUDA_R_64F, &device, &host), INVALID);
 }
 
+/* Public figures: https://github.com/mujocolab/mjlab/pull/754 (4,452 MB) and
+ * https://github.com/cupy/cupy/issues/7261 (elements by batch, for 4 x 4). */
+static void batched_eigenvalues_take_what_was_measured(void **state)
+{
+    static const int elements[][2] = {{1, 2077}, {2, 3126}, {4, 5224}, {32, 34596}, {256, 269572}};
+    unsigned long device = 0, host = 1;
+    struct syevjInfo *jacobi;
+    int lwork = 0;
+    (void)state;
+    OK(cusolverDnXsyevBatched_bufferSize(solver, NULL, 1, 0, 3, CUDA_R_32F, NULL, 3, CUDA_R_32F, NULL,
+                                         CUDA_R_32F, &device, &host, 16384));
+    assert_int_equal(device >> 20, 4452);
+    OK(cusolverDnCreateSyevjInfo(&jacobi));
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        OK(cusolverDnCheevjBatched_bufferSize(solver, 1, 0, 4, NULL, 4, NULL, &lwork, jacobi, elements[i][0]));
+        assert_int_equal(lwork, elements[i][1]);
+    }
+    OK(cusolverDnDestroySyevjInfo(jacobi));
+}
+
 static void info_and_pivots_are_set_in_stream_order(void **state)
 {
     enum { N = 64 };
@@ -114,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handles_and_settings_are_checked),
         cmocka_unit_test(a_workspace_size_is_given_and_noted),
+        cmocka_unit_test(batched_eigenvalues_take_what_was_measured),
         cmocka_unit_test(info_and_pivots_are_set_in_stream_order),
         cmocka_unit_test(work_costs_its_operations),
     };

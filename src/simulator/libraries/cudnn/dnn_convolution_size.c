@@ -4,7 +4,8 @@
  * the table of sizes is used if there is one. Otherwise it is assumed from what cuDNN's kernels for
  * tensor cores do: they read and write channels-last memory, so tensors in another layout are
  * copied (the kernels nchwToNhwc and nhwcToNchw in profiles of real runs), and the gradient of a
- * filter is summed in FP32 before it is rounded to a narrower type. */
+ * filter is summed in FP32 before it is rounded to a narrower type. Two kinds of problem have public
+ * figures, which say which of the three tensors are copied. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,13 @@ size_t dnn_convolution_workspace(const struct dnn_convolution *c)
     } else if (!c->channels_last) {
         bytes = bytes_of(c, c->x) + bytes_of(c, c->w) + bytes_of(c, c->y);
         why = "channels-last copies of the three tensors";
+        if (c->direction == DNN_FORWARD && c->rank == 5 && c->type == CUDNN_DATA_FLOAT) {
+            bytes = bytes_of(c, c->x) + bytes_of(c, c->w);
+            why = "input and weight, as on an A100: https://github.com/pytorch/pytorch/issues/128947";
+        } else if (c->direction == DNN_FORWARD && c->rank == 4 && dnn_bits(c->type) == 16) {
+            bytes = bytes_of(c, c->x) + bytes_of(c, c->y);
+            why = "input and output, as in https://github.com/pytorch/pytorch/issues/123533";
+        }
     }
     if (c->direction == DNN_BACKWARD_FILTER && dnn_bits(c->type) < 32 && !depthwise(c)) {
         bytes += product(c->w, 0, c->rank) * 4;

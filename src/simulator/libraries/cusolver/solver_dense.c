@@ -215,6 +215,14 @@ QR(Z, ungqr, unmqr)
 
 /* ---- eigenvalues: syev.. of real, heev.. of complex matrices ---- */
 
+/* As many as https://github.com/cupy/cupy/issues/7261 prints for batches of 1 to 512 matrices of
+ * 4 x 4, and for large batches of 2 x 2: a tile of 32 x 32 for each matrix, and one more. */
+static int64_t jacobi_elements(int64_t n, int64_t batch)
+{
+    int64_t tile = n > 32 ? n * n : 32 * 32;
+    return batch * (tile + (n + 1) * (n + 1)) + tile + n;
+}
+
 #define EIGEN(T, ev)                                                                               \
     int cusolverDn##T##ev##d_bufferSize(HANDLE, int job, int uplo, int n, const TYPE_##T *a,       \
                                         int lda, const REAL_##T *w, int *lwork)                    \
@@ -257,7 +265,7 @@ QR(Z, ungqr, unmqr)
         (void)job, (void)uplo, (void)a, (void)lda, (void)w;                                        \
         if (!vs_library_object(params, VS_SOLVER_SYEVJ))                                           \
             return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        return SIZE(cusolverDn##T##ev##jBatched, T, least(n, batch), (int64_t)n * n * batch,       \
+        return SIZE(cusolverDn##T##ev##jBatched, T, least(n, batch), jacobi_elements(n, batch),    \
                     "%dx%d job %d batch %d", n, n, job, batch);                                    \
     }                                                                                              \
     int cusolverDn##T##ev##jBatched(HANDLE, int job, int uplo, int n, TYPE_##T *a, int lda,        \

@@ -11,6 +11,10 @@
 VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define BLOCK 64
+/* For each matrix of a batch: 4,452 MiB for 16,384 matrices of 3 x 3 in FP32, the peak in
+ * https://github.com/mujocolab/mjlab/pull/754. That batches of more than about 30,000 are refused
+ * (https://github.com/mujocolab/mjlab/pull/732) fits: they would have more than 2^31 elements. */
+#define BATCHED_ELEMENTS 71232
 #define HANDLE struct cusolverDnContext *handle
 #define PARAMS struct cusolverDnParams *params
 
@@ -153,8 +157,8 @@ int cusolverDnXsyevBatched_bufferSize(HANDLE, PARAMS, int job, int uplo, int64_t
                                       int64_t batch)
 {
     (void)params, (void)job, (void)uplo, (void)a, (void)lda, (void)type_w, (void)w, (void)compute;
-    return sizes(handle, "cusolverDnXsyevBatched", type, least(n, batch), n * n * batch,
-                 n, n, batch, device, host);
+    return sizes(handle, "cusolverDnXsyevBatched", type, least(n, batch),
+                 batch * (n * n > BATCHED_ELEMENTS ? n * n : BATCHED_ELEMENTS), n, n, batch, device, host);
 }
 
 int cusolverDnXsyevBatched(HANDLE, PARAMS, int job, int uplo, int64_t n, int type, void *a,

@@ -67,6 +67,7 @@ void vs_nccl_release(struct vs_nccl_member *m)
     pthread_mutex_destroy(&m->mu);
     pthread_mutex_destroy(&m->order);
     pthread_cond_destroy(&m->idle);
+    free(m->buffers);
     free(m);
 }
 

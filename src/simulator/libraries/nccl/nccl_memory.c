@@ -2,23 +2,119 @@
  *
  * Device memory: the buffers of a communicator's channels, which lie outside every framework's
  * allocator; ncclMemAlloc; registered buffers and windows, which take none. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
+#include "simulator/libraries/sizes/vs_library_sizes.h"
 
 VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define MIB (UINT64_C(1) << 20)
 #define GRANULARITY (2 * MIB) /* of cuMemCreate, from which NCCL allocates */
+#define HEADER 4096           /* heads and tails before a connection's buffers */
+#define CHANNELS_MAX 32
 
-/* Each channel of a ring has, with the default NCCL_BUFFSIZE, 4 MiB for the protocol Simple, about
- * 4.7 MiB for LL128 and 0.5 MiB for LL. Channels: what public logs of 2.2x show for devices with
- * NVLink (24 on A100, 16 on Hopper and later) and over PCIe (4). Not measured here. */
-static uint64_t assumed_bytes(void)
+/* What NCCL takes is the sum of its connections: each channel has one to each peer, with a buffer at
+ * the sender and one at the receiver, both rounded up to 2 MiB (src/transport/p2p.cc). The sizes of
+ * the protocols' buffers are those of src/init.cc; NCCL_BUFFSIZE and its likes replace them. A100
+ * reads the buffer of the protocol Simple from the sender (src/graph/paths.cc), others have it at
+ * the receiver. So a ring takes 12 MiB for each channel: 10 MiB and 2 MiB are the two sizes in the
+ * log of https://github.com/NVIDIA/nccl/issues/1685. */
+struct connection {
+    uint64_t send, receive;
+};
+
+/* The device's links: by compute capability, whether or not the host connects them. Channels of
+ * collectives: public logs of 2.2x (24 on A100 and H100 with NVSwitch, 12 on V100, 4 over PCIe). To
+ * one peer a send has twice as many as there are links, as a power of two (src/graph/paths.cc). */
+static const struct link {
+    int major, minor; /* minor -1: every one */
+    uint64_t channels, peer_channels;
+    bool reads;
+} links[] = {
+    {7, 0, 12, 4, false}, {8, 0, 24, 32, true}, {9, -1, 24, 32, false}, {10, -1, 24, 32, false},
+    {0, -1, 4, 2, false}, /* PCIe */
+};
+
+static const struct link *link_of_device(void)
 {
     int major = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     int minor = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    uint64_t channels = major >= 9 ? 16 : major == 8 && minor == 0 ? 24 : 4;
-    uint64_t bytes = channels * (92 * MIB / 10);
+    const struct link *link = links;
+    while (link->major && (link->major != major || (link->minor >= 0 && link->minor != minor)))
+        link++;
+    return link;
+}
+
+/* The number in the variable *name*; *otherwise* where it is not set or not a positive number. */
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    long long value = text ? strtoll(text, NULL, 0) : 0;
+    return value > 0 ? (uint64_t)value : otherwise;
+}
+
+/* *channels*, within the limits that the user sets. */
+static uint64_t within(uint64_t channels, const char *least, const char *most)
+{
+    uint64_t low = setting(least, 1), high = setting(most, CHANNELS_MAX);
+    channels = channels > high ? high : channels;
+    return channels < low && low <= CHANNELS_MAX ? low : channels;
+}
+
+static uint64_t rounded(uint64_t bytes)
+{
     return (bytes + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+}
+
+static struct connection connection_of(const struct link *link)
+{
+    uint64_t simple = setting("NCCL_BUFFSIZE", 4 * MIB);
+    uint64_t others = setting("NCCL_LL_BUFFSIZE", 8 * 512 * 8 * 16) +
+                      setting("NCCL_LL128_BUFFSIZE", 120 * 640 * 8 * 8);
+    uint64_t send = HEADER + (link->reads ? simple : 0);
+    return (struct connection){rounded(send), rounded(HEADER + others + (link->reads ? 0 : simple))};
+}
+
+/* The first collective connects the ring, and the tree where it needs more: the chain of the ranks
+ * goes both ways, the ring one. Which ranks are its ends is assumed to follow their numbers. */
+static uint64_t collective_bytes(const struct vs_nccl_member *m, const struct link *link)
+{
+    struct connection c = connection_of(link);
+    uint64_t channels = within(link->channels, "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS");
+    uint64_t bytes = c.send + c.receive;
+    if (m->count > 2)
+        bytes += (m->rank > 0 ? c.send : 0) + (m->rank < m->count - 1 ? c.receive : 0);
+    return channels * bytes;
+}
+
+/* Marks what *task* sends and receives, and returns the bytes of connections that are new. */
+static uint64_t peer_bytes(struct vs_nccl_member *m, const struct vs_nccl_task *task,
+                           const struct link *link, unsigned *peers)
+{
+    enum { SENDS = 1, RECEIVES = 2 };
+    struct connection c = connection_of(link);
+    uint64_t bytes = 0, most = within(link->channels, "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS");
+    while (most & (most - 1)) /* the next power of two */
+        most += most & -most;
+    most = within(most, "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS");
+    uint64_t channels = link->peer_channels < most ? link->peer_channels : most;
+    for (int peer = 0; peer < m->count; peer++) {
+        bool root = m->rank == task->root, to_root = peer == task->root;
+        bool all = task->kind == VS_NCCL_ALL_TO_ALL;
+        bool sends = all || (task->kind == VS_NCCL_SEND && to_root) ||
+                     (task->kind == VS_NCCL_GATHER && to_root) || (task->kind == VS_NCCL_SCATTER && root);
+        bool receives = all || (task->kind == VS_NCCL_RECV && to_root) ||
+                        (task->kind == VS_NCCL_SCATTER && to_root) ||
+                        (task->kind == VS_NCCL_GATHER && root);
+        unsigned wanted = (sends ? SENDS : 0) | (receives ? RECEIVES : 0);
+        unsigned added = peer == m->rank ? 0 : wanted & ~(unsigned)m->connected[peer];
+        m->connected[peer] |= (unsigned char)added;
+        bytes += (added & SENDS ? c.send : 0) + (added & RECEIVES ? c.receive : 0);
+        *peers += added != 0;
+    }
+    return channels * bytes;
 }
 
 /* A stream may be in a capture, in which cuMemAlloc is not allowed to others. */
@@ -32,30 +128,67 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
     return e;
 }
 
-int vs_nccl_buffers_make(struct vs_nccl_member *m)
+/* One more piece of device memory of *m*. */
+static int hold(struct vs_nccl_member *m, uint64_t bytes)
 {
-    if (m->buffers || m->count == 1)
-        return ncclSuccess;
-    size_t bytes = assumed_bytes();
-    int e = vs_nccl_cuda(allocate(&m->buffers, bytes), "device memory of a communicator's channels");
-    if (e) {
-        m->buffers = 0;
+    CUdeviceptr *grown = realloc(m->buffers, (m->buffer_count + 1) * sizeof *grown);
+    if (!grown)
+        return vs_nccl_fail(ncclSystemError, "no memory for a communicator's buffers");
+    m->buffers = grown;
+    int e = vs_nccl_cuda(allocate(&grown[m->buffer_count], bytes),
+                         "device memory of a communicator's channels");
+    if (e)
         return e;
-    }
-    m->buffer_bytes = bytes;
-    vs_library_assume("communicator", bytes,
-                      "buffers of the channels of one communicator, by its default buffer size");
+    m->buffer_count++;
+    m->buffer_bytes += bytes;
     return ncclSuccess;
+}
+
+static int hold_assumed(struct vs_nccl_member *m, const char *name, unsigned peers, uint64_t bytes)
+{
+    char text[64];
+    int e = bytes ? hold(m, bytes) : ncclSuccess;
+    snprintf(text, sizeof text, name, peers);
+    if (bytes && !e)
+        vs_library_assume(text, bytes, "channels and buffers as in NCCL's source, src/transport/p2p.cc; "
+                          "the number of channels as in public logs");
+    return e;
+}
+
+int vs_nccl_buffers_make(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
+{
+    const struct link *link = link_of_device();
+    uint64_t peers_bytes = 0;
+    unsigned peers = 0;
+    bool collective = false;
+    int e = ncclSuccess;
+    if (m->count == 1)
+        return ncclSuccess;
+    if (!m->initialised)
+        e = hold(m, vs_library_size("communicator", "", 256 * MIB, "no row for this device"));
+    m->initialised |= !e;
+    for (size_t i = 0; i < count && !e; i++) {
+        collective |= tasks[i].kind < VS_NCCL_ALL_TO_ALL;
+        peers_bytes += peer_bytes(m, &tasks[i], link, &peers);
+    }
+    if (!e && collective && !m->collective) {
+        e = hold_assumed(m, "connections of %u ranks", (unsigned)m->count, collective_bytes(m, link));
+        m->collective = !e;
+    }
+    return e ? e : hold_assumed(m, "connections for sends to %u ranks", peers, peers_bytes);
 }
 
 void vs_nccl_buffers_free(struct vs_nccl_member *m)
 {
     const struct vs_library_driver *d = vs_library_driver();
-    if (!m->buffers || d->cuCtxPushCurrent_v2(m->context))
+    if (!m->buffer_count || d->cuCtxPushCurrent_v2(m->context))
         return;
-    d->cuMemFree_v2(m->buffers);
+    for (size_t i = 0; i < m->buffer_count; i++)
+        d->cuMemFree_v2(m->buffers[i]);
     d->cuCtxPopCurrent_v2(&(CUcontext){NULL});
-    m->buffers = 0;
+    free(m->buffers);
+    m->buffers = NULL;
+    m->buffer_count = 0;
     m->buffer_bytes = 0;
 }
 
@@ -69,9 +202,9 @@ int ncclMemAlloc(void **address, size_t bytes)
     *address = NULL;
     if (!bytes)
         return ncclSuccess;
-    size_t rounded = (bytes + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-    int e = rounded < bytes ? vs_nccl_fail(ncclInvalidArgument, "ncclMemAlloc: the size overflows")
-                            : vs_nccl_cuda(allocate(&made, rounded), "ncclMemAlloc");
+    int e = rounded(bytes) < bytes
+                ? vs_nccl_fail(ncclInvalidArgument, "ncclMemAlloc: the size overflows")
+                : vs_nccl_cuda(allocate(&made, rounded(bytes)), "ncclMemAlloc");
     if (!e)
         *address = (void *)(uintptr_t)made;
     return e;
@@ -185,7 +318,7 @@ int ncclCommResume(struct ncclComm *comm)
         return e;
     pthread_mutex_lock(&m->order);
     if (m->suspended_bytes)
-        e = vs_nccl_buffers_make(m);
+        e = hold(m, m->suspended_bytes);
     if (!e)
         m->suspended_bytes = 0;
     pthread_mutex_unlock(&m->order);

@@ -250,7 +250,7 @@ int vs_nccl_queue(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, si
     if (pushed)
         return vs_nccl_cuda(pushed, "cuCtxPushCurrent");
     pthread_mutex_lock(&m->order);
-    int e = vs_nccl_buffers_make(m);
+    int e = vs_nccl_buffers_make(m, tasks, count);
     if (!e)
         e = queue_locked(m, tasks, count, streams, stream_count);
     pthread_mutex_unlock(&m->order);

@@ -43,8 +43,10 @@ struct vs_nccl_member {
     pthread_mutex_t order;  /* held while work is queued; guards what follows up to user_ops */
     CUstream last_stream;
     CUevent last_event;     /* recorded after the last work that was not captured */
-    CUdeviceptr buffers;
-    size_t buffer_bytes, suspended_bytes;
+    CUdeviceptr *buffers;   /* buffer_count of them */
+    size_t buffer_count, buffer_bytes, suspended_bytes;
+    bool initialised, collective; /* what was connected already; peers: send 1, receive 2 */
+    unsigned char connected[VS_NCCL_RANKS_MAX];
     struct vs_nccl_user_op user_ops[VS_NCCL_USER_OPS]; /* guarded by mu */
     struct vs_nccl_key grow_key;
     bool grow_key_made;
@@ -194,9 +196,9 @@ int vs_nccl_joins_run(struct vs_nccl_join *joins, size_t count);
 
 /* ---- device memory (nccl_memory.c) ---- */
 
-/* vs_nccl_buffers_make: the device memory that a communicator's channels take, at its first use. The
- * member's context is current. */
-int vs_nccl_buffers_make(struct vs_nccl_member *m);
+/* vs_nccl_buffers_make: the device memory of the connections that *tasks* need and *m* does not have
+ * yet; NCCL makes them at their first use, too. The member's context is current, its order held. */
+int vs_nccl_buffers_make(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count);
 void vs_nccl_buffers_free(struct vs_nccl_member *m);
 
 #endif
