@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "tools/common/command.h"
+#include "tools/common/oom_tool.h"
 #include "tools/fit/fit_internal.h"
 #include "trace/read/reader.h"
 
@@ -180,6 +181,28 @@ static int add_traces(const struct vs_fit_job *job, const char *folder, struct v
     return status;
 }
 
+/* What the post-mortem of the failed process replayed, with the allocator's settings first. Without it
+ * the answer stays as it is: a trace with a part of the allocations has no diagnosis. */
+static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    struct vs_arena memory = {0};
+    struct vs_oom *oom = NULL;
+    if (!vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report))
+        return;
+    enum vs_err err = vs_oom_tool_build(reader, report, 0, true, &memory, &oom);
+    for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
+        const struct vs_remedy *remedy = &oom->remedies[i];
+        if (remedy->replayed && remedy->fits)
+            run->remedy = (struct vs_fit_remedy){strdup(remedy->text), remedy->kind, remedy->bytes};
+    }
+    vs_oom_free(oom);
+    vs_arena_free_all(&memory);
+    vs_report_free(report);
+    vs_reader_close(reader);
+}
+
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run)
 {
@@ -194,5 +217,7 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
     run->errors = read_errors(place->errors, run);
     if (run->answer == VS_FIT_UNKNOWN)
         add_hint(run);
+    if (run->answer == VS_FIT_NO && !*run->why && !job->vary && !run->worst->partial)
+        find_remedy(job, run);
     return 0;
 }

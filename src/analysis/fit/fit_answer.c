@@ -152,6 +152,15 @@ static void say_why(struct vs_fit_run *run)
         snprintf(run->why, sizeof run->why, "the program used no memory of the GPU");
 }
 
+/* Whether sizes that were assumed, and may be wrong, decided. */
+static bool depends_on_assumed(const struct vs_fit_run *run)
+{
+    if (run->answer == VS_FIT_YES)
+        return vs_fit_headroom(run) < run->assumed.margin;
+    uint64_t lacks = run->answer == VS_FIT_NO ? vs_fit_lacks(run) : 0;
+    return lacks && lacks <= run->assumed.bytes;
+}
+
 enum vs_err vs_fit_decide(struct vs_fit_run *run)
 {
     struct vs_tree *tree = NULL;
@@ -170,6 +179,8 @@ enum vs_err vs_fit_decide(struct vs_fit_run *run)
         say_too_much(run);
     else if (run->answer == VS_FIT_UNKNOWN)
         say_why(run);
+    vs_fit_assumed_sum(&run->notes, &run->assumed);
+    run->if_assumed = depends_on_assumed(run);
     return VS_OK;
 }
 
@@ -204,14 +215,22 @@ uint64_t vs_fit_headroom(const struct vs_fit_run *run)
     return run->worst_device->total_bytes - run->used_peak;
 }
 
+uint64_t vs_fit_lacks(const struct vs_fit_run *run)
+{
+    return *run->why ? run->used_peak - run->worst_device->total_bytes
+                     : run->worst_device->failure.missing;
+}
+
 void vs_fit_run_clear(struct vs_fit_run *run)
 {
     for (size_t i = 0; i < run->trace_count; i++)
         vs_fit_trace_free(run->traces[i]);
     free(run->traces);
     free(run->errors);
+    free(run->remedy.text);
     vs_fit_notes_free(&run->notes);
     run->traces = NULL;
     run->errors = NULL;
+    run->remedy.text = NULL;
     run->trace_count = 0;
 }

@@ -7,6 +7,8 @@
  *     every failed allocation.
  * no: an allocation failed for want of memory and the program did not recover, whatever its exit
  *     status; or processes that share a device need more than it has, all together.
+ * A yes holds only if the assumed sizes do where the headroom is smaller than what they may take in
+ * addition; a no, where the device lacked less than what was assumed.
  * no answer: anything else: it was not started, failed for another reason, or used no memory. */
 #ifndef VS_FIT_ANSWER_H
 #define VS_FIT_ANSWER_H
@@ -19,6 +21,14 @@
 #include "analysis/fit/fit_trace.h"
 
 enum vs_fit_answer { VS_FIT_UNKNOWN, VS_FIT_NO, VS_FIT_YES };
+
+/* What a failed run would have needed: a remedy of the post-mortem that was replayed and let the
+ * request fit. */
+struct vs_fit_remedy {
+    char *text;       /* NULL: none */
+    const char *kind; /* static, as in the JSON of `vramscope oom` */
+    uint64_t bytes;   /* its figure */
+};
 
 /* One run of the program on one GPU. The texts live as long as the run. */
 struct vs_fit_run {
@@ -33,6 +43,7 @@ struct vs_fit_run {
     struct vs_fit_trace **traces; /* one per process that used the GPU */
     size_t trace_count, trace_capacity;
     struct vs_fit_notes notes;
+    struct vs_fit_remedy remedy; /* of a failed allocation; the text is owned */
 
     /* set by vs_fit_decide */
     enum vs_fit_answer answer;
@@ -41,6 +52,8 @@ struct vs_fit_run {
     const struct vs_fit_device *worst_device; /* and its device */
     unsigned sharing;       /* processes that used that device */
     uint64_t used_peak;     /* of the device, over all of them */
+    struct vs_fit_assumed assumed;
+    bool if_assumed; /* another answer is possible if the assumed sizes are wrong by their margin */
     uint64_t recovered, retries; /* over all processes and devices */
 };
 
@@ -67,7 +80,10 @@ enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
 /* vs_fit_headroom: the free memory of the device at its highest use. */
 uint64_t vs_fit_headroom(const struct vs_fit_run *run);
 
-/* vs_fit_run_clear: frees what the run owns: errors, traces and notes. */
+/* vs_fit_lacks: of a "no", the bytes that were missing; 0: unknown. */
+uint64_t vs_fit_lacks(const struct vs_fit_run *run);
+
+/* vs_fit_run_clear: frees what the run owns: errors, remedy, traces and notes. */
 void vs_fit_run_clear(struct vs_fit_run *run);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "analysis/report/summary.h"
 #include "analysis/state/vec.h"
+#include "base/vs_size.h"
 
 enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
 
@@ -97,6 +98,48 @@ enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes)
     free(line);
     fclose(file);
     return err;
+}
+
+#define MARGIN_MIN (32 * VS_MIB)
+
+uint64_t vs_fit_note_margin(const struct vs_fit_note *note)
+{
+    return note->bytes > MARGIN_MIN ? note->bytes : MARGIN_MIN;
+}
+
+bool vs_fit_note_lasts(const struct vs_fit_note *note)
+{
+    static const char *const names[] = {"context", "handle", "module", "communicator", "connections"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(note->name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool same_size(const struct vs_fit_note *a, const struct vs_fit_note *b)
+{
+    return strcmp(a->library, b->library) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+void vs_fit_assumed_sum(const struct vs_fit_notes *notes, struct vs_fit_assumed *out)
+{
+    const struct vs_fit_note_list *list = &notes->lists[VS_FIT_ASSUMED];
+    const struct vs_fit_note *workspace = NULL;
+    *out = (struct vs_fit_assumed){.count = list->count};
+    for (size_t i = 0; i < list->count; i++) {
+        const struct vs_fit_note *note = &list->items[i];
+        bool largest = vs_fit_note_lasts(note);
+        if (!largest && (!workspace || note->bytes > workspace->bytes))
+            workspace = note;
+        for (size_t k = 0; k < list->count && largest; k++)
+            if (k != i && same_size(note, &list->items[k])) /* of equal ones the first */
+                largest = list->items[k].bytes < note->bytes ||
+                          (list->items[k].bytes == note->bytes && i < k);
+        out->bytes += largest ? note->bytes : 0;
+        out->margin += largest ? vs_fit_note_margin(note) : 0;
+    }
+    out->bytes += workspace ? workspace->bytes : 0;
+    out->margin += workspace ? vs_fit_note_margin(workspace) : 0;
 }
 
 void vs_fit_notes_free(struct vs_fit_notes *notes)

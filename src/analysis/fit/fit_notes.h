@@ -42,6 +42,21 @@ struct vs_fit_notes {
     struct vs_arena memory;             /* owns the strings */
 };
 
+/* How much the assumed sizes may be wrong by. A size that is held to the end (of a context, a handle,
+ * a communicator) counts once, with the largest bytes that were assumed for it; of workspaces, which
+ * are held one after another, only the largest counts. */
+struct vs_fit_assumed {
+    size_t count;    /* of all assumed sizes */
+    uint64_t bytes;  /* of those that count */
+    uint64_t margin; /* that they may take in addition: sum of vs_fit_note_margin */
+};
+void vs_fit_assumed_sum(const struct vs_fit_notes *notes, struct vs_fit_assumed *out);
+
+/* vs_fit_note_margin: an assumed size may in truth be twice as large, and at least 32 MiB larger.
+ * vs_fit_note_lasts: it is held to the end. */
+uint64_t vs_fit_note_margin(const struct vs_fit_note *note);
+bool vs_fit_note_lasts(const struct vs_fit_note *note);
+
 /* vs_fit_notes_read: adds the lines of the file at *path*. VS_ERR_IO with errno, VS_ERR_NOMEM. */
 enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes) VS_MUST_CHECK;
 

@@ -89,8 +89,40 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_end_object(json);
 }
 
+/* "yes_if_assumed" and "no_if_assumed": sizes that were assumed decide. */
+static const char *verdict_name(const struct vs_fit_run *run)
+{
+    return !run->if_assumed            ? answer_name(run->answer)
+           : run->answer == VS_FIT_YES ? "yes_if_assumed"
+                                       : "no_if_assumed";
+}
+
+static void put_assumed_sum(struct vs_json *json, const struct vs_fit_assumed *assumed)
+{
+    vs_json_begin_object(json, "assumed_sum");
+    vs_json_uint(json, "sizes", assumed->count);
+    vs_json_uint(json, "bytes", assumed->bytes);
+    vs_json_uint(json, "margin_bytes", assumed->margin);
+    vs_json_end_object(json);
+}
+
+static void put_remedy(struct vs_json *json, const struct vs_fit_remedy *remedy)
+{
+    if (!remedy->text) {
+        vs_json_string(json, "remedy", NULL);
+        return;
+    }
+    vs_json_begin_object(json, "remedy");
+    vs_json_string(json, "kind", remedy->kind);
+    vs_json_string(json, "text", remedy->text);
+    vs_json_uint(json, "bytes", remedy->bytes);
+    vs_json_bool(json, "replayed", true);
+    vs_json_end_object(json);
+}
+
 static void put_notes(struct vs_json *json, const char *key, const struct vs_fit_note_list *list)
 {
+    bool assumed = strcmp(key, "assumed") == 0;
     vs_json_begin_array(json, key);
     for (size_t i = 0; i < list->count; i++) {
         vs_json_begin_object(json, NULL);
@@ -100,6 +132,10 @@ static void put_notes(struct vs_json *json, const char *key, const struct vs_fit
         vs_json_uint(json, "count", list->items[i].count);
         vs_json_string(json, "text", list->items[i].text);
         vs_json_bool(json, "varied", list->items[i].varied);
+        if (assumed) {
+            vs_json_uint(json, "margin_bytes", vs_fit_note_margin(&list->items[i]));
+            vs_json_bool(json, "lasts", vs_fit_note_lasts(&list->items[i]));
+        }
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -111,6 +147,7 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_string(json, "gpu", run->gpu);
     vs_json_string(json, "value", run->value);
     vs_json_string(json, "fits", answer_name(run->answer));
+    vs_json_string(json, "verdict", verdict_name(run));
     vs_json_string(json, "why", *run->why ? run->why : NULL);
     vs_json_int(json, "exit_status", run->status);
     vs_json_bool(json, "stopped_after_steps", run->stopped);
@@ -119,6 +156,8 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_uint(json, "recovered_failures", run->recovered);
     vs_json_uint(json, "cache_retries", run->retries);
     put_device(json, run);
+    put_remedy(json, &run->remedy);
+    put_assumed_sum(json, &run->assumed);
     put_notes(json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
     put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
     put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);

@@ -75,20 +75,21 @@ static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
 
 struct fit_row {
     char cells[COLUMNS][CELL_MAX];
-    enum vs_fit_answer answer;
+    enum vs_fit_answer answer; /* for its colour */
     bool failed; /* the remark is about the first failure */
 };
 
 static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const struct vs_fit_set *set)
 {
     bool named = set->vary && *set->vary;
-    row->answer = run->answer;
+    row->answer = run->if_assumed ? VS_FIT_UNKNOWN : run->answer;
     snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
     snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
              run->value ? run->value : "");
-    snprintf(row->cells[FITS], CELL_MAX, "%s", run->answer == VS_FIT_YES  ? "yes"
-                                               : run->answer == VS_FIT_NO ? "no"
-                                                                          : "?");
+    snprintf(row->cells[FITS], CELL_MAX, "%s%s", run->answer == VS_FIT_YES  ? "yes"
+                                                 : run->answer == VS_FIT_NO ? "no"
+                                                                            : "?",
+             run->if_assumed ? ", if" : "");
     for (int c = ALLOCATED; c <= HEADROOM; c++)
         snprintf(row->cells[c], CELL_MAX, "–");
     if (run->answer == VS_FIT_YES) {
@@ -358,6 +359,44 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
     put_holders(&failure->holders, device->tensors, out);
 }
 
+/* ", if the 3 assumed sizes hold: " */
+static void put_if(const struct vs_fit_run *run, FILE *out)
+{
+    if (run->assumed.count == 1)
+        fputs(", if the assumed size holds: ", out);
+    else
+        fprintf(out, ", if the %zu assumed sizes hold: ", run->assumed.count);
+}
+
+/* With --vary, of the largest value that fits. */
+static void fits_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    char left[VS_SIZE_TEXT_MAX], more[VS_SIZE_TEXT_MAX];
+    if (run->answer != VS_FIT_YES || !run->if_assumed ||
+        (set->vary && vs_fit_set_largest(set, run->gpu) != run))
+        return;
+    put_if(run, out);
+    fprintf(out, "margin %s; %s may be %s larger", size_text(left, vs_fit_headroom(run)),
+            run->assumed.count == 1 ? "it" : "they", size_text(more, run->assumed.margin));
+}
+
+static void fits_not_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    char lacks[VS_SIZE_TEXT_MAX], sum[VS_SIZE_TEXT_MAX];
+    if (run->answer != VS_FIT_NO || !run->if_assumed || set->vary)
+        return;
+    put_if(run, out);
+    fprintf(out, "short by %s, with %s assumed", size_text(lacks, vs_fit_lacks(run)),
+            size_text(sum, run->assumed.bytes));
+}
+
+static void remedy_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    (void)set;
+    if (run->remedy.text)
+        fprintf(out, ": %s", run->remedy.text);
+}
+
 static void largest_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     const struct vs_fit_run *first = NULL;
@@ -518,8 +557,11 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
 {
     print_table(set, style);
     each_run(set, "largest that fits", style, largest_line);
+    each_run(set, "fits", style, fits_line);
+    each_run(set, "does not fit", style, fits_not_line);
     each_run(set, "peak", style, peak_line);
     each_run(set, "failure", style, failure_line);
+    each_run(set, "would help (replayed)", style, remedy_line);
     each_run(set, "PyTorch emptied its cache", style, retries_line);
     each_run(set, "assumed", style, assumed_line);
     each_run(set, "not supported", style, unsupported_line);

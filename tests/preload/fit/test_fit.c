@@ -29,8 +29,8 @@ static void each_gpu_has_an_answer(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL LARGE "-- $P hold 1024", 1);
-    assert_prints(out, "t4-16g,capacity=1GiB       no ");
-    assert_prints(out, "rtx4090-24g,capacity=2GiB  yes         1.00 GiB  1.00 GiB  598.0 MiB\n");
+    assert_prints(out, "t4-16g,capacity=1GiB       no");
+    assert_prints(out, "rtx4090-24g,capacity=2GiB  yes           1.00 GiB  1.00 GiB  598.0 MiB\n");
     assert_prints(out, "fit_victim.c:");
     assert_prints(out, "short");
     assert_prints(out, "\nassumed on t4-16g,capacity=1GiB: context 400.0 MiB\n");
@@ -228,6 +228,42 @@ static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **s
     assert_string_equal(out, "1\n");
 }
 
+/* One size of 64 MiB is assumed: it may be as much larger. */
+static void an_answer_that_rests_on_assumed_sizes_says_so(void **state)
+{
+    (void)state;
+#define GIB "--gpu t4-16g,capacity=1GiB,context=100MiB "
+    assert_fits(FIT GIB "-- $P notes 512", 0);
+    assert_lacks(out, "yes, if");
+    assert_fits(FIT GIB "-- $P notes 896", 0);
+    assert_prints(out, "  yes, if  ");
+    assert_prints(out, "\nfits, if the assumed size holds: margin 28.0 MiB; it may be 64.0 MiB larger\n");
+    assert_fits(FIT GIB "-- $P notes 960", 1);
+    assert_prints(out, "  no, if  ");
+    assert_prints(out, "\ndoes not fit, if the assumed size holds: short by 36.0 MiB, with 64.0 MiB\n  assumed\n");
+    assert_fits(FIT GIB "-- $P notes 1024 | grep -c ', if'", 0);
+    assert_fits(FIT GIB "-- $P hold 1024", 1);
+    assert_lacks(out, ", if"); /* nothing is assumed */
+    assert_fits(FIT GIB "--json -- $P notes 896 | python3 -c 'import json, sys; r = json.load(sys.stdin)[\"runs\"][0]\n"
+                "print(r[\"fits\"], r[\"verdict\"], r[\"assumed_sum\"], r[\"assumed\"][0][\"margin_bytes\"], "
+                "r[\"assumed\"][0][\"lasts\"])'", 0);
+    assert_prints(out, "yes yes_if_assumed {'sizes': 1, 'bytes': 67108864, 'margin_bytes': 67108864} 67108864 False\n");
+    assert_fits(FIT GIB "--vary 512,896 -- $P notes {}", 0);
+    assert_prints(out, "\nfits, if the assumed size holds: margin 28.0 MiB; it may be 64.0 MiB larger\n");
+}
+
+static void a_no_has_the_first_remedy_that_was_replayed(void **state)
+{
+    (void)state;
+    assert_fits(FIT GIB "-- $P hold 1024", 1);
+    assert_prints(out, "\nwould help (replayed): a device with ");
+    assert_fits(FIT GIB "--json -- $P hold 1024 | python3 -c 'import json, sys; r = json.load(sys.stdin)[\"runs\"][0]\n"
+                "print(r[\"remedy\"][\"kind\"], r[\"remedy\"][\"replayed\"], r[\"verdict\"])'", 0);
+    assert_prints(out, "bigger_device True no\n");
+    assert_fits(FIT GIB "-- $P hold 512", 0);
+    assert_lacks(out, "would help");
+}
+
 static void json_has_bytes(void **state)
 {
     (void)state;
@@ -360,6 +396,8 @@ int main(void)
         cmocka_unit_test(the_rank_that_failed_first_is_shown),
         cmocka_unit_test(ranks_are_named),
         cmocka_unit_test(assumed_sizes_and_values_that_were_not_computed_are_printed),
+        cmocka_unit_test(an_answer_that_rests_on_assumed_sizes_says_so),
+        cmocka_unit_test(a_no_has_the_first_remedy_that_was_replayed),
         cmocka_unit_test(json_has_bytes),
         cmocka_unit_test(wrong_usage_is_answered_before_any_run),
         cmocka_unit_test(a_training_ends_after_its_steps),
