@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory as reserved host address space, and the count of its physical pages. Each device
- * has a window of four times its capacity, mapped without access from a sparse memory file of the
- * same size, so that another process can map a part of it; an allocation makes part of it readable,
- * a free removes pages and access again. Which part is decided by drv_address.c. Small requests
- * share a 2 MiB page, with a bitmap that is searched round and round, so that an address is reused
- * as late as possible; a page without users counts as free, though the last one stays mapped for the
- * next small request. */
+ * Device memory as host address space, and the count of its physical pages.
+ *
+ * A device runs out of bytes, never of addresses: an allocation fails only if its whole pages do not
+ * fit room_locked(). Each device has a window of four times its capacity, mapped without access from
+ * a sparse memory file, so that another process can map a part of it; an allocation makes part of it
+ * readable, a free removes pages and access again. Which part is decided by drv_address.c. If
+ * fragments of the window leave no gap that is large enough, the allocation gets a mapping of its own
+ * outside, at an offset of the file that is never reused. The host's mmap looks for the first gap that
+ * fits, which needs no more than the live bytes times log2(largest / smallest request): 17 times
+ * 80 GiB, of 128 TiB. At the host's limit of mappings the whole window becomes one accessible mapping.
+ *
+ * Small requests share a 2 MiB page, with a bitmap that is searched round and round, so that an
+ * address is reused as late as possible; a page without users counts as free, though the last one
+ * stays mapped for the next small request. */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "simulator/memory/vs_sim_address.h"
 #include "simulator/memory/vs_sim_managed.h"
@@ -19,6 +26,7 @@
 #include <unistd.h>
 
 #define WINDOW_TIMES 4
+#define STORE_BYTES (UINT64_C(1) << 60) /* of the file: offsets are never used up */
 #define UNITS (VS_SIM_PAGE_BYTES / VS_SIM_UNIT_BYTES)
 
 struct slab { /* a page shared by small allocations */
@@ -28,10 +36,21 @@ struct slab { /* a page shared by small allocations */
     uint64_t bits[UNITS / 64];
 };
 
+struct outside { /* an allocation for which the window had no gap */
+    struct outside *next;
+    uintptr_t base;
+    size_t bytes, reserved_bytes;
+    uint64_t offset;
+};
+
 struct space {
     pthread_mutex_t mu;
-    int store;                /* the file behind the window; -1: could not be created */
-    struct vs_sim_addresses addresses; /* no window until the first allocation */
+    bool prepared;
+    int store;                /* the file behind all memory; -1: could not be created */
+    struct vs_sim_addresses addresses; /* no window until the first allocation, or if the host refuses */
+    bool open;                /* the whole window is accessible */
+    struct outside *outside;
+    uint64_t outside_next;    /* offset of the next one */
     uint64_t used_bytes;    /* physical, everything except "others" */
     struct slab *slabs;
     struct slab *spare; /* mapped, without users, not counted as used; or NULL */
@@ -59,23 +78,35 @@ static uint64_t room_locked(const struct space *sp)
     return taken < vs_sim_spec.capacity_bytes ? vs_sim_spec.capacity_bytes - taken : 0;
 }
 
-static bool window_open(struct space *sp)
+static void prepare(struct space *sp)
 {
     struct vs_sim_addresses *a = &sp->addresses;
-    if (a->window_bytes)
-        return true;
     size_t bytes =
         (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
-    sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), bytes);
+    sp->prepared = true;
+    sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), STORE_BYTES);
+    sp->outside_next = bytes;
     a->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
-    if (!a->window || !vs_sim_store_map(a->window, bytes, sp->store, 0, PROT_NONE)) {
-        if (sp->store >= 0)
-            close(sp->store);
-        return false;
+    if (!a->window)
+        return;
+    if (!vs_sim_store_map(a->window, bytes, sp->store, 0, PROT_NONE)) {
+        vs_sim_store_unreserve(a->window, bytes);
+        return;
     }
     madvise((void *)a->window, bytes, MADV_DONTDUMP);
     a->window_bytes = bytes;
-    return true;
+}
+
+static bool in_window(const struct space *sp, uintptr_t address)
+{
+    return address - sp->addresses.window < sp->addresses.window_bytes;
+}
+
+static bool window_open(struct space *sp)
+{
+    sp->open = sp->open || !mprotect((void *)sp->addresses.window, sp->addresses.window_bytes,
+                                     PROT_READ | PROT_WRITE);
+    return sp->open;
 }
 
 /* Removes pages and access. The flags of the resulting mapping equal those of the rest of the
@@ -87,35 +118,85 @@ static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
     off_t begin = (off_t)(base - sp->addresses.window), data = begin;
     if (sp->store >= 0)
         data = lseek(sp->store, begin, SEEK_DATA);
-    if ((data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes) {
-        mprotect((void *)base, bytes, PROT_NONE);
-        return;
-    }
-    if (madvise((void *)base, bytes, MADV_REMOVE))
+    bool clean = (data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes;
+    if (!clean && madvise((void *)base, bytes, MADV_REMOVE))
         memset((void *)base, 0, bytes);
-    if (sp->store < 0 || !vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE)) {
-        mprotect((void *)base, bytes, PROT_NONE);
+    if (sp->open)
         return;
+    if (!clean && sp->store >= 0 &&
+        vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE))
+        madvise((void *)base, bytes, MADV_DONTDUMP);
+    else if (mprotect((void *)base, bytes, PROT_NONE))
+        window_open(sp);
+}
+
+static uintptr_t window_take(struct space *sp, size_t bytes, bool shared)
+{
+    if (!sp->addresses.window_bytes)
+        return 0;
+    uintptr_t at = vs_sim_address_take(&sp->addresses, bytes, shared);
+    if (at && !sp->open && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE) && !window_open(sp)) {
+        vs_sim_address_drop(&sp->addresses, at);
+        at = 0;
     }
-    madvise((void *)base, bytes, MADV_DONTDUMP);
+    return at;
+}
+
+static uintptr_t outside_take(struct space *sp, size_t bytes)
+{
+    struct outside *o = malloc(sizeof *o);
+    if (!o)
+        return 0;
+    *o = (struct outside){.next = sp->outside, .bytes = bytes, .offset = sp->outside_next};
+    o->reserved_bytes = bytes;
+    if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_FENCED)
+        o->reserved_bytes += VS_SIM_PAGE_BYTES;
+    o->base = vs_sim_store_reserve(o->reserved_bytes, VS_SIM_PAGE_BYTES, 0);
+    if (o->base &&
+        vs_sim_store_map(o->base, bytes, sp->store, o->offset, PROT_READ | PROT_WRITE)) {
+        madvise((void *)o->base, bytes, MADV_DONTDUMP);
+        sp->outside_next += bytes;
+        sp->outside = o;
+        return o->base;
+    }
+    if (o->base)
+        vs_sim_store_unreserve(o->base, o->reserved_bytes);
+    free(o);
+    return 0;
+}
+
+static struct outside **outside_at(struct space *sp, uintptr_t address)
+{
+    struct outside **p = &sp->outside;
+    while (*p && address - (*p)->base >= (*p)->bytes)
+        p = &(*p)->next;
+    return p;
 }
 
 static void extent_drop(struct space *sp, uintptr_t base)
 {
-    pages_drop(sp, base, vs_sim_address_drop(&sp->addresses, base));
+    if (in_window(sp, base)) {
+        pages_drop(sp, base, vs_sim_address_drop(&sp->addresses, base));
+        return;
+    }
+    struct outside **p = outside_at(sp, base), *o = *p;
+    *p = o->next;
+    madvise((void *)base, o->bytes, MADV_REMOVE);
+    vs_sim_store_unreserve(base, o->reserved_bytes);
+    free(o);
 }
 
 /* *shared*: for small allocations. */
 static uintptr_t pages_take(struct space *sp, size_t bytes, bool shared)
 {
     bytes = (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
-    if (bytes > room_locked(sp) || !window_open(sp))
+    if (bytes > room_locked(sp))
         return 0;
-    uintptr_t at = vs_sim_address_take(&sp->addresses, bytes, shared);
-    if (at && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE)) {
-        vs_sim_address_drop(&sp->addresses, at);
-        at = 0;
-    }
+    if (!sp->prepared)
+        prepare(sp);
+    uintptr_t at = window_take(sp, bytes, shared);
+    if (!at)
+        at = outside_take(sp, bytes);
     if (at)
         sp->used_bytes += bytes;
     return at;
@@ -268,10 +349,10 @@ void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
 bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset)
 {
     struct space *sp = space_lock(device);
-    const struct vs_sim_addresses *a = &sp->addresses;
-    bool inside = a->window_bytes && sp->store >= 0 && address - a->window < a->window_bytes;
+    const struct outside *o = *outside_at(sp, address);
+    bool inside = sp->prepared && sp->store >= 0 && (o || in_window(sp, address));
     *store = sp->store;
-    *offset = address - a->window;
+    *offset = o ? o->offset + (address - o->base) : address - sp->addresses.window;
     pthread_mutex_unlock(&sp->mu);
     return inside;
 }

@@ -32,7 +32,7 @@ struct vs_sim_addresses {
 
 /* vs_sim_address_take: finds room for *bytes*, a multiple of VS_SIM_PAGE_BYTES. *shared*: a page for
  * small allocations, which is kept out of the order of the others. Returns its address, or 0
- * without room or host memory. */
+ * without a gap or host memory; drv_space.c then finds another address. */
 uintptr_t vs_sim_address_take(struct vs_sim_addresses *addresses, size_t bytes, bool shared);
 /* vs_sim_address_drop: the allocation at *base* ends. Returns its size. */
 size_t vs_sim_address_drop(struct vs_sim_addresses *addresses, uintptr_t base);

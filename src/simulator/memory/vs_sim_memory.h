@@ -2,7 +2,8 @@
  *
  * Memory in the stand-in driver, for all its files: the registry of address ranges, the space and
  * capacity of a device, memory files and mappings, virtual memory, pools. The lock order is that of
- * vs_sim_driver.h. */
+ * vs_sim_driver.h. Invariant: a device runs out of bytes, never of addresses. What takes capacity is
+ * refused if it does not fit the device's free bytes, and for no other reason (drv_space.c). */
 #ifndef VS_SIM_MEMORY_H
 #define VS_SIM_MEMORY_H
 
@@ -75,7 +76,7 @@ bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_ran
 /* vs_sim_space_alloc: allocates *bytes* of *device* at an address not used recently, readable,
  * zero-filled, between unmapped guard pages. Requests under VS_SIM_SMALL_BYTES share 2 MiB pages in
  * units of 512 bytes; others take whole pages. Managed memory is evicted if needed. Returns
- * CUDA_ERROR_OUT_OF_MEMORY if the device's free memory is too small. */
+ * CUDA_ERROR_OUT_OF_MEMORY if the device's free memory is too small; fragments are no reason. */
 CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address);
 /* vs_sim_space_free: frees memory of vs_sim_space_alloc, of the same *bytes*. */
 void vs_sim_space_free(int device, uintptr_t address, size_t bytes);
