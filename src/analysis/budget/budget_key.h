@@ -17,8 +17,9 @@
 enum vs_metric {
     VS_METRIC_ALLOCATED, VS_METRIC_REQUESTED, VS_METRIC_RESERVED, /* peaks */
     VS_METRIC_LIVE_AT_END, /* of a phase: the net change while it was open */
-    VS_METRIC_DEVICE,      /* in use on the device, other processes included: the highest reading */
-    VS_METRIC_FREE,        /* the lowest reading of free memory: a limit is a minimum */
+    VS_METRIC_DEVICE,      /* in use on the device, other processes included: the highest reading, or a
+                            * reading and what was allocated after it */
+    VS_METRIC_FREE,        /* likewise the lowest free memory: a limit is a minimum */
     VS_METRIC_GROWTH,      /* per step, of the call sites that grow */
     VS_METRIC_TRANSFERRED, /* bytes copied */
     VS_METRIC_COPIES,      /* number of copies */
@@ -56,7 +57,7 @@ struct vs_budget_limit {
     bool matched;     /* something was compared with it */
     bool process_seen, phase_seen; /* there is such a process; such a phase or test in it */
     bool unmeasured;  /* it was not measured in a run that would match */
-    const char *missing; /* of copies: why they are not in the trace of such a run; NULL: they are */
+    const char *missing; /* why the trace of such a run does not say whether it holds; NULL: it does */
 };
 
 enum vs_take { VS_TAKE_EACH, VS_TAKE_MEDIAN, VS_TAKE_MAX };

@@ -209,6 +209,22 @@ static bool is_unknown(const struct vs_budget_verdict *out, const struct vs_take
     return taken->quantity.unknown || (taken->quantity.metric == VS_METRIC_GROWTH && taken->runs < out->run_count);
 }
 
+/* Why *limit* cannot be said to hold: more may have been in use between two readings; NULL: it can. */
+static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budget_limit *limit,
+                            const struct vs_quantity *quantity)
+{
+    bool low = limit->metric == VS_METRIC_FREE;
+    if ((limit->metric != VS_METRIC_DEVICE && !low) ||
+        (low ? quantity->value < limit->amount || quantity->possible >= limit->amount
+             : quantity->value > limit->amount || quantity->possible <= limit->amount))
+        return NULL;
+    struct vs_size_pair sizes = vs_sizes_apart(quantity->value, quantity->possible);
+    return keep(out, "%s device %" PRIu64 " %s %s, and possibly %s between two readings; the trace does not show "
+                "whether managed memory was on the device, or how far stream-ordered pools grew; limit max-allocated "
+                "instead", low ? "free memory of" : "memory in use on", quantity->device,
+                low ? "fell to" : "reached", sizes.a, sizes.b);
+}
+
 static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
                                struct vs_budget_limit *limit, const struct vs_baseline *baseline)
 {
@@ -224,9 +240,11 @@ static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_bu
         if (!limits(budget, limit, quantity))
             continue;
         bool unknown = is_unknown(out, &out->taken.items[i]);
+        const char *doubt = unknown ? NULL : in_doubt(out, limit, quantity);
+        limit->missing = doubt ? doubt : limit->missing;
         limit->unmeasured |= unknown;
         limit->matched |= !unknown;
-        if (!unknown)
+        if (!unknown && !doubt)
             err = compare(out, &out->taken.items[i], limit, budget, baseline);
     }
     return err;

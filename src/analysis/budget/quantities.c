@@ -78,22 +78,25 @@ static void add_peak(struct vs_measured *out, const struct vs_report_device *dev
     add(out, &quantity, err);
 }
 
-/* The readings of the device: their times depend on the machine. */
+/* The readings of the device, and what was recorded after them: their times depend on the machine. */
 static void add_readings(struct vs_measured *out, const struct vs_report_device *device,
                          enum vs_err *err)
 {
     const struct vs_balance *most = &device->balance_peak;
+    uint64_t known = device->use_known.bytes, possible = device->use_possible.bytes;
     struct vs_quantity quantity = {.device = device->device, .unknown = !most->known};
     if (most->known) {
-        quantity.event = most->event;
-        quantity.time_ns = most->time_ns;
-        quantity.place = most->place;
+        quantity.event = device->use_known.event;
+        quantity.time_ns = device->use_known.time_ns;
+        quantity.place = device->use_known.place;
     }
     quantity.metric = VS_METRIC_DEVICE;
-    quantity.value = most->known ? most->used : 0;
+    quantity.value = most->known ? known : 0;
+    quantity.possible = most->known ? possible : 0;
     add(out, &quantity, err);
     quantity.metric = VS_METRIC_FREE;
-    quantity.value = most->known ? most->free : 0;
+    quantity.value = most->known && known < most->total ? most->total - known : 0;
+    quantity.possible = most->known && possible < most->total ? most->total - possible : 0;
     add(out, &quantity, err);
 }
 

@@ -22,6 +22,7 @@ struct vs_quantity {
     bool tensors;        /* PyTorch's tensors instead of the memory that holds them */
     bool unknown;        /* not measured in this run; *value* is 0 */
     uint64_t value;
+    uint64_t possible;   /* of DEVICE and FREE: what it may have been between two readings */
     uint64_t event;      /* 1-based number in the trace at which it was reached; 0: none */
     uint64_t time_ns;    /* since the start */
     uint64_t from_ns;    /* memory kept by a phase: when that was opened, by the trace's clock */

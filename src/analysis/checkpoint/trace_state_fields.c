@@ -11,8 +11,9 @@
 
 /* After adding a field to one of these, add it below as well, at the end of its record or in one of
  * its own, and correct the size here. Where states without it are incomplete, let them not be used,
- * as those without has_user_level, or raise VS_CHECKPOINT_VERSION. */
-_Static_assert(sizeof(struct vs_account) == 2664, "fields of an account");
+ * as those without has_user_level, or raise VS_CHECKPOINT_VERSION. Use of the device between readings
+ * is not stored: it is needed of whole traces only, which are read from the begin. */
+_Static_assert(sizeof(struct vs_account) == 2856, "fields of an account, those of between_readings.h not");
 _Static_assert(sizeof(struct vs_site) == 192, "fields of a call site");
 _Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");

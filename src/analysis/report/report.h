@@ -182,6 +182,8 @@ struct vs_report_device {
     struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other figures */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
+    /* the highest use of the device, also between readings (between_readings.h): .bytes, with the moment */
+    struct vs_report_peak use_known, use_possible;
     const struct vs_report_kernel *kernels; /* by time, longest first */
     size_t kernel_count;
     struct vs_report_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;

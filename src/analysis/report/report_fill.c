@@ -117,6 +117,13 @@ static enum vs_err fill_peak(struct vs_report *report, const struct vs_replay *r
     return out->place ? VS_OK : VS_ERR_NOMEM;
 }
 
+static enum vs_err fill_use(struct vs_report *report, const struct vs_replay *replay,
+                            const struct vs_sample_mark *from, struct vs_report_peak *out)
+{
+    struct vs_peak peak = {.bytes = from->used, .event = from->event, .time_ns = from->time_ns, .place = from->place};
+    return fill_peak(report, replay, &peak, out);
+}
+
 static int longer(const void *a, const void *b)
 {
     const struct vs_kernel_row *x = a, *y = b;
@@ -212,6 +219,10 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         err = fill_peak(report, replay, &account->peak_requested, &out->peak_requested);
     if (!err)
         err = fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
+    if (!err)
+        err = fill_use(report, replay, &account->use_known, &out->use_known);
+    if (!err)
+        err = fill_use(report, replay, &account->use_possible, &out->use_possible);
     if (!err)
         err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
     if (!err && out->level == VS_LEVEL_FRAMEWORK)

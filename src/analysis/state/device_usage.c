@@ -38,6 +38,17 @@ void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *e
     }
 }
 
+static void add_overheads(struct vs_device_usage *usage)
+{
+    usage->overhead = 0;
+    usage->at_most = false;
+    for (size_t i = 0; i < usage->context_count; i++) {
+        for (int what = 0; what < VS_OVERHEAD_WHAT_COUNT; what++)
+            usage->overhead += (uint64_t)usage->contexts[i].bytes[what];
+        usage->at_most |= usage->contexts[i].how == VS_OVERHEAD_AT_MOST;
+    }
+}
+
 static enum vs_err context_for(struct vs_device_usage *usage, uint64_t context,
                                struct vs_usage_context **out)
 {
@@ -68,6 +79,7 @@ enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct
         context->measured = true;
         context->how = (unsigned)event->overhead.how;
     }
+    add_overheads(usage);
     return VS_OK;
 }
 
@@ -80,6 +92,7 @@ enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct 
         if (usage->contexts[i].context != event->context.context)
             continue;
         usage->contexts[i] = usage->contexts[--usage->context_count];
+        add_overheads(usage);
         break;
     }
     return VS_OK;

@@ -33,6 +33,8 @@ struct vs_device_usage {
     bool graphs_known;
     struct vs_usage_context *contexts;
     size_t context_count, context_capacity;
+    uint64_t overhead; /* sum of their bytes */
+    bool at_most;      /* of one of them only an upper bound is known */
 };
 
 /* vs_device_usage_row: a `device_usage` event. */

@@ -109,15 +109,36 @@ void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
         account->step_peak = now->allocated;
 }
 
+static void raise_use(struct vs_sample_mark *peak, const struct vs_sample_mark *now)
+{
+    if (!peak->event || now->used > peak->used)
+        *peak = *now;
+}
+
+void vs_replay_note_use(struct vs_replay *replay, struct vs_account *account, struct vs_place place,
+                        const struct vs_levels *now, uint64_t graphs)
+{
+    struct vs_between_use use = vs_between_now(&account->between, now, &account->usage, graphs);
+    struct vs_sample_mark mark = {.used = use.known, .total = account->sample_total,
+                                  .event = replay->events, .time_ns = replay->now_ns, .place = place};
+    if (use.known > account->use_known.used)
+        account->use_known = mark;
+    mark.used = use.possible;
+    if (use.possible > account->use_possible.used)
+        account->use_possible = mark;
+}
+
 void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
                       uint32_t tid)
 {
     struct vs_account *account = replay->accounts[index];
     unsigned rose = vs_ledger_apply(&account->sums, change);
     replay->changed = index;
-    if (!change->frees)
-        vs_replay_note_peaks(replay, account, vs_phases_place(&replay->phases, tid),
-                             &account->sums.now, replay->now_ns, rose);
+    if (change->frees)
+        return;
+    struct vs_place place = vs_phases_place(&replay->phases, tid);
+    vs_replay_note_peaks(replay, account, place, &account->sums.now, replay->now_ns, rose);
+    vs_replay_note_use(replay, account, place, &account->sums.now, 0);
 }
 
 /* A destroyed context's memory is lost with it; pool memory belongs to the device. */
@@ -153,10 +174,14 @@ static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_device_usage *usage = &replay->accounts[index]->usage;
-    if (!row)
-        return vs_device_usage_overhead(usage, event);
-    vs_device_usage_row(usage, event);
-    return VS_OK;
+    if (row) {
+        vs_device_usage_row(usage, event);
+        return VS_OK;
+    }
+    err = vs_device_usage_overhead(usage, event);
+    vs_replay_note_use(replay, replay->accounts[index], vs_phases_place(&replay->phases, event->tid),
+                       &replay->accounts[index]->sums.now, 0);
+    return err;
 }
 
 static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event *event)
@@ -186,8 +211,10 @@ void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uin
     account->last_used = (struct vs_sample_mark){
         total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
         vs_phases_place(&replay->phases, tid)};
-    if (!account->peak_used.event || account->last_used.used > account->peak_used.used)
-        account->peak_used = account->last_used;
+    raise_use(&account->peak_used, &account->last_used);
+    raise_use(&account->use_known, &account->last_used);
+    raise_use(&account->use_possible, &account->last_used);
+    vs_between_read(&account->between, total - free_bytes, &account->sums.now, &account->usage);
 }
 
 static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
@@ -216,8 +243,14 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
         account->graph_reserved_peak = event->graph_memory.reserved_high;
     if (event->graph_memory.used_high > account->graph_used_peak)
         account->graph_used_peak = event->graph_memory.used_high;
+    uint64_t high = event->graph_memory.reserved_high, held = account->sums.graph_driver;
     struct vs_change change = vs_change_graphs(index, event->graph_memory.reserved);
     vs_replay_change(replay, index, &change, event->tid);
+    held = held > account->sums.graph_driver ? held : account->sums.graph_driver;
+    if (high > held && high != account->between.graphs_high) /* in between: the driver's own mark */
+        vs_replay_note_use(replay, account, vs_phases_place(&replay->phases, event->tid), &account->sums.now,
+                           high - account->sums.graph_reserved);
+    account->between.graphs_high = high;
     return VS_OK;
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "analysis/naming/user_line.h"
+#include "analysis/state/between_readings.h"
 #include "analysis/state/device_usage.h"
 #include "analysis/state/live_memory.h"
 #include "analysis/state/mapping_index.h"
@@ -91,6 +92,10 @@ struct vs_account {
     uint64_t sample_free, sample_total; /* latest device_sample */
     struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
     struct vs_device_usage usage;
+    struct vs_between_readings between;
+    /* the highest use of the device, readings and what was recorded since them: that is known, and that is
+     * possible */
+    struct vs_sample_mark use_known, use_possible;
     uint64_t step_peak;      /* highest allocated in the current step */
     uint64_t steps_peak;     /* highest allocated in completed steps */
     uint64_t step_largest, steps_largest; /* single allocations, likewise */

@@ -19,6 +19,11 @@ void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
                           struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
                           unsigned rose);
 
+/* vs_replay_note_use: memory of a device was added, so that its sums are *now*; *graphs*: bytes that were held
+ * for graphs beyond them. */
+void vs_replay_note_use(struct vs_replay *replay, struct vs_account *account, struct vs_place place,
+                        const struct vs_levels *now, uint64_t graphs);
+
 /* vs_replay_change: apply *change* of segments or graphs to the account *index*. */
 void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
                       uint32_t tid);

@@ -137,6 +137,8 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     struct vs_place place = live->place;
     struct vs_account *account = replay->accounts[index];
     vs_replay_note_peaks(replay, account, place, &account->sums.now, replay->now_ns, rose);
+    if (!live->in_segment)
+        vs_replay_note_use(replay, account, place, &account->sums.now, 0);
     replay->phases.items[place.phase].allocs++;
     replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
     replay->changed = index;

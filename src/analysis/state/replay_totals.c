@@ -151,6 +151,9 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
     unsigned which = vs_ledger_rise(&account->sums, &height);
     if (rose)
         vs_replay_note_peaks(replay, account, place, &height, u->peak_ns, which);
+    struct vs_levels high = account->sums.now;
+    vs_levels_raise(&high, &height);
+    vs_replay_note_use(replay, account, place, &high, 0);
     vs_ledger_apply(&account->sums, &change);
     replay->changed = index;
     if (account->user.split && u->level != VS_LEVEL_SEGMENT && u->family != VS_FAMILY_IPC)

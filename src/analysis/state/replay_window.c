@@ -32,7 +32,7 @@ static void window_account(const struct vs_replay *replay, struct vs_account *a)
     a->peak_reserved_first_ns = replay->now_ns;
     a->peak_reserved_first_place = place;
     a->lost_bytes = a->lost_count = 0;
-    a->peak_used = a->last_used = (struct vs_sample_mark){0};
+    a->peak_used = a->last_used = a->use_known = a->use_possible = (struct vs_sample_mark){0};
     a->step_peak = a->sums.now.allocated;
     a->steps_peak = a->step_largest = a->steps_largest = a->freed_bytes = a->largest = 0;
     a->growth = (struct vs_growth){.last = a->sums.now.allocated};

@@ -130,7 +130,7 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
     if (!row->compared && row->quantity.metric == VS_METRIC_RESERVED)
         add(out, &count, "in memory of CUDA graphs, and not recorded", rest, 0);
     else if (!row->compared && row->quantity.metric == VS_METRIC_DEVICE)
-        add(out, &count, "in CUDA contexts, libraries and other processes", rest, 0);
+        add(out, &count, "in CUDA contexts and graphs, libraries and other processes", rest, 0);
     return count;
 }
 

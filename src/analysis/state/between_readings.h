@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory in use between two readings of free memory: the reading, and what the trace recorded
+ * since. A reading shows one moment, so memory that was allocated and freed between two of them is in
+ * none.
+ *
+ * Known: the reading + memory of cudaMalloc, arrays, VMM, graphs, contexts and modules since + live
+ * memory of stream-ordered pools beyond what the pools held at the reading. Possible: the same with
+ * managed memory, which may be on the host or on the device, and with pools that could not reuse their
+ * cached memory. Other processes count as at the reading, sizes without the driver's rounding to
+ * pages. Part of an account of the replay. Not thread-safe. */
+#ifndef VS_BETWEEN_READINGS_H
+#define VS_BETWEEN_READINGS_H
+
+#include "analysis/state/device_usage.h"
+#include "analysis/state/phases.h"
+#include "ledger/ledger.h"
+
+/* Zero-initialise: no reading yet. */
+struct vs_between_readings {
+    bool read;            /* there was a reading; of it: */
+    uint64_t used;        /* bytes in use on the device */
+    uint64_t fixed;       /* of them, allocations that stay where they are, and overheads */
+    uint64_t async, pools; /* live stream-ordered memory; what its pools held */
+    uint64_t managed;     /* of live managed memory, what may have been on the device */
+    uint64_t async_high;  /* highest live stream-ordered memory since */
+    uint64_t graphs_high; /* the driver's own highest figure of memory for graphs, of the whole trace */
+};
+
+/* Bytes in use on the device at one time. */
+struct vs_between_use {
+    uint64_t known, possible;
+};
+
+/* vs_between_read: a reading: *used* bytes are in use on the device with these sums. */
+void vs_between_read(struct vs_between_readings *since, uint64_t used, const struct vs_levels *now,
+                     const struct vs_device_usage *usage);
+
+/* vs_between_now: the bytes in use with the sums *now*, of which *graphs* more were held for graphs for a
+ * time. 0 before the first reading. */
+struct vs_between_use vs_between_now(struct vs_between_readings *since, const struct vs_levels *now,
+                                     const struct vs_device_usage *usage, uint64_t graphs);
+
+#endif
