@@ -102,7 +102,7 @@ ROOMS = {
                       "analysis/kinds analysis/estimate viewer/common",
                       "estimate_text.h fit_text.h oom_brief.h oom_family_text.h oom_text.h process_tree_text.h recording_text.h "
                       "replay_text.h report_json.h "
-                      "report_text.h"),
+                      "report_text.h uncomputed_text.h"),
     "viewer/check": ("base analysis/naming analysis/state analysis/report analysis/budget viewer/common viewer/report",
                      "check_output.h"),
     "viewer/diff": ("base trace/format trace/read analysis/naming analysis/state analysis/report analysis/budget "

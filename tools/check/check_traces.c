@@ -14,6 +14,7 @@
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "viewer/report/recording_text.h"
+#include "viewer/report/uncomputed_text.h"
 
 struct check_work {
     struct vs_check_command *command;
@@ -72,10 +73,11 @@ static const char *partial_settings(char text[80], const struct vs_check_command
     return text;
 }
 
-/* Whether the trace can be compared: it is complete, and has a device. */
+/* Whether the trace can be compared: it is complete, has a device, and its sizes do not depend on values that no
+ * kernel computed. */
 static bool comparable(struct check_work *work, const char *path, const struct vs_report *report)
 {
-    char cut[VS_RECORDING_TEXT_MAX], settings[80];
+    char cut[VS_RECORDING_TEXT_MAX], settings[80], text[VS_UNCOMPUTED_TEXT_MAX];
     const struct vs_budget_scope *only = &work->command->budget.only;
     bool found = !only->one_device;
     for (size_t i = 0; i < report->device_count; i++)
@@ -90,6 +92,10 @@ static bool comparable(struct check_work *work, const char *path, const struct v
         keep_problem(work, path, vs_tool_failure());
     } else if (!report->device_count)
         problem(work, path, "%s: the trace has no device, so there is nothing to check", path);
+    else if (!work->command->budget.allow_uncomputed && vs_uncomputed_text(text, report))
+        problem(work, path, "%s: cannot be checked: %s; %s, or, if no size does, add %s", path, text,
+                vs_uncomputed_advice(report), work->command->in_run ? "allow-uncomputed = true to the budget file"
+                                                                   : "--allow-uncomputed");
     else
         return true;
     return false;

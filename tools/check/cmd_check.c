@@ -51,6 +51,8 @@ static const char usage[] =
     "                          (default each: every trace is checked alone)\n"
     "  --allow-oom             a run that ended in out of memory may pass\n"
     "  --allow-exit STATUS     so may one with this exit status (1,3 or any)\n"
+    "  --allow-uncomputed      so may one that read values which no kernel of the simulated\n"
+    "                          GPU computed; without it such a run cannot be checked\n"
     "  --partial               use the readable events of a trace that is cut off or\n"
     "                          damaged, or whose program was killed\n"
     "\n"

@@ -75,6 +75,8 @@ static const char usage[] =
     "                      `vramscope check --budget FILE` does\n"
     "  --check-output FORMAT=FILE\n"
     "                      also write the result of --check in this format\n"
+    "  --allow-uncomputed  --check accepts a program that read values which no kernel of\n"
+    "                      the simulated GPU computed\n"
     "  -q, --quiet         print no summary, and of --check only the exceeded limits\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value.\n"

@@ -23,6 +23,7 @@ struct vs_run {
     bool view;             /* --view: a page of the trace at the end */
     const char *view_file; /* --view=FILE: its file; NULL: the trace's default, and opened */
     bool checked;          /* --check: *check* has the budget */
+    bool allow_uncomputed; /* of the budget */
     struct vs_check_command check;
     bool relative_output;  /* -o was given relative to the current folder */
     char manifest[PATH_MAX];

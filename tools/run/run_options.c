@@ -100,8 +100,9 @@ static int parse_check(struct vs_run *run, char **argv, int left, int *used)
 static int finish_check(struct vs_run *run)
 {
     char why[VS_OPTION_TEXT_MAX];
-    if (!run->checked && run->check.file_count)
-        return vs_run_fail("%s", "--check-output needs --check FILE");
+    if (!run->checked && (run->check.file_count || run->allow_uncomputed))
+        return vs_run_fail("%s needs --check FILE", run->allow_uncomputed ? "--allow-uncomputed" : "--check-output");
+    run->check.budget.allow_uncomputed |= run->allow_uncomputed;
     if (!run->checked)
         return 0;
     bool copies = false;
@@ -135,6 +136,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
             run->view_file = argv[i][6] ? argv[i] + 7 : NULL;
             if (run->view_file && !*run->view_file)
                 return vs_run_fail("%s", "--view= needs the name of a file for the page");
+        } else if (strcmp(argv[i], "--allow-uncomputed") == 0) {
+            run->allow_uncomputed = true;
         } else if (is_check(argv[i])) {
             status = parse_check(run, argv + i, argc - i, &used);
         } else if (strncmp(argv[i], "-o", 2) == 0) {

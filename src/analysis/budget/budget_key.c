@@ -39,6 +39,7 @@ const struct vs_budget_key vs_budget_keys[] = {
     {"take", "each, median or max", VS_KEY_TOP, false},
     {"allow-oom", "true or false", VS_KEY_TOP, true},
     {"allow-exit", "a status from 0 to 255, or any", VS_KEY_TOP, false},
+    {"allow-uncomputed", "true or false", VS_KEY_TOP, true},
     {"partial", "true or false", VS_KEY_TOP, true},
     {"device-readings", "true or false", VS_KEY_TOP, true},
 };
@@ -265,6 +266,8 @@ static enum vs_err set_other(struct vs_budget *budget, const char *name, const c
         return parse_flag(value, &budget->allow_oom);
     if (strcmp(name, "allow-exit") == 0)
         return parse_exits(value, budget);
+    if (strcmp(name, "allow-uncomputed") == 0)
+        return parse_flag(value, &budget->allow_uncomputed);
     if (strcmp(name, "device-readings") == 0)
         return parse_flag(value, &budget->device_readings);
     if (strcmp(name, "partial") == 0)

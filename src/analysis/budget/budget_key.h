@@ -76,7 +76,7 @@ struct vs_budget {
     uint64_t tolerance_bytes;
     uint64_t tolerance_millionths; /* of the baseline's value */
     enum vs_take take;
-    bool allow_oom, allow_any_exit, partial;
+    bool allow_oom, allow_any_exit, allow_uncomputed, partial;
     bool device_readings; /* the baseline has the readings of the device too */
     uint64_t allow_exit[VS_EXITS_MAX];
     size_t allow_exit_count;

@@ -485,6 +485,18 @@ static void note_spread(struct vs_budget_verdict *out)
                    sizes.a, sizes.b, more));
 }
 
+/* Allowed: the check refuses the trace otherwise. */
+static void note_uncomputed(struct vs_budget_verdict *out)
+{
+    unsigned long long reads = 0;
+    for (size_t i = 0; i < out->run_count; i++)
+        for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+            reads += out->runs[i]->report->uncomputed[what].total_count;
+    if (reads)
+        note(out, keep(out, "%llu read%s of values that were not computed %s allowed: the figures are right only if no "
+                       "size depends on them", reads, reads == 1 ? "" : "s", reads == 1 ? "is" : "are"));
+}
+
 enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
                              const char *process, struct vs_budget *budget,
                              const struct vs_baseline *baseline)
@@ -515,6 +527,8 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     note_names(out);
     note_spread(out);
     note_pools(out);
+    if (budget->allow_uncomputed)
+        note_uncomputed(out);
     return err;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
- * its number. Stacks that read the same are one site. Calls, rows and sites are found by hash: a program
+ * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
+ * own behind those of copies. Stacks that read the same are one site. Calls, rows and sites are found by hash: a program
  * may copy from very many call sites. */
 #include "analysis/report/copy_sites.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/state/vec.h"
+#include "trace/symbols/demangle.h"
 
 /* Copies of one stack. */
 struct copied {
@@ -100,8 +102,25 @@ static enum vs_err add_copy(struct vs_copy_calls *calls, const struct vs_event *
     return VS_OK;
 }
 
+static enum vs_err add_read(struct vs_copy_calls *calls, const struct vs_event *event)
+{
+    struct copied like = {.stack = event->uncomputed_read.stack, .api = event->uncomputed_read.text,
+                          .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
+    size_t i;
+    if (event->uncomputed_read.what >= VS_UNCOMPUTED_COUNT)
+        return VS_OK;
+    enum vs_err err = row_at(calls, &like, &i);
+    if (err)
+        return err;
+    calls->rows[i].bytes += event->uncomputed_read.bytes;
+    calls->rows[i].count++;
+    return VS_OK;
+}
+
 enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
 {
+    if (event->kind == VS_EVENT_uncomputed_read)
+        return add_read(calls, event);
     if (event->kind == VS_EVENT_copy_call)
         return add_call(calls, event);
     return event->kind == VS_EVENT_memcpy ? add_copy(calls, event) : VS_OK;
@@ -139,7 +158,17 @@ static int more_bytes(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-/* The sites of the copies of *kind* on *device*. */
+/* The name of a function that copies, or of a kernel. */
+static const char *name_of(const struct vs_summary *summary, uint64_t id)
+{
+    const char *name = vs_reader_string(summary->replay->reader, id);
+    char *readable = vs_demangle(name);
+    const char *kept = vs_summary_copy(summary->memory, readable ? readable : name);
+    free(readable);
+    return kept;
+}
+
+/* The sites of the copies of *kind* on *device*; those of reads in their order. */
 static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_summary *summary,
                              uint64_t device, uint64_t kind, struct vs_report_sites *out)
 {
@@ -156,7 +185,7 @@ static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_
             continue;
         struct vs_report_site site = {
             .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = from->bytes, .count = from->count,
-            .api = vs_summary_copy(summary->memory, vs_reader_string(summary->replay->reader, from->api))};
+            .api = name_of(summary, from->api)};
         err = site.api ? vs_summary_frames(summary, from->stack, 0, &site) : VS_ERR_NOMEM;
         if (!err)
             err = add_site(&list, &site);
@@ -164,7 +193,7 @@ static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_
         out->total_count += from->count;
     }
     vs_map_free(&list.by_text);
-    qsort(list.items, err ? 0 : list.count, sizeof *list.items, more_bytes);
+    qsort(list.items, err || kind >= VS_COPY_KIND_COUNT ? 0 : list.count, sizeof *list.items, more_bytes);
     out->items = list.items;
     out->count = list.count < sites_max ? list.count : sites_max;
     out->omitted_count = list.count - out->count;
@@ -189,10 +218,12 @@ enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_ca
     struct vs_report_device *devices = (struct vs_report_device *)report->devices;
     enum vs_err err = VS_OK;
     plain.wrappers = &none;
-    report->copy_sites_known = recorded_calls(report);
+    report->copy_sites_known = !report->part.window && !report->part.moment && recorded_calls(report);
     for (size_t i = 0; !err && i < report->device_count; i++)
         for (int kind = 0; !err && kind < VS_COPY_KIND_COUNT; kind++)
             err = fill_list(calls, &plain, devices[i].device, (uint64_t)kind, &devices[i].copy_sites[kind]);
+    for (int what = 0; !err && what < VS_UNCOMPUTED_COUNT; what++)
+        err = fill_list(calls, &plain, 0, (uint64_t)(VS_COPY_KIND_COUNT + what), &report->uncomputed[what]);
     return err;
 }
 

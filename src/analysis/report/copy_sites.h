@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which call sites copied how much: the calls of a trace with their stacks, matched with the copies that
- * they made. Calls are in traces that were recorded with the option copy_stacks. Private to this folder.
+ * they made; and which read values that were not computed. Calls are in traces that were recorded with the
+ * option copy_stacks. Private to this folder.
  * Not thread-safe. */
 #ifndef VS_COPY_SITES_H
 #define VS_COPY_SITES_H
@@ -24,7 +25,7 @@ struct vs_copy_calls {
 /* vs_copy_calls_event: follows the calls and copies of a trace, in its order. VS_ERR_NOMEM. */
 enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event) VS_MUST_CHECK;
 
-/* vs_copy_sites_fill: fills the devices' copy_sites. The report has its options and devices.
+/* vs_copy_sites_fill: fills the devices' copy_sites, and the report's uncomputed. The report has its options and devices.
  * VS_ERR_NOMEM. */
 enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
                                const struct vs_summary *summary) VS_MUST_CHECK;

@@ -228,7 +228,7 @@ static enum vs_err first_pass(struct pass *pass)
             err = vs_growth_event(pass->tracker, &event);
         if (!err)
             err = note_event(pass, &event);
-        if (!err && !pass->window)
+        if (!err && (!pass->window || event.kind == VS_EVENT_uncomputed_read))
             err = vs_copy_calls_event(&pass->copies, &event);
     }
     if (err && err != VS_ERR_END)
@@ -444,7 +444,7 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_report_fill_groups(report, &summary, &pass->groups);
     if (!err)
         err = keep_all_lines(pass);
-    if (!err && !pass->window)
+    if (!err)
         err = vs_copy_sites_fill(report, &pass->copies, &summary);
     if (!err)
         vs_imposed_fill(report);

@@ -342,6 +342,9 @@ struct vs_report {
     uint64_t ungrouped; /* failures of further groups */
     struct vs_refusals refusals; /* all CUDA failures, by device, family and error; for a moment
                                   * those of *failures* */
+    /* Reads of values that no kernel computed, by enum vs_uncomputed, in their order; a site's api is the
+     * event's text. None of a moment. */
+    struct vs_report_sites uncomputed[VS_UNCOMPUTED_COUNT];
     const struct vs_report_note *notes;
     size_t note_count;
     const struct vs_report_pair *dropped; /* kind and count (as text) */

@@ -23,6 +23,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/torch/torch_pool.h"
 #include "intercept/track/tracker.h"
+#include "intercept/track/uncomputed.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
 static struct vs_arena arena;                  /* guarded by lock */
@@ -127,6 +128,8 @@ static void record_device(CUdevice device)
                    .simulated = simulated,
                    .driver_version = (uint64_t)driver_version}};
     vs_recorder_event(vs_process_recorder(), &event);
+    if (simulated)
+        vs_uncomputed_watch();
 }
 
 void vs_device_note(uint32_t device)

@@ -383,6 +383,7 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
+    vs_sim_uncomputed_submitted(op);
     if (atomic_load(&vs_sim_ahead))
         vs_sim_move_ahead(s, op);
     if (op->check && op->kind == VS_SIM_OP_KERNEL)
@@ -410,6 +411,7 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
+    vs_sim_uncomputed_submitted(op);
     if (atomic_load(&vs_sim_ahead))
         vs_sim_move_ahead(s, op);
     pthread_mutex_lock(&ctx->submit_mu);

@@ -11,6 +11,7 @@ struct shape {
     unsigned grid[3], block[3], shared;
     bool cooperative;
     uint64_t model_ns;
+    bool only_time;
     const CUlaunchAttribute *attributes;
     unsigned attribute_count;
 };
@@ -50,6 +51,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
 {
     op->args = NULL;
     op->model_ns = 0;
+    op->only_time = false;
     op->attributes = vs_sim_attributes_default(0);
     if (!shape_ok(grid, block, shared, f) || (params && extra))
         return CUDA_ERROR_INVALID_VALUE;
@@ -123,6 +125,7 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
     op->u.launch.model_ns = shape->model_ns ? shape->model_ns : spin_ns(f, params);
+    op->u.launch.only_time = shape->model_ns ? shape->only_time : op->u.launch.model_ns != 0;
     if (!e)
         e = set_attributes(&op->u.launch, stream, shape);
     if (!e && op->u.launch.host)
@@ -186,8 +189,9 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
 }
 
 CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
-                             CUstream stream, void **params, uint64_t ns)
+                             CUstream stream, void **params, uint64_t ns, bool only_time)
 {
-    struct shape s = {.grid = {grid, 1, 1}, .block = {threads, 1, 1}, .model_ns = ns};
+    struct shape s = {.grid = {grid, 1, 1}, .block = {threads, 1, 1}, .model_ns = ns,
+                      .only_time = only_time};
     return launch(function, &s, stream, params, NULL);
 }

@@ -58,7 +58,8 @@ CUresult vramscopeSimLibraryWork(CUstream stream, const struct vs_sim_work *work
         return e;
     uint64_t blocks = work->blocks ? work->blocks : 1;
     unsigned grid = blocks < BLOCKS_MAX ? (unsigned)blocks : BLOCKS_MAX;
-    return vs_sim_launch_timed(function, grid, THREADS, stream, work->params, work_ns(work));
+    return vs_sim_launch_timed(function, grid, THREADS, stream, work->params, work_ns(work),
+                               work->only_time);
 }
 
 bool vramscopeSimLibraryWorkspace(uint64_t *bytes)

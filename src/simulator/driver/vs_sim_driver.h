@@ -236,10 +236,10 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
 /* vs_sim_launch_timed: launches *function* with *grid* blocks of *threads* in the calling thread's
- * context; without a host function, whose arguments are *params*, it takes *ns*. Returns as
- * cuLaunchKernel does (drv_launch.c). */
+ * context; without a host function, whose arguments are *params*, it takes *ns*. *only_time*: its
+ * results are those of other work. Returns as cuLaunchKernel does (drv_launch.c). */
 CUresult vs_sim_launch_timed(struct vs_sim_function *function, unsigned grid, unsigned threads,
-                             CUstream stream, void **params, uint64_t ns);
+                             CUstream stream, void **params, uint64_t ns, bool only_time);
 /* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch whose blocks
  * cannot all run at the same time, or the error of vs_sim_cluster_fits. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
@@ -358,6 +358,7 @@ CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *attributes,
 struct vs_sim_launch_op {
     struct vs_sim_function *function;
     struct vs_sim_host_kernel *host; /* NULL: simulated time only */
+    bool only_time;                  /* likewise, and its results are those of other work */
     uint64_t model_ns;               /* duration without a host function; 0: by grid size */
     unsigned grid[3], block[3], shared_bytes;
     struct vs_sim_attributes attributes;
@@ -529,6 +530,18 @@ bool vs_sim_has_effect(const struct vs_sim_op *op);
  * *content*, malloc'ed; unchanged if there is none. Returns false without host memory
  * (drv_answer.c). */
 bool vs_sim_answer_take(size_t bytes, void **content);
+
+/* ---- values that were not computed (drv_uncomputed.c) ---- */
+
+/* Called for each read: the device (-1: not known), its bytes, and the latest kernel that was not
+ * computed, or, if *decided*, what a value decided. On the thread that reads, without locks. */
+typedef void vramscope_sim_read_fn(int device, uint64_t bytes, const char *text, bool decided);
+/* Stores the allocation that *address* lies in, if it is part of a cached segment. */
+typedef bool vramscope_sim_block_fn(uint64_t address, uint64_t *base, uint64_t *bytes);
+/* vs_sim_uncomputed_submitted: *op* is about to be submitted. Called without locks. */
+void vs_sim_uncomputed_submitted(const struct vs_sim_op *op);
+/* vs_sim_uncomputed_fresh: memory was allocated: no kernel has written it yet. */
+void vs_sim_uncomputed_fresh(uintptr_t base, size_t bytes);
 
 struct vs_sim_hold { /* on one end */
     atomic_uint *pins;

@@ -31,6 +31,7 @@ struct vs_sim_work {
     double ns;                 /* additional duration, for links between devices */
     void **params;             /* NULL, or the arguments of the host function that the library has
                                   registered for the name (vramscopeSimRegisterKernel) */
+    bool only_time;            /* the library computes the results in other work of the stream */
 };
 
 /* vramscopeSimLibraryWork: queues *work* on *stream* (or adds a kernel node where the stream is

@@ -53,6 +53,8 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     node_insert(&root, n, range->base);
     pthread_mutex_unlock(&ranges_mu);
     vs_sim_report_memory(range, false);
+    if (range->kind != VS_SIM_RANGE_MAPPED && range->kind != VS_SIM_RANGE_OPENED)
+        vs_sim_uncomputed_fresh(range->base, range->bytes);
     if (vs_sim_checking)
         vs_sim_check_range_added(range);
     return CUDA_SUCCESS;

@@ -107,6 +107,13 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all memory in use: an upper limit, includes other processes */
 };
 
+/* What an `uncomputed_read` is, and of what its text is. */
+enum vs_uncomputed {
+    VS_UNCOMPUTED_COPIED = 0,  /* a copy to the host; the latest kernel that was not computed */
+    VS_UNCOMPUTED_DECIDED = 1, /* a value decided something; the expression and the value */
+    VS_UNCOMPUTED_COUNT
+};
+
 /* vs_event_change: the sums of an `unrecorded` event, as one change. */
 struct vs_change vs_event_change(const struct vs_event_unrecorded *event);
 

@@ -111,6 +111,9 @@ VS_EVENT(34, memset, P(ACTIVITY),
          F(correlation, U))
 /* the call that makes the memcpy with this correlation, which follows later (option copy_stacks) */
 VS_EVENT(37, copy_call, P(NONE), F(correlation, U) F(api, STR) F(stack, STK))
+/* on a simulated GPU, a read of values that no kernel computed; what: enum vs_uncomputed (event.h) */
+VS_EVENT(38, uncomputed_read, P(KEPT_IF_ROOM),
+         F(device, U) F(what, U) F(bytes, U) F(text, STR) F(stack, STK))
 VS_EVENT(35, sync, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
 

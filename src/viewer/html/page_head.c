@@ -12,6 +12,7 @@
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
 #include "viewer/report/report_json.h"
+#include "viewer/report/uncomputed_text.h"
 
 #define FORMAT 1
 
@@ -59,7 +60,7 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
                            const struct vs_page_source *source)
 {
     const struct vs_report *report = source->report;
-    char text[VS_RECORDING_TEXT_MAX], line[VS_RECORDING_TEXT_MAX + 160];
+    char text[VS_RECORDING_TEXT_MAX], line[VS_UNCOMPUTED_TEXT_MAX];
     vs_json_begin_array(json, "messages");
     if (report->condition != VS_TRACE_COMPLETE)
         vs_json_string(json, NULL, report->condition_text);
@@ -74,6 +75,8 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
         snprintf(line, sizeof line, "limited by the trace's size: %s", text);
         vs_json_string(json, NULL, line);
     }
+    if (vs_uncomputed_text(line, report))
+        vs_json_string(json, NULL, line);
     if (data->rows.imported) {
         snprintf(line, sizeof line, "%llu allocations of other processes, which this one opened, are "
                  "not among the blocks", (unsigned long long)data->rows.imported);

@@ -11,6 +11,7 @@
 #include "viewer/report/failure_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
+#include "viewer/report/uncomputed_text.h"
 #include "viewer/report/window_json.h"
 
 #define TEXT_FRAMES 4 /* functions in the one-line text of a call site */
@@ -44,7 +45,7 @@ static const char *level_name(enum vs_level level)
     return level == VS_LEVEL_FRAMEWORK ? "framework" : "device";
 }
 
-static void write_frames(struct vs_json *json, const struct vs_report_site *site)
+void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site)
 {
     char text[VS_CHAIN_TEXT_MAX];
     vs_json_string(json, "text", vs_text_site(text, site, TEXT_FRAMES));
@@ -101,7 +102,7 @@ void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site
     vs_json_bool(json, "growing", site->growing);
     growth_json(json, site);
     vs_json_string(json, "level", level_name(site->level));
-    write_frames(json, site);
+    vs_report_json_frames(json, site);
 }
 
 static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
@@ -325,7 +326,7 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_uint(json, "allocated_bytes", failure->allocated);
     vs_json_uint(json, "reserved_bytes", failure->reserved);
     vs_json_string(json, "phase", failure->place);
-    write_frames(json, &failure->site);
+    vs_report_json_frames(json, &failure->site);
     vs_json_end_object(json);
 }
 
@@ -510,6 +511,7 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
         vs_report_json_failure(json, NULL, &report->failures[i]);
     vs_json_end_array(json);
     groups_json(json, report);
+    vs_uncomputed_json(json, report);
     vs_json_begin_array(json, "notes");
     for (size_t i = 0; i < report->note_count; i++) {
         vs_json_begin_object(json, NULL);

@@ -15,6 +15,7 @@
 #include "viewer/report/growth_text.h"
 #include "viewer/report/held_text.h"
 #include "viewer/report/recording_text.h"
+#include "viewer/report/uncomputed_text.h"
 
 #define PHASES_SHOWN 12
 #define CHURN_SHOWN 3
@@ -627,6 +628,7 @@ void vs_report_text_after(const struct vs_report *report, uint64_t explained,
         return;
     }
     vs_failure_text(report, explained, style);
+    vs_uncomputed_lines(report, style);
     for (size_t i = 0; i < report->device_count; i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
             device_section(report, &report->devices[i], style);

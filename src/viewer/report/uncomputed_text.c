@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/report/uncomputed_text.h"
+
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/report/report_json.h"
+
+#define SITES_SHOWN 5
+#define NUMBER_COLUMNS 23
+
+const char *vs_uncomputed_advice(const struct vs_report *report)
+{
+    return report->uncomputed[VS_UNCOMPUTED_DECIDED].count
+               ? "compute larger tensors (run --values=SIZE)"
+               : "compile the kernels for the host (docs/simulator.md)";
+}
+
+bool vs_uncomputed_text(char *out, const struct vs_report *report)
+{
+    const struct vs_report_sites *copied = &report->uncomputed[VS_UNCOMPUTED_COPIED];
+    const struct vs_report_sites *decided = &report->uncomputed[VS_UNCOMPUTED_DECIDED];
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], site[VS_CHAIN_TEXT_MAX];
+    *out = *site = 0;
+    if (copied->count && strstr(vs_text_site(site, &copied->items[0], 1), " < "))
+        *strstr(site, " < ") = 0; /* its callers */
+    if (decided->count)
+        snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "values that were not computed decided what the program did, %s time%s, "
+                 "first at %.300s; sizes may depend on them", vs_count_format(count, decided->total_count),
+                 decided->total_count == 1 ? "" : "s", decided->items[0].api);
+    else if (copied->count)
+        snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "the program read %s that no kernel computed, in %s cop%s, first at "
+                 "%.300s; sizes may depend on them", vs_size_format(size, copied->total_bytes),
+                 vs_count_format(count, copied->total_count), copied->total_count == 1 ? "y" : "ies",
+                 site);
+    return *out;
+}
+
+static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], clipped[1024];
+    size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count : SITES_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        bool copied = what == VS_UNCOMPUTED_COPIED;
+        fprintf(style->out, "    %10s %6s×  ", copied ? vs_size_format(size, site->bytes) : "decided",
+                vs_count_format(count, site->count));
+        if (!copied) {
+            vs_text_put(style->out, vs_text_clip(clipped, site->api, style->width));
+            fprintf(style->out, "\n%*s", NUMBER_COLUMNS, "");
+        }
+        vs_text_chain(style, NUMBER_COLUMNS, site);
+        if (copied && *site->api) {
+            fprintf(style->out, "%*s%safter kernel ", NUMBER_COLUMNS, "", vs_paint(style, VS_DIM));
+            vs_text_put(style->out, vs_text_clip(clipped, site->api, style->width > 60 ? style->width - 30 : 30));
+            fprintf(style->out, "%s\n", vs_unpaint(style));
+        }
+    }
+    if (sites->count + sites->omitted_count > shown)
+        fprintf(style->out, "%*sand %llu more call sites\n", NUMBER_COLUMNS, "",
+                (unsigned long long)(sites->count + sites->omitted_count - shown));
+}
+
+void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *style)
+{
+    char text[VS_UNCOMPUTED_TEXT_MAX];
+    if (!vs_uncomputed_text(text, report))
+        return;
+    fprintf(style->out, "\n%sread, but not computed%s: sizes that depend on these values may be wrong\n",
+            vs_paint(style, VS_WARN), vs_unpaint(style));
+    for (int what = VS_UNCOMPUTED_COUNT - 1; what >= 0; what--)
+        list(&report->uncomputed[what], (enum vs_uncomputed)what, style);
+    vs_text_lines(style, "  ", "to make them true, %s", vs_uncomputed_advice(report));
+}
+
+void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
+{
+    static const char *const kinds[VS_UNCOMPUTED_COUNT] = {"copied", "decided"};
+    vs_json_begin_array(json, "uncomputed_reads");
+    for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+        for (size_t i = 0; i < report->uncomputed[what].count; i++) {
+            const struct vs_report_site *site = &report->uncomputed[what].items[i];
+            vs_json_begin_object(json, NULL);
+            vs_json_string(json, "kind", kinds[what]);
+            vs_json_uint(json, "count", site->count);
+            vs_json_uint(json, "bytes", site->bytes);
+            vs_json_string(json, what == VS_UNCOMPUTED_COPIED ? "kernel" : "value", site->api);
+            vs_report_json_frames(json, site);
+            vs_json_end_object(json);
+        }
+    vs_json_end_array(json);
+}
