@@ -181,6 +181,18 @@ static int add_traces(const struct vs_fit_job *job, const char *folder, struct v
     return status;
 }
 
+/* The number in *report* of the failure that is shown; 0: it is not among those that are kept. */
+static uint64_t number_of(const struct vs_report *report, const struct vs_fit_device *shown)
+{
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        if (!failure->recovered && failure->device == shown->device &&
+            failure->requested == shown->failure.requested)
+            return report->failure_total - report->failure_count + i + 1;
+    }
+    return 0;
+}
+
 /* What the post-mortem of the failed process replayed, with the allocator's settings first. Without it
  * the answer stays as it is: a trace with a part of the allocations has no diagnosis. */
 static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
@@ -191,7 +203,8 @@ static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     struct vs_oom *oom = NULL;
     if (!vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report))
         return;
-    enum vs_err err = vs_oom_tool_build(reader, report, 0, true, &memory, &oom);
+    uint64_t number = number_of(report, run->worst_device);
+    enum vs_err err = number ? vs_oom_tool_build(reader, report, number, true, &memory, &oom) : VS_OK;
     for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
         const struct vs_remedy *remedy = &oom->remedies[i];
         if (remedy->replayed && remedy->fits)
