@@ -361,9 +361,31 @@ static void one_gpu_without_an_answer_is_no_answer(void **state)
     assert_int_equal(vs_fit_set_answer(&set, NULL), VS_FIT_UNKNOWN);
 }
 
+#define NOTE(lib, what, size) {.library = lib, .name = what, .text = "", .bytes = size, .count = 1}
+
+static void of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace(void **state)
+{
+    (void)state;
+    struct vs_fit_note items[] = {
+        NOTE("NCCL", "communicator", 256 * VS_MIB),           NOTE("NCCL", "connections of 4 ranks", 432 * VS_MIB),
+        NOTE("NCCL", "connections of 4 ranks", 576 * VS_MIB), NOTE("cuDNN", "handle", 0),
+        NOTE("cuDNN", "convolution forward", 16 * VS_MIB),    NOTE("cuDNN", "convolution backward", 100 * VS_MIB),
+        NOTE("cuFFT", "plan", 90 * VS_MIB)};
+    struct vs_fit_notes notes = {.lists[VS_FIT_ASSUMED] = {.items = items, .count = 7}};
+    struct vs_fit_assumed sum;
+    vs_fit_assumed_sum(&notes, &sum);
+    assert_int_equal(sum.count, 7);
+    assert_int_equal(sum.bytes, (256 + 576 + 100) * VS_MIB);
+    assert_int_equal(sum.margin, (256 + 576 + 32 + 100) * VS_MIB); /* of 0 bytes 32 MiB */
+    notes.lists[VS_FIT_ASSUMED].count = 0;
+    vs_fit_assumed_sum(&notes, &sum);
+    assert_int_equal(sum.count + sum.bytes + sum.margin, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace),
         cmocka_unit_test(attempts_for_one_tensor_are_one_failure),
         cmocka_unit_test(emptying_the_cache_is_a_retry),
         cmocka_unit_test(a_later_step_or_as_much_memory_is_a_recovery),
