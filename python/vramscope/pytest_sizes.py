@@ -35,7 +35,7 @@ def tolerance(text: str) -> "tuple[float, int]":
 
 
 def size_text(count: int) -> str:
-    """12.3 MiB; never rounded up to 1024 of a unit."""
+    """12.3 MiB, 1.23 GiB; never rounded up to 1024 of a unit."""
     if abs(count) < 1024:
         return f"{count} B"
     value, unit = float(count), "B"
@@ -43,7 +43,7 @@ def size_text(count: int) -> str:
         value /= 1024
         if abs(value) < 1023.95:
             break
-    return f"{value:.1f} {unit}"
+    return f"{value:.{1 if unit in ('KiB', 'MiB') else 2}f} {unit}"
 
 
 def two_sizes(first: int, second: int) -> "tuple[str, str]":

@@ -71,7 +71,8 @@ enum vs_err vs_size_parse(const char *text, uint64_t *bytes)
     return VS_OK;
 }
 
-static char *format(char *out, uint64_t bytes, int decimals)
+/* One decimal below 1 GiB and two from there on, and *more* of them. */
+static char *format(char *out, uint64_t bytes, int more)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (bytes < 1024) {
@@ -84,21 +85,21 @@ static char *format(char *out, uint64_t bytes, int decimals)
         v /= 1024;
         u++;
     }
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f %s", decimals, v, units[u]);
+    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f %s", (u < 3 ? 1 : 2) + more, v, units[u]);
     return out;
 }
 
 char *vs_size_format(char *out, uint64_t bytes)
 {
-    return format(out, bytes, 1);
+    return format(out, bytes, 0);
 }
 
 struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b)
 {
     struct vs_size_pair pair;
-    for (int decimals = 1; decimals <= 3; decimals++) {
-        format(pair.a, a, decimals);
-        format(pair.b, b, decimals);
+    for (int more = 0; more <= 2; more++) {
+        format(pair.a, a, more);
+        format(pair.b, b, more);
         if (a == b || strcmp(pair.a, pair.b) != 0)
             return pair;
     }
@@ -107,20 +108,12 @@ struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b)
     return pair;
 }
 
-char *vs_size_format_gib(char *out, uint64_t bytes, int digits)
-{
-    if (bytes < VS_GIB)
-        return vs_size_format(out, bytes);
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f GiB", digits, (double)bytes / (double)VS_GIB);
-    return out;
-}
-
 char *vs_time_format(char *out, uint64_t time_ns)
 {
     if (time_ns < 1000)
         snprintf(out, VS_SIZE_TEXT_MAX, "%" PRIu64 " ns", time_ns);
     else if (time_ns < 1000000)
-        snprintf(out, VS_SIZE_TEXT_MAX, "%.1f us", (double)time_ns / 1e3);
+        snprintf(out, VS_SIZE_TEXT_MAX, "%.1f µs", (double)time_ns / 1e3);
     else if (time_ns < 1000000000)
         snprintf(out, VS_SIZE_TEXT_MAX, "%.2f ms", (double)time_ns / 1e6);
     else if (time_ns < UINT64_C(120000000000))

@@ -20,13 +20,10 @@
  * Returns VS_OK, or VS_ERR_ARG for anything else (negative, empty, overflow). */
 enum vs_err vs_size_parse(const char *text, uint64_t *bytes) VS_MUST_CHECK;
 
-/* vs_size_format: writes "0 B", "512 B", "1.5 KiB", "12.3 GiB" to *out* (at least VS_SIZE_TEXT_MAX
- * bytes); one decimal from 1 KiB on, and a value is never rounded up to 1024 of its unit. Returns
- * out. */
+/* vs_size_format: writes "0 B", "512 B", "1.5 KiB", "12.34 GiB" to *out* (at least VS_SIZE_TEXT_MAX
+ * bytes); one decimal from 1 KiB on, two from 1 GiB on, and a value is never rounded up to 1024 of its
+ * unit. Returns out. */
 char *vs_size_format(char *out, uint64_t bytes);
-
-/* vs_size_format_gib: likewise with *digits* decimals from 1 GiB on, for figures that are compared. */
-char *vs_size_format_gib(char *out, uint64_t bytes, int digits);
 
 /* vs_sizes_apart: formats two sizes for one sentence with enough digits to differ if the sizes do:
  * "4.0 MiB" and "4.1 MiB", "4.00 MiB" and "4.01 MiB", else both in bytes, "4,194,305 B". */
@@ -35,7 +32,7 @@ struct vs_size_pair {
 };
 struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b);
 
-/* vs_time_format: writes a duration in ns as "850 ns", "12.3 us", "4.56 ms", "1.234 s", "2 min 05
+/* vs_time_format: writes a duration in ns as "850 ns", "12.3 µs", "4.56 ms", "1.234 s", "2 min 05
  * s" to *out* (VS_SIZE_TEXT_MAX bytes). Returns out. */
 char *vs_time_format(char *out, uint64_t time_ns);
 

@@ -76,7 +76,7 @@ def c_bytes(n):
     value, unit = float(n), 0
     while value >= 1023.95 and unit < 6:
         value, unit = value / 1024, unit + 1
-    return f"{value:.1f} {'B KiB MiB GiB TiB PiB EiB'.split()[unit]}"
+    return f"{value:.{1 if unit < 3 else 2}f} {'B KiB MiB GiB TiB PiB EiB'.split()[unit]}"
 
 
 def c_time(ns):
@@ -84,7 +84,7 @@ def c_time(ns):
     if ns < 1000:
         return f"{ns} ns"
     if ns < 1000000:
-        return f"{ns / 1e3:.1f} us"
+        return f"{ns / 1e3:.1f} µs"
     if ns < 1000000000:
         return f"{ns / 1e6:.2f} ms"
     if ns < 120000000000:

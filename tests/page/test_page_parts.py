@@ -133,7 +133,7 @@ def a_cut_legend_says_how_much_is_below(pages):
                 return [legend.querySelector('.v-more').textContent,
                     [...legend.querySelectorAll('.v-key')].filter((e) => e.offsetTop >= bottom - 12).length];
             }""", view)
-            count = int(re.match(r"\(([\d,]+) more below", said).group(1).replace(",", ""))
+            count = int(re.match(r"([\d,]+) smaller", said).group(1).replace(",", ""))
             assert count >= below > 0, (tab, said, below)
             assert not faults, faults
 

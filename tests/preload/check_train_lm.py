@@ -240,7 +240,7 @@ def the_summary_names_functions_and_lines():
                            tool("train_lm_c"), "--steps", "4"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=True)
     text = done.stderr.decode()
-    for want in ("peak allocated", "peak reserved", "of the memory held at its peak", "cached but unused", "alloc_activation",
+    for want in ("peak allocated", "peak reserved", "of reserved memory, at its peak", "cached but unused", "alloc_activation",
                  "lm_forward.c:", "backward", "kernels", "HtoD", "live at end", "device 0"):
         assert want in text, "%s is not in:\n%s" % (want, text)
 

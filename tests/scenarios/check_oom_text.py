@@ -33,7 +33,7 @@ class Arguments:
 
 def plain(text, folder):
     text = text.replace(folder + os.sep, "")
-    text = re.sub(r"\b\d+(\.\d+)? (ns|us|ms|s)\b", "TIME", text)
+    text = re.sub(r"\b\d+(\.\d+)? (ns|µs|ms|s)\b", "TIME", text)
     return re.sub(r"(\w+\.(c|cpp)|\w+):\d+", r"\1:N", text)
 
 

@@ -38,7 +38,7 @@ for i in range(40):
     del x, y
 '''
 # line of PROGRAM: bytes held there
-HOLDERS = {4: "12.0 GiB", 7: "6.0 GiB"}
+HOLDERS = {4: "12.00 GiB", 7: "6.00 GiB"}
 ASKS = 10
 
 
@@ -73,7 +73,7 @@ def main():
             named = [text for text in printed.splitlines() if f"hungry.py:{line}" in text]
             assert any(size in text for text in named), f"no line of the verdict says that hungry.py:{line} holds {size}"
         assert f"hungry.py:{ASKS}" in printed, f"the verdict does not name hungry.py:{ASKS}, which asks for 8 GiB"
-        assert "8.0 GiB" in printed, "the verdict does not say the size"
+        assert "8.00 GiB" in printed, "the verdict does not say the size"
     with tempfile.TemporaryDirectory() as folder:
         printed = explained(args.build, environment, folder, "t4-16g,capacity=400MiB,context=200MiB", BACKWARD)[1]
         print(printed)

@@ -43,7 +43,7 @@ static void keep_problem(struct check_work *work, const char *trace, const char 
     char *copy = vs_arena_alloc(&work->memory, bytes);
     raise_code(work, VS_EXIT_UNUSABLE);
     work->problems[work->problem_count++] = (struct vs_check_problem){
-        .trace = trace, .text = copy ? memcpy(copy, text, bytes) : "unusable"};
+        .trace = trace, .text = copy ? memcpy(copy, text, bytes) : "cannot be checked: out of memory"};
 }
 
 static void problem(struct check_work *work, const char *trace, const char *format, ...) VS_PRINTF(3, 4);
@@ -101,7 +101,7 @@ static bool comparable(struct check_work *work, const char *path, const struct v
     return false;
 }
 
-/* A trace that lost events is checked, and is unusable at the same time. */
+/* A trace that lost events is checked, and cannot be checked completely. */
 static void complete(struct check_work *work, const char *path, const struct vs_report *report)
 {
     for (size_t i = 0; i < report->dropped_count; i++) {

@@ -65,7 +65,7 @@ static const char usage[] =
     "                          (default: the checkout in CI, else the current folder)\n"
     "  --color WHEN            auto (default), always or never\n"
     "\n"
-    "Exit codes: 0 every limit held; 1 a limit was exceeded; 2 a trace is unusable\n"
+    "Exit codes: 0 every limit held; 1 a limit was exceeded; 2 a trace is unreadable\n"
     "or incomplete, lacks what a limit names, or wrong usage (2 takes precedence\n"
     "over 1).\n";
 
@@ -85,4 +85,4 @@ static int check_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_check = {
-    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 unusable", usage, check_main};
+    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 not checked", usage, check_main};

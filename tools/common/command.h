@@ -2,7 +2,7 @@
  *
  * A verb of the `vramscope` command. Each cmd_VERB.c defines one struct vs_command called
  * vs_cmd_VERB; verb_table.h lists them. Exit codes of every verb but `run`: 0 done, 1 negative
- * result (check: a budget exceeded), 2 unusable input, wrong usage or an internal failure. */
+ * result (check: a budget exceeded), 2 unreadable input, wrong usage or an internal failure. */
 #ifndef VS_COMMAND_H
 #define VS_COMMAND_H
 

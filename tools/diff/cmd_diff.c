@@ -36,7 +36,7 @@ static const char usage[] =
     "  --color WHEN       auto (default), always or never\n"
     "\n"
     "Exit codes: 0 compared; 1 a regression, with --fail-on-regression; 2 a trace is\n"
-    "unusable, both have no device in common, or wrong usage.\n";
+    "unreadable, both have no device in common, or wrong usage.\n";
 
 struct diff_command {
     const char *who;

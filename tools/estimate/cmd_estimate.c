@@ -55,7 +55,7 @@ static const char usage[] =
     "  --color WHEN    auto (default), always or never\n"
     "\n"
     "Exit codes: 0 fits on every GPU given (or none was given); 1 does not fit on\n"
-    "one; 2 a trace is unusable, or wrong usage.\n";
+    "one; 2 a trace is unreadable, or wrong usage.\n";
 
 static int exit_code(const struct vs_estimate_answer *a)
 {

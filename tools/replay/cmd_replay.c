@@ -48,7 +48,7 @@ static const char usage[] =
     VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 at least one setting gets through; 1 none does; 2 the trace is\n"
-    "unusable or has no requests for device memory, or wrong usage.\n";
+    "unreadable or has no requests for device memory, or wrong usage.\n";
 
 static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
                     struct vs_whatif_log **log)

@@ -54,8 +54,8 @@ static const char usage[] =
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 written; 2 the trace is unusable, FILE cannot be written, or wrong\n"
-    "usage (an existing FILE is unchanged then).\n";
+    "Exit codes: 0 written; 2 the trace is unreadable, FILE cannot be written, or\n"
+    "wrong usage (an existing FILE is unchanged then).\n";
 
 static const char names[] =
 #define VS_EXPORT_FORMAT(id, name, extension, options, help) " " name

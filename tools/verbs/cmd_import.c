@@ -25,8 +25,8 @@ static const char usage[] =
     "      --format FORMAT   auto (default), torch-snapshot or rmm-csv\n"
     "  -q, --quiet           print errors only\n"
     "\n"
-    "Exit codes: 0 written; 2 FILE is unusable, OUT.vst cannot be written, or wrong\n"
-    "usage (an existing OUT.vst is unchanged then).\n";
+    "Exit codes: 0 written; 2 FILE cannot be read, OUT.vst cannot be written, or\n"
+    "wrong usage (an existing OUT.vst is unchanged then).\n";
 
 struct import_arguments {
     const char *output;

@@ -25,7 +25,7 @@ static const char usage[] =
     "  --share N       at most N percent of the trace for checkpoints (10)\n"
     "  --again         replace the checkpoints of a trace that has some\n"
     "\n"
-    "Exit codes: 0 done; 2 a trace is unusable or being recorded, or wrong usage.\n";
+    "Exit codes: 0 done; 2 a trace is unreadable or being recorded, or wrong usage.\n";
 
 struct index_arguments {
     bool again;

@@ -13,7 +13,6 @@
 
 #define FIRSTS_NAMED 5 /* numbers in an error */
 
-#define COLUMNS_MAX 80 /* sentences are hard to read in longer lines */
 
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE|FOLDER...\n"
@@ -39,7 +38,8 @@ static const char usage[] =
     VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 printed, also when no allocation failed (the lowest free memory is\n"
-    "printed then); 2 the trace is unusable, has no such failure, or wrong usage.\n";
+    "printed then); 2 the trace is unreadable, has no such failure, or wrong\n"
+    "usage.\n";
 
 struct oom_arguments {
     bool json, partial, full, replay, colour_given, colour;
@@ -88,8 +88,6 @@ static struct vs_style style_of(const struct oom_arguments *args)
 {
     struct vs_style style;
     vs_style_init(&style, stdout);
-    if (style.width > COLUMNS_MAX)
-        style.width = COLUMNS_MAX;
     if (args->colour_given)
         style.colour = args->colour;
     if (args->top)

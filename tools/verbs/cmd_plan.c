@@ -24,8 +24,8 @@ static const char usage[] =
     "  --json          JSON (schema vramscope.plan/1)\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "\n"
-    "Exit codes: 0 written; 2 the trace is unusable or has no device allocations, the\n"
-    "plan cannot be written, or wrong usage.\n";
+    "Exit codes: 0 written; 2 the trace is unreadable or has no device allocations,\n"
+    "the plan cannot be written, or wrong usage.\n";
 
 struct plan_arguments {
     struct vs_plan_request request;

@@ -20,7 +20,7 @@ static const char usage[] =
     "\n"
     "  -o, --output FILE     write to FILE, and leave TRACE and TRACE.live unchanged\n"
     "\n"
-    "Exit codes: 0 the trace is complete, 2 the trace is unusable or is being\n"
+    "Exit codes: 0 the trace is complete, 2 the trace is unreadable or is being\n"
     "recorded, FILE cannot be written, or wrong usage.\n";
 
 struct recover_arguments {

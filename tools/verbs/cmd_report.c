@@ -21,9 +21,9 @@ static const char usage[] =
     "\n"
     "Prints how a program used GPU memory, for each device: peaks of allocated,\n"
     "requested and reserved bytes with their time and phase, how much of the reserved\n"
-    "memory was in use, allocations by family, memory by call site at the peak,\n"
-    "memory still live at the end or growing from step to step, kernels, copies,\n"
-    "phases and failed allocations.\n"
+    "memory was in use, allocations by type of memory, memory by call site at the\n"
+    "peak, memory still live at the end or growing from step to step, kernels,\n"
+    "copies, phases and failed allocations.\n"
     "\n"
     "For several traces, or a folder of traces: which process started which, the\n"
     "peaks of each, and the peak of all of them together on each device.\n"
@@ -58,8 +58,8 @@ static const char usage[] =
     "for; reserved = bytes held from the device, cached ones included.\n"
     VS_PART_TIMES
     "\n"
-    "Exit codes: 0 printed, 2 the trace is unusable or lacks what a filter names, or\n"
-    "wrong usage.\n";
+    "Exit codes: 0 printed, 2 the trace is unreadable or lacks what a filter names,\n"
+    "or wrong usage.\n";
 
 struct report_arguments {
     bool json, partial, full, colour_given, colour;

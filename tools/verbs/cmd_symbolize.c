@@ -26,7 +26,7 @@ static const char usage[] =
     VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 written, even if some addresses have no name (they are listed);\n"
-    "2 the trace is unusable, FILE cannot be written, or wrong usage.\n";
+    "2 the trace is unreadable, FILE cannot be written, or wrong usage.\n";
 
 struct symbolize_arguments {
     const char *output;

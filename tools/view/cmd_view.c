@@ -38,8 +38,8 @@ static const char usage[] =
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 written; 2 a trace is unusable, FILE cannot be written, or wrong\n"
-    "usage (an existing FILE is unchanged then).\n";
+    "Exit codes: 0 written; 2 a trace is unreadable, FILE cannot be written, or\n"
+    "wrong usage (an existing FILE is unchanged then).\n";
 
 struct view_arguments {
     const char *output; /* NULL: the default name */

@@ -180,7 +180,7 @@ static void add_device(struct trials *trials, struct vs_oom *oom,
     add_cause(trials, oom, recorded, &vs_verdict_others);
     const struct vs_remedy *limit = find(oom, "raise_limit");
     if (limit) {
-        struct vs_size_pair two = vs_oom_sizes(limit->bytes, oom->limit);
+        struct vs_size_pair two = vs_sizes_apart(limit->bytes, oom->limit);
         add(trials, "raise_limit",
             vs_oom_text_of(oom, "a limit of %s instead of %s", two.a, two.b))->setting.limit =
             limit->bytes;
@@ -207,7 +207,7 @@ static const char *peak_text(struct vs_oom *oom, const struct trial *trial,
     bool device = trial->setting.pool_keep == 0 || trial->setting.others_most == 0;
     uint64_t old = device ? before->used_at_last : before->held_peak;
     *bytes = device ? now->used_at_last : now->held_peak;
-    struct vs_size_pair two = vs_oom_sizes(*bytes, old);
+    struct vs_size_pair two = vs_sizes_apart(*bytes, old);
     if (device)
         return vs_oom_text_of(oom, "with it %s of the device are in use (this request included), "
                               "without it %s", two.a, two.b);
@@ -252,7 +252,7 @@ static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
     uint64_t least = vs_whatif_least_capacity(log, &setting, &outcome);
     if (least <= oom->total)
         return;
-    struct vs_size_pair two = vs_oom_sizes(least, oom->total);
+    struct vs_size_pair two = vs_sizes_apart(least, oom->total);
     *estimate = (struct vs_remedy){
         .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
         .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "

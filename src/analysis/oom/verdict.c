@@ -436,14 +436,6 @@ uint64_t vs_oom_at_once(const struct vs_oom *oom)
     return oom->largest_hole > available ? oom->largest_hole : available;
 }
 
-struct vs_size_pair vs_oom_sizes(uint64_t a, uint64_t b)
-{
-    struct vs_size_pair two;
-    vs_size_format_gib(two.a, a, 3);
-    vs_size_format_gib(two.b, b, 3);
-    return a != b && strcmp(two.a, two.b) == 0 ? vs_sizes_apart(a, b) : two;
-}
-
 void vs_oom_explain_missing(struct vs_oom *oom)
 {
     if (oom->missing_unknown)
@@ -522,7 +514,7 @@ void vs_oom_bigger_device(struct vs_oom *oom)
     uint64_t bytes = oom->total + oom->missing;
     if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
-    struct vs_size_pair two = vs_oom_sizes(bytes, oom->total);
+    struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
     if (oom->need_at_least)
         return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,

@@ -59,10 +59,6 @@ const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *s
 /* vs_oom_spike_remedy: "split or avoid …", without its effect. */
 const char *vs_oom_spike_remedy(struct vs_oom *oom);
 
-/* vs_oom_sizes: two sizes of a remedy, from 1 GiB on with three digits after the point: a user sets
- * and checks them. */
-struct vs_size_pair vs_oom_sizes(uint64_t a, uint64_t b);
-
 /* vs_oom_available: memory available from the device: free, and in unused cached segments.
  * vs_oom_at_once: the largest request that would have succeeded. */
 uint64_t vs_oom_available(const struct vs_oom *oom);

@@ -28,7 +28,7 @@ static void explain_equal_blocks(struct vs_oom *oom)
 static void explain_small_growth(struct vs_oom *oom)
 {
     unsigned long long times = oom->growth_times;
-    vs_oom_but(oom, "it may be growth: %s kept memory in %llu step%s and freed none of it, %s; without "
+    vs_oom_but(oom, "it may be growth: %s allocated memory in %llu step%s and freed none of it, %s; without "
                "that this request fits", vs_oom_site_list(oom, &oom->growing, 2), times,
                times == 1 ? "" : "s", vs_oom_size(oom, oom->growth_bytes));
 }

@@ -27,8 +27,8 @@ static uint64_t requested_bytes(const struct vs_oom *oom)
     return requested;
 }
 
-/* The kept bytes as the program requested them, and with the driver's rounding where it adds any. */
-static const char *kept(struct vs_oom *oom)
+/* The bytes that it grew by as the program requested them, and with the driver's rounding where it adds any. */
+static const char *grown(struct vs_oom *oom)
 {
     uint64_t requested = requested_bytes(oom);
     if (requested >= oom->growth_bytes)
@@ -46,6 +46,15 @@ static uint64_t with_rounding(const struct vs_oom *oom, uint64_t bytes)
     return (uint64_t)((double)bytes * (double)oom->growth_bytes / (double)requested);
 }
 
+/* vs_oom_size without ".0" where the size is exact: in a product. */
+static const char *exact(struct vs_oom *oom, uint64_t bytes)
+{
+    uint64_t unit = bytes >= VS_GIB ? VS_GIB : bytes >= VS_MIB ? VS_MIB : VS_KIB;
+    return bytes % unit ? vs_oom_size(oom, bytes)
+                        : vs_oom_text_of(oom, "%llu %s", (unsigned long long)(bytes / unit),
+                                         unit == VS_GIB ? "GiB" : unit == VS_MIB ? "MiB" : "KiB");
+}
+
 /* "8.0 MiB every step", "6.0 MiB every 3 steps", "1.3 MiB a step on average"; *every* 0: irregular,
  * or several call sites together. */
 static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
@@ -58,12 +67,24 @@ static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
     return vs_oom_text_of(oom, "%s a step on average", vs_oom_size(oom, per_step));
 }
 
+/* "every step since step 3: 24 steps × 16 MiB = 384 MiB" where every step added as much, else the rate and
+ * the sum. */
+static const char *steps_and_sum(struct vs_oom *oom)
+{
+    const char *since = vs_oom_count(oom, oom->growth_since);
+    uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
+    uint64_t steps = step ? requested / step : 0;
+    if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
+        return vs_oom_text_of(oom, "by %s since step %s: %s so far",
+                              rate(oom, oom->growth_per_step, oom->growth_every), since, grown(oom));
+    const char *product = vs_oom_text_of(oom, "%s steps × %s", vs_oom_count(oom, steps), exact(oom, step));
+    return vs_oom_text_of(oom, "every step since step %s: %s = %s", since, product,
+                          requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
+}
+
 static void explain_steps(struct vs_oom *oom)
 {
-    vs_oom_evidence(oom, "grows by %s since step %s: %s %s",
-                    rate(oom, oom->growth_per_step, oom->growth_every),
-                    vs_oom_count(oom, oom->growth_since), kept(oom),
-                    oom->in_step ? "in completed steps" : "so far");
+    vs_oom_evidence(oom, "grows %s", steps_and_sum(oom));
     if (oom->growth_times < TIMES_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
 }
@@ -75,7 +96,7 @@ static void explain_repeats(struct vs_oom *oom)
     vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
                     "come %s", vs_oom_size(oom, oom->growth_each),
                     vs_oom_count(oom, oom->growth_repeats),
-                    vs_time_format(time, oom->growth_since_ns), kept(oom),
+                    vs_time_format(time, oom->growth_since_ns), grown(oom),
                     oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
                                                      vs_oom_count(oom, oom->steps_done),
                                                      oom->steps_done == 1 ? "" : "s")
@@ -89,14 +110,14 @@ static void explain_times(struct vs_oom *oom)
     char time[VS_SIZE_TEXT_MAX];
     vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
                     "memory that it allocated between them", vs_time_format(time, oom->growth_since_ns),
-                    vs_oom_count(oom, oom->growth_count), kept(oom));
+                    vs_oom_count(oom, oom->growth_count), grown(oom));
     if (oom->steps_found && oom->growth_per_step)
         vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "
                         "step %s", vs_oom_count(oom, oom->steps_found),
                         rate(oom, oom->growth_per_step, oom->growth_every),
                         vs_oom_count(oom, oom->growth_since));
     else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
-        vs_oom_but(oom, "the program marks no steps (NVTX) and kept few blocks so far: an unfinished "
+        vs_oom_but(oom, "the program marks no steps (NVTX) and few blocks are live so far: an unfinished "
                    "first step looks the same");
 }
 
@@ -138,7 +159,7 @@ static void explain_sites(struct vs_oom *oom)
                         more == 1 ? "" : "s");
 }
 
-/* A larger device lasts for as many steps more as it has bytes. */
+/* A larger GPU lasts for as many steps more as it has bytes. */
 static void larger_device(struct vs_oom *oom)
 {
     uint64_t bytes = oom->total + oom->missing;
@@ -146,14 +167,14 @@ static void larger_device(struct vs_oom *oom)
         return;
     if (oom->growth_per_step)
         vs_oom_remedy(oom, "bigger_device", bytes, true,
-                      "a larger device only delays it: by a step for each %s",
-                      vs_oom_size(oom, with_rounding(oom, oom->growth_per_step)));
+                      "a larger GPU only delays it: 1 step per %s",
+                      exact(oom, with_rounding(oom, oom->growth_per_step)));
     else if (oom->growing.count == 1 || oom->growth_repeats)
         vs_oom_remedy(oom, "bigger_device", bytes, true,
-                      "a larger device only delays it: it keeps %s more with each repetition",
+                      "a larger GPU only delays it: it grows by %s with each repetition",
                       vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
     else
-        vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger device only delays it");
+        vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger GPU only delays it");
 }
 
 static void explain(struct vs_oom *oom)

@@ -16,7 +16,7 @@ static uint64_t recovers(const struct vs_oom *oom)
 void vs_oom_raise_limit(struct vs_oom *oom)
 {
     uint64_t wanted = oom->limit + oom->missing;
-    struct vs_size_pair two = vs_oom_sizes(wanted, oom->limit);
+    struct vs_size_pair two = vs_sizes_apart(wanted, oom->limit);
     bool fits = oom->device_free >= oom->missing;
     vs_oom_remedy(oom, "raise_limit", wanted, fits,
                   "run with a limit of %s instead of %s, %s; later requests may need more", two.a,

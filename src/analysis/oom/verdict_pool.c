@@ -59,5 +59,5 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_pool = {
-    "kept_pool", "kept pool: memory pools of CUDA keep memory that nothing uses",
+    "kept_pool", "cached in pools: CUDA's memory pools hold memory that nothing uses",
     "the pools' unused memory", NULL, recovers, NULL, false, explain, guilty};

@@ -119,6 +119,6 @@ void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
     family(result, out, "vramscope_check_held", "1: the limit held; 0: it was exceeded.", HELD, false);
     unusable(result, out);
     fprintf(out, "# TYPE vramscope_check_exit_code gauge\n"
-            "# HELP vramscope_check_exit_code 0: all limits held; 1: one was exceeded; 2: unusable.\n"
+            "# HELP vramscope_check_exit_code 0: all limits held; 1: one was exceeded; 2: something could not be checked.\n"
             "vramscope_check_exit_code %d\n# EOF\n", result->exit_code);
 }

@@ -27,7 +27,7 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
         text = "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
-        text = quantity->tensors ? "tensors kept" : "memory kept";
+        text = quantity->tensors ? "tensors live at its end" : "live at its end";
     else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = "tensors live at the end";
     bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;

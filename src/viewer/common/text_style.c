@@ -14,7 +14,7 @@
 #include "base/vs_size.h"
 
 #define WIDTH_DEFAULT 80
-#define WIDTH_MIN 60
+#define WIDTH_MIN 40
 #define WIDTH_MAX 240
 #define CHAIN_FRAMES 4 /* functions of a call chain shown, on at most that many lines: */
 #define CHAIN_LINES 2
@@ -40,8 +40,12 @@ void vs_style_init(struct vs_style *style, FILE *out)
     const char *no_color = vs_environment("NO_COLOR"), *term = vs_environment("TERM");
     style->colour = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
     struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN)
-        style->width = size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
+    const char *columns = vs_environment("COLUMNS");
+    unsigned width = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (!width && columns)
+        width = (unsigned)strtoul(columns, NULL, 10);
+    if (width)
+        style->width = width < WIDTH_MIN ? WIDTH_MIN : width < WIDTH_MAX ? width : WIDTH_MAX;
 }
 
 const char *vs_paint(const struct vs_style *style, enum vs_paint paint)
@@ -264,7 +268,7 @@ void vs_text_shell(FILE *out, const char *word)
 /* Whether *text* begins with a unit, which stays on the line of its number. */
 static bool is_unit(const char *text)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "us", "ns"};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "µs", "ns"};
     size_t length = strcspn(text, " ,.;:)");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (length == strlen(units[i]) && memcmp(text, units[i], length) == 0)

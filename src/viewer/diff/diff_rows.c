@@ -144,7 +144,7 @@ static void put_row(const struct vs_style *style, const struct vs_site_pair *pai
     uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
     bool moved = pair->verdict == VS_SITE_MOVED, both = pair->a && pair->b;
     if (moved)
-        vs_size_format_gib(amount, b, 2);
+        vs_size_format(amount, b);
     else
         vs_diff_change(amount, a, b, false);
     if (both && !moved)
@@ -277,7 +277,7 @@ void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regressio
         for (size_t k = 0; k < item->guilty_count; k++)
             again |= k != i && strcmp(lines[i], lines[k]) == 0;
         guilty_text(line, sizeof line, &item->guilty[i], vs_change_label_text(chain, item->guilty_sites[i]));
-        snprintf(amount, sizeof amount, "+%s", vs_size_format_gib(size, (uint64_t)item->guilty[i].delta, 2));
+        snprintf(amount, sizeof amount, "+%s", vs_size_format(size, (uint64_t)item->guilty[i].delta));
         snprintf(lead, sizeof lead, "  %14s  %-5s  ", amount, vs_change_name(item->guilty[i].change));
         if (again)
             vs_text_wrapped(style, lead, line);
@@ -292,7 +292,7 @@ void vs_diff_request_row(const struct vs_style *style, const struct vs_regressio
     char lead[64];
     const struct vs_culprit guilty = vs_culprit_of(regressions->failed_at);
     guilty_text(line, sizeof line, &guilty, vs_change_label_text(chain, regressions->failed_at));
-    snprintf(lead, sizeof lead, "  %14s  ", vs_size_format_gib(size, regressions->failure->requested, 2));
+    snprintf(lead, sizeof lead, "  %14s  ", vs_size_format(size, regressions->failure->requested));
     if (in_header(regressions->failed_at))
         vs_text_wrapped(style, lead, line);
     else

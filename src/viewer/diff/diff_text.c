@@ -81,7 +81,7 @@ static void lone_phase(const struct vs_style *style, const struct vs_compared_am
     const struct vs_quantity *any = amount->b ? amount->b : amount->a;
     if (any->metric != VS_METRIC_ALLOCATED)
         return;
-    vs_size_format_gib(size, any->value, 2);
+    vs_size_format(size, any->value);
     row(style, vs_diff_label(label, any, true), amount->a ? size : "-", amount->b ? size : "-",
         amount->b ? "only in B" : "only in A", "");
 }

@@ -21,8 +21,8 @@ struct vs_size_pair vs_diff_sizes(uint64_t a, uint64_t b, bool counts)
         vs_count_format(pair.b, b);
         return pair;
     }
-    vs_size_format_gib(pair.a, a, 2);
-    vs_size_format_gib(pair.b, b, 2);
+    vs_size_format(pair.a, a);
+    vs_size_format(pair.b, b);
     return a != b && strcmp(pair.a, pair.b) == 0 ? vs_sizes_apart(a, b) : pair;
 }
 
@@ -33,7 +33,7 @@ char *vs_diff_change(char *out, uint64_t a, uint64_t b, bool counts)
     if (counts)
         vs_count_format(text, apart);
     else
-        vs_size_format_gib(text, apart, 2);
+        vs_size_format(text, apart);
     snprintf(out, VS_SIZE_TEXT_MAX + 4, "%s%s", a == b ? "" : b > a ? "+" : "-", a == b ? "=" : text);
     return out;
 }
@@ -71,7 +71,7 @@ char *vs_diff_label(char *out, const struct vs_quantity *quantity, bool brief)
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
         text = "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
-        text = quantity->tensors ? "tensors kept" : "memory kept";
+        text = quantity->tensors ? "tensors live at its end" : "live at its end";
     else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = "tensors live at the end";
     if (brief && strncmp(text, "peak ", 5) == 0)
@@ -143,7 +143,7 @@ static char *equal_headline(char *out, const struct vs_comparison *comparison)
                       moved == 1 ? "" : "s");
     if (peak)
         snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, ": %.100s %s on device %" PRIu64 " in both",
-                 vs_diff_label(label, peak->b, false), vs_size_format_gib(size, peak->b->value, 2),
+                 vs_diff_label(label, peak->b, false), vs_size_format(size, peak->b->value),
                  peak->b->device);
     return out;
 }
@@ -172,7 +172,7 @@ char *vs_diff_regression(char *out, const struct vs_regression *regression)
     const struct vs_quantity *a = regression->amount->a, *b = regression->amount->b;
     struct vs_size_pair sizes = vs_diff_sizes(a->value, b->value, false);
     bool peak = b->metric <= VS_METRIC_RESERVED && *b->place;
-    vs_size_format_gib(more, b->value - a->value, 2);
+    vs_size_format(more, b->value - a->value);
     vs_diff_percent(percent, a->value, b->value);
     if (regression->allowed > a->value)
         snprintf(allowed, sizeof allowed, "%s%s allowed", *percent ? "; " : "",

@@ -41,11 +41,6 @@ uint64_t vs_estimate_largest(const struct vs_estimate_answer *a, const struct vs
                               name_index(a), (double)usable);
 }
 
-static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
-{
-    return vs_size_format_gib(out, bytes, 2);
-}
-
 static void count_text(char out[32], uint64_t count)
 {
     if (count >= 1000000000)
@@ -97,7 +92,7 @@ static void print_cell(FILE *out, uint64_t bytes)
 {
     char text[VS_SIZE_TEXT_MAX];
     if (bytes)
-        fprintf(out, "%13s", size_text(text, bytes));
+        fprintf(out, "%13s", vs_size_format(text, bytes));
     else
         fprintf(out, "%12s–", ""); /* the dash has one column and three bytes */
 }
@@ -165,7 +160,7 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
     uint64_t need = vs_estimate_need(a);
     char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX], three[VS_SIZE_TEXT_MAX];
     if (!a->gpu_count && a->has_at)
-        fprintf(out, "\nneeded: %s\n", size_text(one, need));
+        fprintf(out, "\nneeded: %s\n", vs_size_format(one, need));
     if (!a->gpu_count)
         return;
     fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
@@ -176,10 +171,10 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
         fprintf(out, "%-*s", width, a->gpus[i].name);
         if (need)
             fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD), fits ? "yes" : "no",
-                    vs_unpaint(style), size_text(one, need));
-        fprintf(out, "  %11s", size_text(two, usable));
+                    vs_unpaint(style), vs_size_format(one, need));
+        fprintf(out, "  %11s", vs_size_format(two, usable));
         if (need)
-            fprintf(out, "  %s %s", size_text(three, fits ? usable - need : need - usable),
+            fprintf(out, "  %s %s", vs_size_format(three, fits ? usable - need : need - usable),
                     fits ? "left" : "short");
         if (a->find)
             print_largest(a, &a->gpus[i], out);
@@ -262,8 +257,8 @@ static void print_runs(const struct vs_estimate_answer *a, const struct vs_style
     for (size_t i = 0; i < a->run_count; i++) {
         for (size_t k = 0; k < a->scaling.names; k++)
             fprintf(style->out, "%8.0f", a->runs[i].x[k]);
-        fprintf(style->out, "  %14s  %11s  ", size_text(one, (uint64_t)a->runs[i].allocated),
-                size_text(two, (uint64_t)a->runs[i].reserved));
+        fprintf(style->out, "  %14s  %11s  ", vs_size_format(one, (uint64_t)a->runs[i].allocated),
+                vs_size_format(two, (uint64_t)a->runs[i].reserved));
         vs_text_put(style->out, *a->runs[i].place ? a->runs[i].place : "(no phases)");
         fputs(a->runs[i].used ? "\n" : "  (not used)\n", style->out);
     }

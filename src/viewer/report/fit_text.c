@@ -23,12 +23,6 @@
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 
-/* Two decimals from 1 GiB on: figures of different GPUs are compared. */
-static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
-{
-    return vs_size_format_gib(out, bytes, 2);
-}
-
 static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
 {
     const struct vs_fit_failure *failure = &run->worst_device->failure;
@@ -37,10 +31,10 @@ static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
     const char *comma = *failure->place || *failure->where ? ", " : "";
     if (failure->missing)
         snprintf(out, CELL_MAX, "%s%s%s%sshort by %s", failure->place, and, failure->where, comma,
-                 size_text(size, failure->missing));
+                 vs_size_format(size, failure->missing));
     else
         snprintf(out, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where, comma,
-                 size_text(size, failure->requested));
+                 vs_size_format(size, failure->requested));
 }
 
 /* Which process the row shows; without a launcher all have the same rank. */
@@ -93,9 +87,9 @@ static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const st
     for (int c = ALLOCATED; c <= HEADROOM; c++)
         snprintf(row->cells[c], CELL_MAX, "–");
     if (run->answer == VS_FIT_YES) {
-        size_text(row->cells[ALLOCATED], run->worst_device->peak_allocated);
-        size_text(row->cells[RESERVED], run->worst_device->peak_reserved);
-        size_text(row->cells[HEADROOM], vs_fit_headroom(run));
+        vs_size_format(row->cells[ALLOCATED], run->worst_device->peak_allocated);
+        vs_size_format(row->cells[RESERVED], run->worst_device->peak_reserved);
+        vs_size_format(row->cells[HEADROOM], vs_fit_headroom(run));
     }
     remark(row->cells[REMARK], run);
     row->failed = run->answer == VS_FIT_NO && !*run->why;
@@ -288,7 +282,7 @@ static void put_holder(uint64_t bytes, const char *where, FILE *out)
                 break;
             fits = before; /* the first is printed even if it is too long */
         }
-    fprintf(out, "\n%*s  %.*s%s", SIZE_COLUMN, size_text(size, bytes), (int)fits, where,
+    fprintf(out, "\n%*s  %.*s%s", SIZE_COLUMN, vs_size_format(size, bytes), (int)fits, where,
             where[fits] ? more : "");
 }
 
@@ -321,7 +315,7 @@ static void put_kinds(const struct vs_kinds_table *table, FILE *out)
         if (bytes * 100 < table->total.bytes)
             continue;
         int length = snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
-                              size_text(size, bytes));
+                              vs_size_format(size, bytes));
         bool first = column == LINE_COLUMNS;
         bool wraps = !first && column + (size_t)length + 2 > LINE_COLUMNS;
         fputs(first ? "\n  " : wraps ? ",\n  " : ", ", out);
@@ -351,9 +345,9 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
         return;
     const struct vs_fit_device *device = run->worst_device;
     const struct vs_fit_failure *failure = &device->failure;
-    fprintf(out, ": %s requested, ", size_text(size, failure->requested));
-    fprintf(out, "%s of %s free", size_text(size, failure->free_bytes),
-            size_text(of, device->total_bytes));
+    fprintf(out, ": %s requested, ", vs_size_format(size, failure->requested));
+    fprintf(out, "%s of %s free", vs_size_format(size, failure->free_bytes),
+            vs_size_format(of, device->total_bytes));
     fputs(failure->holders.count ? "; memory was held by" : "", out);
     put_kinds(&failure->kinds, out);
     put_holders(&failure->holders, device->tensors, out);
@@ -376,8 +370,8 @@ static void fits_line(const struct vs_fit_set *set, const struct vs_fit_run *run
         (set->vary && vs_fit_set_largest(set, run->gpu) != run))
         return;
     put_if(run, out);
-    fprintf(out, "margin %s; %s may be %s larger", size_text(left, vs_fit_headroom(run)),
-            run->assumed.count == 1 ? "it" : "they", size_text(more, run->assumed.margin));
+    fprintf(out, "margin %s; %s may be %s larger", vs_size_format(left, vs_fit_headroom(run)),
+            run->assumed.count == 1 ? "it" : "they", vs_size_format(more, run->assumed.margin));
 }
 
 static void fits_not_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
@@ -386,8 +380,8 @@ static void fits_not_line(const struct vs_fit_set *set, const struct vs_fit_run 
     if (run->answer != VS_FIT_NO || !run->if_assumed || set->vary)
         return;
     put_if(run, out);
-    fprintf(out, "short by %s, with %s assumed", size_text(lacks, vs_fit_lacks(run)),
-            size_text(sum, run->assumed.bytes));
+    fprintf(out, "short by %s, with %s assumed", vs_size_format(lacks, vs_fit_lacks(run)),
+            vs_size_format(sum, run->assumed.bytes));
 }
 
 static void remedy_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
@@ -430,7 +424,7 @@ static int by_bytes(const void *a, const void *b)
 static void put_assumed(const struct vs_fit_note *note, FILE *out)
 {
     char size[VS_SIZE_TEXT_MAX];
-    fprintf(out, "%s of %s %s", note->name, note->library, size_text(size, note->bytes));
+    fprintf(out, "%s of %s %s", note->name, note->library, vs_size_format(size, note->bytes));
     if (note->count > 1)
         fprintf(out, " (%llu times)", (unsigned long long)note->count);
 }
@@ -477,7 +471,7 @@ static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *
         fputs(": ", out);
     put_largest(list, context, out);
     if (context)
-        fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", size_text(size, context->bytes));
+        fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", vs_size_format(size, context->bytes));
 }
 
 static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)

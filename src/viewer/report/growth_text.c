@@ -9,7 +9,7 @@
 #include "base/vs_size.h"
 
 #define WEAK_BELOW 0.75 /* confidence */
-#define FILLED_SHOWN 3
+#define CONSTANT_SHOWN 3
 
 /* "every step", "every 3 steps"; *bytes* receives the growth each time. */
 static const char *how_often(char *out, size_t size, const struct vs_report_site *site,
@@ -44,10 +44,10 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
     return out;
 }
 
-static void filled_line(const struct vs_report_site *site, const struct vs_style *style)
+static void constant_line(const struct vs_report_site *site, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-    fprintf(style->out, "  filled grew to %s by ", vs_size_format(size, site->growth_bytes));
+    fprintf(style->out, "  grew   to %s by ", vs_size_format(size, site->growth_bytes));
     if (site->growth_in_steps)
         fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
     else
@@ -75,9 +75,9 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_devi
         fprintf(style->out, "         ");
         vs_text_chain(style, 9, site);
     }
-    for (size_t i = 0; i < device->filled.count && i < FILLED_SHOWN; i++)
+    for (size_t i = 0; i < device->filled.count && i < CONSTANT_SHOWN; i++)
         if (was_constant(report, &device->filled.items[i]))
-            filled_line(&device->filled.items[i], style);
+            constant_line(&device->filled.items[i], style);
 }
 
 static bool reads_the_same(uint64_t low, uint64_t high)

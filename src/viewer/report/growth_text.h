@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text about growth: the call sites whose memory grows, caches that filled, and the steps that were
+ * Text about growth: the call sites whose memory grows, memory that stopped growing, and the steps that were
  * found without marks. */
 #ifndef VS_GROWTH_TEXT_H
 #define VS_GROWTH_TEXT_H
@@ -13,7 +13,7 @@
  * the repeating requests), 4.7 GiB so far". Returns *out*, of VS_GROWTH_TEXT_MAX bytes. */
 char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_found);
 
-/* vs_growth_lines: the growing call sites of *device*, then its filled ones; nothing if there are
+/* vs_growth_lines: the growing call sites of *device*, then those that stopped growing; nothing if there are
  * none. */
 void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style);

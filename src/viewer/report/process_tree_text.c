@@ -250,7 +250,7 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         return false;
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
-        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
+        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
         fprintf(out, "  %sall processes on ", vs_paint(style, VS_BOLD));
         vs_text_put(out, *gpu->name ? gpu->name : "a device");
         fprintf(out, "%s", vs_unpaint(style));
@@ -259,13 +259,13 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
             vs_text_put(out, gpu->uuid);
         }
         fprintf(out, " (%u process%s)\n", gpu->users, gpu->users == 1 ? "" : "es");
-        vs_text_lines(style, "    ", "peak %s allocated, %.3f s after the start",
+        vs_text_lines(style, "    ", "peak %s allocated, %s after the start",
                       vs_size_format(allocated, gpu->peak_allocated),
-                      (double)gpu->peak_allocated_ns / 1e9);
+                      vs_time_format(time, gpu->peak_allocated_ns));
         put_shares(tree, gpu, shares, style);
-        vs_text_lines(style, "    ", "peak %s reserved, %.3f s after the start",
+        vs_text_lines(style, "    ", "peak %s reserved, %s after the start",
                       vs_size_format(reserved, gpu->peak_reserved),
-                      (double)gpu->peak_reserved_ns / 1e9);
+                      vs_time_format(time, gpu->peak_reserved_ns));
         if (gpu->total_bytes && gpu->peak_reserved > gpu->total_bytes)
             vs_text_lines(style, "    ", gpu->simulated
                               ? "more than its %s: on the simulated GPU each process has a device of "

@@ -15,12 +15,6 @@
 #define COLUMNS_MAX 80
 #define EXACT 0.0005 /* agreement that is called equal */
 
-/* Three digits after the point from 1 GiB on: rows are compared. */
-static char *size_text(char out[VS_SIZE_TEXT_MAX], uint64_t bytes)
-{
-    return vs_size_format_gib(out, bytes, 3);
-}
-
 double vs_replay_agreement(const struct vs_replay_view *view)
 {
     double recorded = (double)view->recorded->reserved_peak;
@@ -47,7 +41,7 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
         fputs(")", out);
     }
     if (recorded->total_bytes)
-        fprintf(out, ", %s", size_text(size, recorded->total_bytes));
+        fprintf(out, ", %s", vs_size_format(size, recorded->total_bytes));
     fprintf(out, "\n%s request%s (%s)", vs_count_format(count, recorded->request_count),
             recorded->request_count == 1 ? "" : "s", requests_of(recorded));
     if (recorded->steps)
@@ -56,18 +50,18 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     if (recorded->failures)
         fprintf(out, ", %s failed", vs_count_format(count, recorded->failures));
     fprintf(out, "\n\n%-*s %12s\n", SETTING_COLUMN, "recorded peak reserved",
-            size_text(size, recorded->reserved_peak));
+            vs_size_format(size, recorded->reserved_peak));
     fprintf(out, "%-*s %12s   no allocator needs less\n", SETTING_COLUMN,
-            "requests in use at their peak", size_text(size, recorded->live_peak));
+            "requests in use at their peak", vs_size_format(size, recorded->live_peak));
     if (recorded->other_peak)
         fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
-                "other memory of the program", size_text(size, recorded->other_peak));
+                "other memory of the program", vs_size_format(size, recorded->other_peak));
     if (recorded->contexts_peak)
         fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN, "CUDA contexts",
-                size_text(size, recorded->contexts_peak));
+                vs_size_format(size, recorded->contexts_peak));
     if (recorded->others_peak)
         fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, "other processes",
-                size_text(size, recorded->others_peak),
+                vs_size_format(size, recorded->others_peak),
                 view->find ? "   not counted: its own device" : "");
 }
 
@@ -107,9 +101,9 @@ static void print_failure(const struct vs_replay_view *view, const struct vs_rep
     char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], shortage[64], text[512];
     if (same_failure(row, above) && o->fail_short == above->outcome.fail_short)
         return;
-    size_text(size, o->fail_requested);
+    vs_size_format(size, o->fail_requested);
     if (o->fail_short)
-        snprintf(shortage, sizeof shortage, "short by %s", size_text(missing, o->fail_short));
+        snprintf(shortage, sizeof shortage, "short by %s", vs_size_format(missing, o->fail_short));
     else
         snprintf(shortage, sizeof shortage, "above the setting's own limit");
     if (same_failure(row, above))
@@ -129,7 +123,7 @@ static void add_part(char *text, size_t max, uint64_t bytes, const char *what)
     size_t length = strlen(text);
     if (bytes)
         snprintf(text + length, max - length, "%s%s %s", length ? " + " : "",
-                 size_text(size, bytes), what);
+                 vs_size_format(size, bytes), what);
 }
 
 /* What the smallest device holds: the sum is its capacity. */
@@ -140,7 +134,7 @@ static void print_capacity(const struct vs_replay_row *row, const struct vs_styl
     char text[256] = "";
     add_part(text, sizeof text, f->reserved, "reserved");
     add_part(text, sizeof text, f->other, "other memory");
-    add_part(text, sizeof text, f->kept, "kept by pools");
+    add_part(text, sizeof text, f->kept, "cached by pools");
     add_part(text, sizeof text, f->contexts, "contexts");
     add_part(text, sizeof text, f->others, "other processes");
     add_part(text, sizeof text, f->rounding, "rounding");
@@ -186,9 +180,9 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
                 huge ? "needs more than any device has" : vs_err_text(o->err), vs_unpaint(style));
         return;
     }
-    fprintf(out, "%12s %5.1f %%", size_text(size, o->reserved_peak), 100 * vs_whatif_fragmentation(o));
+    fprintf(out, "%12s %5.1f %%", vs_size_format(size, o->reserved_peak), 100 * vs_whatif_fragmentation(o));
     if (view->find && row->least_capacity) {
-        fprintf(out, " %11s  %s\n", size_text(size, row->least_capacity),
+        fprintf(out, " %11s  %s\n", vs_size_format(size, row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
         print_capacity(row, style);
         return;
@@ -212,34 +206,75 @@ static bool same_device(const struct vs_replay_row *a, const struct vs_replay_ro
     return a->capacity == b->capacity && strcmp(a->gpu, b->gpu) == 0;
 }
 
+/* What *row* is compared by: the memory that it needs. */
+static uint64_t needs(const struct vs_replay_view *view, const struct vs_replay_row *row)
+{
+    return view->find ? row->least_capacity : row->outcome.reserved_peak;
+}
+
+/* The best of the settings on the device of *first*, with what it saves against the recorded setting. */
+static void print_best(const struct vs_replay_view *view, const struct vs_replay_row *first,
+                       const struct vs_style *style)
+{
+    const struct vs_replay_row *best = NULL, *end = view->rows + view->count, *row = first;
+    const struct vs_replay_row *recorded = first == view->rows && needs(view, first) ? first : NULL;
+    for (; row < end && same_device(row, first); row++)
+        if (!row->outcome.err && (view->find ? row->least_capacity > 0 : row->outcome.survives) &&
+            (!best || needs(view, row) < needs(view, best)))
+            best = row;
+    if (row - first < 2)
+        return;
+    if (!best) {
+        vs_text_lines(style, "best: ", "none of these %zu settings fits", (size_t)(row - first));
+        return;
+    }
+    const char *what = view->find ? "needs a device of" : "reserves";
+    if (best == recorded) {
+        vs_text_lines(style, "best: ", "as recorded: no other setting %s less",
+                      view->find ? "needs" : "reserves");
+        return;
+    }
+    uint64_t from = recorded ? needs(view, recorded) : 0, to = needs(view, best);
+    struct vs_size_pair two = vs_sizes_apart(to, from);
+    char text[VS_SIZE_TEXT_MAX + 32] = "", size[VS_SIZE_TEXT_MAX];
+    if (from > to)
+        snprintf(text, sizeof text, ", %s less than as recorded", vs_size_format(size, from - to));
+    vs_text_lines(style, "best: ", "%.600s: %s %s%s", best->setting, what,
+                  from ? two.a : vs_size_format(size, to), text);
+}
+
 static void print_device(const struct vs_replay_row *row, FILE *out)
 {
     char size[VS_SIZE_TEXT_MAX];
     if (*row->gpu)
-        fprintf(out, "\non %s (%s)\n", row->gpu, size_text(size, row->capacity));
+        fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
     else if (row->capacity)
-        fprintf(out, "\non a device of %s\n", size_text(size, row->capacity));
+        fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
 }
 
 static void print_rows(const struct vs_replay_view *view, const struct vs_style *style)
 {
     FILE *out = style->out;
     char name[256];
-    fprintf(out, "\n%s%-*s %12s %7s %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN, "setting",
-            "reserved", "frag.", view->find ? "   capacity  GPU" : " retries  outcome",
+    fputc('\n', out);
+    print_best(view, view->rows, style);
+    fprintf(out, "%s%-*s %12s %7s %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN, "setting",
+            "reserved", "unused", view->find ? "   capacity  GPU" : " retries  outcome",
             vs_unpaint(style));
     for (size_t i = 0; i < view->count; i++) {
         const struct vs_replay_row *row = &view->rows[i];
-        if (i && !same_device(row, row - 1))
+        if (i && !same_device(row, row - 1)) {
             print_device(row, out);
+            print_best(view, row, style);
+        }
         bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;
         snprintf(name, sizeof name, !i ? "as recorded: %s" : changed ? "%s, changed" : "%s",
                  row->setting);
         print_row(view, row, name, style);
     }
     fputc('\n', out);
-    vs_text_lines(style, "", "reserved: peak of the memory held from the device. frag.: share of it that "
-                  "was not in use then. %s",
+    vs_text_lines(style, "", "reserved: its peak. unused: the part of reserved memory that was not in use "
+                  "at that peak. %s",
                   view->find ? "capacity: the smallest device on which the program gets through; "
                                "below it the memory in use on it at its peak (rounding: to the driver's "
                                "pages of 2 MiB). GPU: the smallest of the known ones."

@@ -171,7 +171,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
     scope(report, style);
     if (*report->policy)
-        fprintf(out, "  policy ");
+        fprintf(out, "  allocator ");
     vs_text_put(out, report->policy);
     fputc('\n', out);
     if (*report->cmdline)
@@ -208,7 +208,7 @@ static void fragmentation_lines(const struct vs_report_device *device,
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
     if (!device->segment_allocs && full->allocated == full->reserved)
         return;
-    fprintf(style->out, "  %-17s %12s  of the memory held at its peak\n", "in use",
+    fprintf(style->out, "  %-17s %12s  of reserved memory, at its peak\n", "in use",
             vs_text_percent(share, full->allocated, full->reserved));
     if (device->segment_allocs && full->holes_unknown)
         fprintf(style->out, "  %-17s %12s  holes unknown: not every block was recorded\n",
@@ -253,6 +253,12 @@ static void now_lines(const struct vs_report_device *device, const struct vs_sty
     }
 }
 
+/* The name of a family in text; "async" is that in JSON. */
+static const char *memory_type(int family)
+{
+    return family == VS_FAMILY_ASYNC ? "stream-ordered" : vs_family_name((uint64_t)family);
+}
+
 static void family_table(const struct vs_report_family *families, const char *live,
                          const struct vs_style *style)
 {
@@ -264,11 +270,11 @@ static void family_table(const struct vs_report_family *families, const char *li
         if (!vs_report_family_seen(row))
             continue;
         if (!header)
-            fprintf(style->out, "  %s%-12s %12s %12s %8s %13s %13s%s\n", vs_paint(style, VS_DIM),
-                    "family", "allocations", "frees", "failed", "peak", live,
+            fprintf(style->out, "  %s%-14s %12s %12s %8s %13s %13s%s\n", vs_paint(style, VS_DIM),
+                    "type of memory", "allocations", "frees", "failed", "peak", live,
                     vs_unpaint(style));
         header = true;
-        fprintf(style->out, "  %-12s %12s %12s %s%8s%s %13s %13s\n", vs_family_name((uint64_t)f),
+        fprintf(style->out, "  %-14s %12s %12s %s%8s%s %13s %13s\n", memory_type(f),
                 vs_count_format(a, row->allocs), vs_count_format(b, row->frees),
                 row->failures ? vs_paint(style, VS_BAD) : "", vs_count_format(c, row->failures),
                 row->failures ? vs_unpaint(style) : "", vs_size_format(d, row->peak_bytes),
@@ -330,7 +336,7 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
         if (!calls || (churn->allocs < CHURN_CALLS_MIN && churn->per_step < 1))
             continue;
         if (shown++ == 0)
-            fprintf(style->out, "  %sallocated and freed again and again%s: a buffer that is kept "
+            fprintf(style->out, "  %sallocated and freed again and again%s: a buffer that is reused "
                                 "would save\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
         fprintf(style->out, "    ");
         if (churn->per_step >= 1)
@@ -366,9 +372,18 @@ static void framework_lines(const struct vs_report_device *device, const struct 
             vs_size_format(b, device->framework_peak_reserved));
 }
 
+/* A time at the right of ten columns: "µ" has two bytes. */
+static const char *time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    int columns = (int)vs_text_width(vs_time_format(time, ns));
+    snprintf(out, 2 * VS_SIZE_TEXT_MAX, "%*s%s", columns < 10 ? 10 - columns : 0, "", time);
+    return out;
+}
+
 static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], share[16];
+    char time[2 * VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], share[16];
     uint64_t total = device->kernel_total.time_ns;
     if (device->kernel_total.count == 0)
         return;
@@ -385,13 +400,13 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
         rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
         launches -= kernel->count < launches ? kernel->count : launches;
         char clipped[1024];
-        fprintf(style->out, "    %10s  %7s  %6s×  %s\n", vs_time_format(time, kernel->time_ns),
+        fprintf(style->out, "    %s  %7s  %6s×  %s\n", time_column(time, kernel->time_ns),
                 vs_text_percent(share, kernel->time_ns, total),
                 vs_count_format(count, kernel->count),
                 vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
     }
     if (shown < device->kernel_count)
-        fprintf(style->out, "    %10s  %7s  %6s×  %sother kernels%s\n", vs_time_format(time, rest),
+        fprintf(style->out, "    %s  %7s  %6s×  %sother kernels%s\n", time_column(time, rest),
                 vs_text_percent(share, rest, total), vs_count_format(count, launches),
                 vs_paint(style, VS_DIM), vs_unpaint(style));
 }
@@ -521,7 +536,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
 {
     if (report->phase_count == 0)
         return;
-    char time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    char time[2 * VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     bool tensors = false;
     for (size_t i = 0; i < report->device_count; i++)
         tensors |= report->devices[i].level == VS_LEVEL_FRAMEWORK;
@@ -543,8 +558,8 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
             fputs("\n  ", style->out);
             pad = 36;
         }
-        fprintf(style->out, "%*s %9s %12s %14s\n", pad, "", vs_count_format(count, phase->times),
-                vs_time_format(time, phase->time_ns), vs_size_format(size, peak));
+        fprintf(style->out, "%*s %9s   %s %14s\n", pad, "", vs_count_format(count, phase->times),
+                time_column(time, phase->time_ns), vs_size_format(size, peak));
         shown++;
     }
     if (shown < report->phase_count)

@@ -107,7 +107,7 @@ static const struct {
     [COLUMN_ALLOCATED] = {"ALLOCATED", 11, 0, false},
     [COLUMN_RESERVED] = {"RESERVED", 11, 4, false},
     [COLUMN_PEAK] = {"PEAK", 11, 5, false},
-    [COLUMN_USED] = {"IN USE", 7, 2, false},
+    [COLUMN_USED] = {"DEVICE USED", 12, 2, false},
     [COLUMN_RATE] = {"ALLOC/S", 11, 6, false},
     [COLUMN_UNUSED] = {"UNUSED", 8, 7, false},
     [COLUMN_GROWTH] = {"GROWTH/STEP", 13, 8, false},

@@ -173,7 +173,7 @@ static void processes_on_one_device_are_added_up(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL "-- $P share 512", 1);
-    assert_prints(out, "2 processes need 1.8 GiB together, 800.0 MiB short");
+    assert_prints(out, "2 processes need 1.78 GiB together, 800.0 MiB short");
     assert_fits(FIT LARGE "-- $P share 512", 0);
     assert_prints(out, "one of 2 processes\n");
     assert_prints(out, "172.0 MiB"); /* 2048 - 2 * (512 + 426) */

@@ -57,26 +57,26 @@ static void every_part_has_its_row_and_they_add_up(void **state)
     expect(&peak, &peak,
            "  device memory in use                            highest use\n"
            "    last read at 1.500 s, step 3, 500.00 ms before the end\n"
-           "    allocated by cudaMalloc                           7.0 GiB\n"
+           "    allocated by cudaMalloc                          7.00 GiB\n"
            "    allocated as arrays                               3.0 MiB\n"
            "    cached but unused                               512.0 MiB\n"
            "    cached by stream-ordered pools                   20.0 MiB\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB\n"
            "    CUDA context (1, size from NVML)                400.0 MiB\n"
            "    modules                                           6.0 MiB\n"
-           "    other processes (2)                               2.0 GiB\n"
+           "    other processes (2)                              2.00 GiB\n"
            "    unexplained                                       2.0 MiB\n"
-           "    = used                                            9.9 GiB\n"
-           "    free                                              6.1 GiB\n"
-           "    total                                            16.0 GiB\n"
-           "    other process: pid 77 holds 1.5 GiB\n"
+           "    = used                                           9.92 GiB\n"
+           "    free                                             6.08 GiB\n"
+           "    total                                           16.00 GiB\n"
+           "    other process: pid 77 holds 1.50 GiB\n"
            "    other process: pid 4194305 holds 512.0 MiB\n"
            "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
            "  memory by library at the highest use of the device\n"
-           "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
-           "         1.0 GiB   14.2 %       9×  NCCL\n"
+           "        6.00 GiB   85.3 %      40×  PyTorch, 5.00 GiB of it in tensors\n"
+           "        1.00 GiB   14.2 %       9×  NCCL\n"
            "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "         1.0 GiB  of it outside PyTorch's allocator\n");
+           "        1.03 GiB  of it outside PyTorch's allocator\n");
 }
 
 static void two_moments_stand_side_by_side(void **state)
@@ -91,26 +91,26 @@ static void two_moments_stand_side_by_side(void **state)
     expect(&peak, &last,
            "  device memory in use                            highest use   last reading\n"
            "    read at 1.500 s, step 3, and at 1.900 s, 100.00 ms before the end\n"
-           "    allocated by cudaMalloc                           7.0 GiB            0 B\n"
+           "    allocated by cudaMalloc                          7.00 GiB            0 B\n"
            "    allocated as arrays                               3.0 MiB            0 B\n"
            "    cached but unused                               512.0 MiB            0 B\n"
            "    cached by stream-ordered pools                   20.0 MiB            0 B\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB            0 B\n"
            "    CUDA context (1, size from NVML)                400.0 MiB      400.0 MiB\n"
            "    modules                                           6.0 MiB            0 B\n"
-           "    other processes (2)                               2.0 GiB            0 B\n"
+           "    other processes (2)                              2.00 GiB            0 B\n"
            "    unexplained                                       2.0 MiB       -1.0 MiB\n"
-           "    = used                                            9.9 GiB      399.0 MiB\n"
-           "    free                                              6.1 GiB       15.6 GiB\n"
-           "    total                                            16.0 GiB       16.0 GiB\n"
-           "    other process: pid 77 holds 1.5 GiB\n"
+           "    = used                                           9.92 GiB      399.0 MiB\n"
+           "    free                                             6.08 GiB      15.61 GiB\n"
+           "    total                                           16.00 GiB      16.00 GiB\n"
+           "    other process: pid 77 holds 1.50 GiB\n"
            "    other process: pid 4194305 holds 512.0 MiB\n"
            "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
            "  memory by library at the highest use of the device\n"
-           "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
-           "         1.0 GiB   14.2 %       9×  NCCL\n"
+           "        6.00 GiB   85.3 %      40×  PyTorch, 5.00 GiB of it in tensors\n"
+           "        1.00 GiB   14.2 %       9×  NCCL\n"
            "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "         1.0 GiB  of it outside PyTorch's allocator\n");
+           "        1.03 GiB  of it outside PyTorch's allocator\n");
 }
 
 static void what_is_not_known_is_said(void **state)
@@ -133,7 +133,7 @@ static void what_is_not_known_is_said(void **state)
            "    unexplained                                           5 B\n"
            "    = used                                          165.0 MiB\n"
            "    free                                            859.0 MiB\n"
-           "    total                                             1.0 GiB\n"
+           "    total                                            1.00 GiB\n"
            "    2 other processes use the device; NVML does not report how much\n"
            "    unexplained may be memory of other processes: NVML did not list them\n"
            "    unexplained includes contexts whose size is unknown\n"
@@ -161,7 +161,7 @@ static void rounding_of_recorded_allocations_alone_is_said(void **state)
            "    unexplained                                     -20.0 MiB\n"
            "    = used                                          100.0 MiB\n"
            "    free                                            924.0 MiB\n"
-           "    total                                             1.0 GiB\n"
+           "    total                                            1.00 GiB\n"
            "    rounding is known for recorded allocations only: unexplained is off by that of the "
            "others\n");
 }

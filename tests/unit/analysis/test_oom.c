@@ -192,10 +192,9 @@ static void a_leak_per_step_is_growth(void **state)
     assert_string_equal(oom->growing.items[0].frames[0].function, "site_leak");
     assert_string_equal(oom->remedies[0].kind, "free_growth");
     assert_true(oom->remedies[0].fits);
-    assert_true(has_evidence(oom, false, "grows by 20.0 MiB every step since step 0: 120.0 MiB in "
-                             "completed steps"));
+    assert_true(has_evidence(oom, false, "grows every step since step 0: 6 steps × 20 MiB = 120 MiB"));
     assert_string_equal(remedy_of(oom, "bigger_device")->text,
-                        "a larger device only delays it: by a step for each 20.0 MiB");
+                        "a larger GPU only delays it: 1 step per 20 MiB");
     done(&b, oom);
 }
 
@@ -908,7 +907,7 @@ static void a_second_cause_that_suffices_is_evidence(void **state)
     assert_int_equal(oom->also_count, 1);
     assert_string_equal(oom->also[0]->verdict->name, "kept_pool");
     assert_non_null(remedy_of(oom, "trim_pools"));
-    assert_summary(oom, "  why     growth: ", "  also    kept pool: ", "  look at site_spike");
+    assert_summary(oom, "  why     growth: ", "  also    cached in pools: ", "  look at site_spike");
     done(&b, oom);
 }
 
@@ -1016,7 +1015,7 @@ static void two_causes_that_suffice_only_together_are_both_named(void **state)
                                          "request fits"));
     assert_string_equal(oom->remedies[0].kind, "both");
     assert_int_equal(oom->remedies[0].bytes, 310 * MIB);
-    assert_summary(oom, "  why     kept pool: ", "(170.0 MiB, 33.2 % of the device)",
+    assert_summary(oom, "  why     cached in pools: ", "(170.0 MiB, 33.2 % of the device)",
                    "  and     other process: ");
     done(&b, oom);
 }

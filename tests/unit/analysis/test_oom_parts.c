@@ -254,7 +254,7 @@ static void expect_two_sites(struct vs_builder *b)
     assert_true(has_evidence(oom, false, "grows by 10.0 MiB a step on average"));
     assert_true(has_evidence(oom, false, "8.0 MiB every step, at site_table"));
     assert_true(has_evidence(oom, false, "4.0 MiB every 2 steps, at site_log"));
-    assert_non_null(strstr(remedy_of(oom, "bigger_device")->text, "for each 10.0 MiB"));
+    assert_non_null(strstr(remedy_of(oom, "bigger_device")->text, "1 step per 10 MiB"));
     assert_non_null(strstr(remedy_of(oom, "free_growth")->text, "site_table"));
     assert_non_null(strstr(remedy_of(oom, "free_growth")->text, "site_log"));
     assert_int_equal(vs_oom_replay(oom, reader), VS_OK);

@@ -85,7 +85,7 @@ static void the_largest_sizes_below_the_limit_are_read(void **state)
     assert_int_equal(parsed("16777215TiB"), UINT64_C(16777215) << 40);
 }
 
-static void sizes_print_in_the_largest_unit_with_one_decimal(void **state)
+static void sizes_have_one_decimal_below_1_gib_and_two_from_there_on(void **state)
 {
     (void)state;
     static const struct {
@@ -99,10 +99,10 @@ static void sizes_print_in_the_largest_unit_with_one_decimal(void **state)
         {1536, "1.5 KiB"},
         {VS_MIB - 1, "1.0 MiB"}, /* never "1024.0 KiB" */
         {VS_MIB, "1.0 MiB"},
-        {VS_GIB - 1, "1.0 GiB"},
-        {VS_GIB + VS_GIB / 2, "1.5 GiB"},
-        {80 * VS_GIB, "80.0 GiB"},
-        {UINT64_MAX, "16.0 EiB"},
+        {VS_GIB - 1, "1.00 GiB"},
+        {VS_GIB + VS_GIB / 2, "1.50 GiB"},
+        {80 * VS_GIB, "80.00 GiB"},
+        {UINT64_MAX, "16.00 EiB"},
     };
     char out[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -134,7 +134,7 @@ static void times_print_in_their_unit(void **state)
     char out[VS_SIZE_TEXT_MAX];
     assert_string_equal(vs_time_format(out, 0), "0 ns");
     assert_string_equal(vs_time_format(out, 850), "850 ns");
-    assert_string_equal(vs_time_format(out, 12300), "12.3 us");
+    assert_string_equal(vs_time_format(out, 12300), "12.3 µs");
     assert_string_equal(vs_time_format(out, 4560000), "4.56 ms");
     assert_string_equal(vs_time_format(out, 1234000000), "1.234 s");
     assert_string_equal(vs_time_format(out, UINT64_C(125000000000)), "2 min 05 s");
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test(fractions_and_spaces_are_read),
         cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(the_largest_sizes_below_the_limit_are_read),
-        cmocka_unit_test(sizes_print_in_the_largest_unit_with_one_decimal),
+        cmocka_unit_test(sizes_have_one_decimal_below_1_gib_and_two_from_there_on),
         cmocka_unit_test(a_printed_size_reads_back_within_its_rounding),
         cmocka_unit_test(times_print_in_their_unit),
         cmocka_unit_test(counts_print_with_commas_between_thousands),

@@ -536,7 +536,7 @@ static void oom_prints_the_verdict_or_what_was_left(void **state)
     run(&o, b.dir, "oom trace.vst");
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "no allocation failed");
-    assert_contains(o.out, "peak reserved 48.0 MiB of 1.0 GiB: 976.0 MiB (95.3 %) left");
+    assert_contains(o.out, "peak reserved 48.0 MiB of 1.00 GiB: 976.0 MiB (95.3 %) left");
     run(&o, b.dir, "oom --nth 1 trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "no allocation failed; --nth cannot be used");
@@ -596,7 +596,7 @@ static void oom_of_several_processes_names_the_first_and_what_all_held(void **st
         assert_int_equal(o.code, 0);
         assert_contains(o.out, "1 of 2 processes ran out of memory: ");
         assert_contains(o.out, "no allocation failed");
-        assert_contains(o.out, "Shared, 1.0 GiB, at that time");
+        assert_contains(o.out, "Shared, 1.00 GiB, at that time");
         assert_contains(o.out, small ? "100.0 MiB    9.8 %" : "600.0 MiB   58.6 %");
         assert_contains(o.out, small ? "800.0 MiB   78.1 %  all" : "900.0 MiB   87.9 %  all");
         assert_contains(o.out, small ? "cause  the process itself: without the 100.0 MiB of the others"
@@ -1207,7 +1207,7 @@ static void estimate_finds_the_largest_batch_from_runs(void **state)
     batch_trace(&refused, 8, true);
     run(&o, two.dir, "estimate --capacity 20GiB --find batch batch=2:%s batch=4:%s", two.path, four.path);
     assert_int_equal(o.code, 0);
-    assert_contains(o.out, "peak allocated = 2.0 GiB + 1.0 GiB x batch");
+    assert_contains(o.out, "peak allocated = 2.00 GiB + 1.00 GiB x batch");
     assert_contains(o.out, "largest batch: 17\n"); /* 400 MiB for the context */
     run(&o, two.dir, "estimate --capacity 20GiB --at batch=18 batch=2:%s batch=4:%s --json", two.path, four.path);
     assert_int_equal(o.code, 1);
@@ -1438,7 +1438,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     }
     run(&o, b.dir, "report f/*.vst");
     assert_contains(o.out, "x?[31my%?z.vst");
-    assert_contains(o.out, "device 1  cut?[31m?gpu line? (simulated)  1.0 GiB");
+    assert_contains(o.out, "device 1  cut?[31m?gpu line? (simulated)  1.00 GiB");
     assert_contains(o.out, "make?[1m??api line");
     run(&o, b.dir, "check --max-peak 1KiB --device 1 --format github f/*.vst");
     assert_int_equal(o.code, 1);

@@ -59,7 +59,7 @@ function stackLines(trace, site) {
 function lifetimeText(trace, born, died) {
     const part = trace.head.window;
     if (died === Infinity)
-        return `since ${instantText(born, 1e6)}, still live at ${part ? instantText(part.to, 1e6) : 'the end'}`;
+        return `since ${formatTime(born)}, still live at ${part ? formatTime(part.to) : 'the end'}`;
     const apart = Math.max(1, (died - born) / 10);
     return `${formatTime(died - born)}, from ${instantText(born, apart)} to ${instantText(died, apart)}`;
 }
@@ -89,7 +89,7 @@ export function describeBlock(trace, row) {
         ['step', step === null ? 'outside of any step' : formatCount(step)],
         ['stream', stream ? head.streams[stream - 1].name : 'unknown'],
         ['library', head.libraries[(head.sites[site] || {}).library] || 'unknown'],
-        ['family', head.families[blocks.family[row]] || 'unknown'],
+        ['type of memory', head.families[blocks.family[row]] || 'unknown'],
     ];
     if (waste)
         facts.splice(1, 0, ['requested', `${formatBytesApart(size - waste, size)[0]}; rounding adds ${formatBytes(waste)}`]);

@@ -16,11 +16,11 @@ export function toDecimals(value, decimals) {
     return value.toFixed(decimals);
 }
 
-/** "1.2 GiB"; *decimals* as in vs_size_format unless given.
- * @param {number} bytes @param {number} [decimals] @returns {string} */
-export function formatBytes(bytes, decimals = 1) {
+/** "1.2 MiB", "1.23 GiB": as vs_size_format, with *more* decimals.
+ * @param {number} bytes @param {number} [more] @returns {string} */
+export function formatBytes(bytes, more = 0) {
     if (bytes < 0)
-        return `-${formatBytes(-bytes, decimals)}`;
+        return `-${formatBytes(-bytes, more)}`;
     if (bytes < 1024)
         return `${Math.round(bytes)} B`;
     let value = bytes;
@@ -29,14 +29,14 @@ export function formatBytes(bytes, decimals = 1) {
         value /= 1024;
         unit++;
     }
-    return `${toDecimals(value, decimals)} ${SIZE_UNITS[unit]}`;
+    return `${toDecimals(value, (unit < 3 ? 1 : 2) + more)} ${SIZE_UNITS[unit]}`;
 }
 
 /** Two sizes with enough digits to differ where they differ (vs_sizes_apart).
  * @param {number} a @param {number} b @returns {string[]} */
 export function formatBytesApart(a, b) {
-    for (let decimals = 1; decimals <= 3; decimals++) {
-        const pair = [formatBytes(a, decimals), formatBytes(b, decimals)];
+    for (let more = 0; more <= 2; more++) {
+        const pair = [formatBytes(a, more), formatBytes(b, more)];
         if (a === b || pair[0] !== pair[1])
             return pair;
     }
@@ -56,7 +56,7 @@ export function formatTime(ns) {
     if (time < 1e3)
         return `${time} ns`;
     if (time < 1e6)
-        return `${toDecimals(time / 1e3, 1)} us`;
+        return `${toDecimals(time / 1e3, 1)} µs`;
     if (time < 1e9)
         return `${toDecimals(time / 1e6, 2)} ms`;
     if (time < 120e9)

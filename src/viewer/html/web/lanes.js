@@ -271,7 +271,7 @@ class LanesView {
             const row = lane.rows[i];
             return i < lane.rows.length && lane.table.start[row] <= t ? [this.laneWords(lane, row)] : [];
         });
-        this.surface.say(`At ${instantText(t, 1e6)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
+        this.surface.say(`At ${formatTime(t)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
     }
 
     onView() {

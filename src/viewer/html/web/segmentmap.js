@@ -4,7 +4,7 @@
  * scale; above them the failed request on the same scale, beside the largest hole. Plays through time. */
 import {breakLines} from './pen.js';
 import {createNode, createSurface, tipNode} from './surface.js';
-import {instantText, moveCursor, timeKey, visibleTime} from './viewport.js';
+import {moveCursor, timeKey, visibleTime} from './viewport.js';
 import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, scaleToFit,
     segmentsAt} from './segmentlayout.js';
 import {missingText} from './timegrid.js';
@@ -14,7 +14,7 @@ import {showHeld} from './heldlegend.js';
 import {groupBlocks} from './grouping.js';
 import {describeBlock, describeSegment} from './describe.js';
 import {changeNear, failureNear, groupText, streamText} from './segmenttext.js';
-import {formatBytes, formatNumber} from './format.js';
+import {formatBytes, formatNumber, formatTime} from './format.js';
 
 const SEGMENTS_HEIGHT = 420;
 const SEGMENTS_LEFT = 12;
@@ -138,11 +138,11 @@ class SegmentmapView {
     /** The failed request, and the holes: those of the failure only where the cursor is at it. */
     requestText({failure, largest, cut}, groups, t) {
         const free = groups.reduce((sum, group) => sum + group.free, 0);
-        const request = `The request of ${formatBytes(failure.bytes)} that failed at ${instantText(failure.time, 1e6)}, ` +
+        const request = `The request of ${formatBytes(failure.bytes)} that failed at ${formatTime(failure.time)}, ` +
             `to scale${cut ? ' (cut: it is longer)' : ''}`;
         const holes = `largest hole ${formatBytes(largest)}, all holes together ${formatBytes(free)}`;
         if (Math.abs(t - failure.time) >= AT_FAILURE_NS)
-            return `${request}. At the cursor, ${instantText(t, 1e5)}: ${holes}`;
+            return `${request}. At the cursor, ${formatTime(t)}: ${holes}`;
         return largest >= failure.bytes
             ? `${request}: a hole of ${formatBytes(largest)} exists, in another stream or pool`
             : `${request}: no hole is large enough: ${holes}`;
@@ -254,7 +254,7 @@ class SegmentmapView {
         const {groups, unit, t, leftOut} = this.layout;
         const held = groups.reduce((sum, group) => sum + group.bytes, 0);
         const used = groups.reduce((sum, group) => sum + group.used, 0);
-        this.status.textContent = `At ${instantText(t, 1e3)}: ${formatBytes(held)} held, ${formatBytes(used)} in use. One pixel is ` +
+        this.status.textContent = `At ${formatTime(t)}: ${formatBytes(held)} held, ${formatBytes(used)} in use. One pixel is ` +
             `${formatBytes(unit)}${leftOut ? '; ' + formatNumber(leftOut, 'more segment') + ' do not fit here' : ''}.`;
     }
 

@@ -14,7 +14,7 @@ import {cutEnd, shortSite} from './describe.js';
 import {partWithBlocks} from './series.js';
 import {stackColumns, sweepColumns} from './sweep.js';
 import {inkFor, neutralColor, packPixel} from './colors.js';
-import {formatBytes, formatCount, formatPercent, shorten} from './format.js';
+import {formatBytes, formatCount, formatPercent, formatTime, shorten} from './format.js';
 
 const STACK_HEIGHT = 320;
 const STACK_GROUPS = 20;
@@ -374,7 +374,7 @@ class StackView {
         const ranked = found.s.groups.map((_, r) => r).filter((r) => found.values[r] > 0)
             .sort((a, b) => found.values[b] - found.values[a]).slice(0, 5);
         const groups = ranked.map((r) => `${this.nameOf(found.s, r)} ${formatBytes(found.values[r])}`).join(', ');
-        this.surface.say(`${formatBytes(found.total)} live at ${instantText(found.at, 1e6)}: ${groups}. ${missingText(trace)}`);
+        this.surface.say(`${formatBytes(found.total)} live at ${formatTime(found.at)}: ${groups}. ${missingText(trace)}`);
     }
 
     redrawAll() {

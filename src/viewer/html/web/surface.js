@@ -204,7 +204,7 @@ export function setTallLegend(legend, tall) {
         legend.removeAttribute('tabindex');
 }
 
-/** Says behind the status of *legend* how many of *entries* are below its edge, and their bytes.
+/** Says behind the status of *legend* how many of *entries*, the largest first, are below its edge, and their bytes.
  * @param {HTMLElement} legend filled with *entries* @param {{bytes?: number, groups?: number}[]} entries */
 export function sayMore(legend, entries) {
     const more = createNode('span', 'v-more', '…');
@@ -215,7 +215,7 @@ export function sayMore(legend, entries) {
     const count = below.reduce((sum, entry) => sum + (entry.groups || 1), 0);
     const bytes = below.reduce((sum, entry) => sum + (entry.bytes || 0), 0);
     if (count)
-        more.textContent = `(${formatCount(count)} more below${bytes ? `, ${formatBytes(bytes)}` : ''})`;
+        more.textContent = `${formatCount(count)} smaller${bytes ? `: ${formatBytes(bytes)}` : ''}`;
     else
         more.remove();
 }

@@ -10,7 +10,7 @@ import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './vie
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
-import {formatBytes, shorten} from './format.js';
+import {formatBytes, formatTime, shorten} from './format.js';
 import {drawMinimap, grabMinimap} from './minimap.js';
 import {columnsOf, drawCurve} from './curve.js';
 
@@ -317,7 +317,7 @@ class TimelineView {
             return surface.tip.hide();
         surface.tip.show(event.clientX, event.clientY, tipNode({
             title: `a request of ${formatBytes(failure.bytes)} failed`,
-            facts: [['time', instantText(failure.time, 1e6)], ['call site', shorten(failure.label || 'unknown', 300)],
+            facts: [['time', formatTime(failure.time)], ['call site', shorten(failure.label || 'unknown', 300)],
                 ['afterwards', failure.recovered ? 'the program recovered' : 'the program did not recover']],
         }));
     }

@@ -113,17 +113,26 @@ function niceStep(span, count, base) {
     return unit * steps.find((s) => unit * s >= rough * 0.999);
 }
 
+/* ns in the unit of formatTime, its name, and the decimals of formatTime. */
+function timeUnit(ns) {
+    return ns < 1e3 ? [1, 'ns', 0] : ns < 1e6 ? [1e3, 'µs', 1] : ns < 1e9 ? [1e6, 'ms', 2] : [1e9, 's', ns < 120e9 ? 3 : 0];
+}
+
+function decimalsFor(unit, step) {
+    return Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));
+}
+
 /** Ticks of the time axis: {at, text}; where they are closer than 0.1 ms, the texts are offsets from
  * *origin*, which is then not null.
  * @returns {{ticks: {at: number, text: string}[], origin: number|null}} */
 export function timeTicks(from, to, width) {
     const step = Math.max(1, niceStep(to - from, width / (width < 500 ? 70 : 105), 10)); // whole ns
     const origin = step < 1e5 && from > 0 ? Math.floor(from / 1e6) * 1e6 : null;
-    const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / 1e9) - 1e-9)));
+    const [unit, name] = timeUnit(to);
+    const decimals = decimalsFor(unit, step);
     const ticks = [];
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-        const text = origin === null ? (step < 1e5 ? formatTime(at) : `${toDecimals(at / 1e9, decimals)} s`)
-            : `+${formatTime(at - origin)}`;
+        const text = origin === null ? `${toDecimals(at / unit, decimals)} ${name}` : `+${formatTime(at - origin)}`;
         ticks.push({at, text});
     }
     return {ticks, origin};
@@ -149,11 +158,13 @@ export function byteTicks(from, to, height) {
     return ticks;
 }
 
-/** An instant with the digits that tell it from its neighbours *apart* ns away: "673.912 s".
+/** An instant as formatTime writes it, with more digits where they tell it from its neighbours *apart*
+ * ns away: "50.48 ms", "50.4823 ms", "673.912 s".
  * @param {number} t ns @param {number} apart ns @returns {string} */
 export function instantText(t, apart) {
-    const decimals = Math.max(3, Math.min(9, Math.ceil(-Math.log10(Math.max(1, apart) / 1e9))));
-    return `${toDecimals(t / 1e9, decimals)} s`;
+    const [unit, name, usual] = timeUnit(t);
+    const decimals = decimalsFor(unit, Math.max(1, apart));
+    return decimals > usual ? `${toDecimals(t / unit, decimals)} ${name}` : formatTime(t);
 }
 
 function watchScrolling() {

@@ -188,9 +188,9 @@ export function figuresOf(head, index) {
     const steps = report.steps;
     if (steps.done)
         figures.push({
-            key: 'steps', label: 'Steps done', value: formatCount(steps.done), time: null,
-            detail: `${steps.found ? 'from repeating requests, ' : ''}mean ${formatTime(Math.floor(steps.total_ns / steps.done))}, longest ` +
-                `${formatTime(steps.longest_ns)} (step ${steps.longest_step})`,
+            key: 'steps', label: 'Steps completed', value: formatCount(steps.done), time: null,
+            detail: (steps.found ? 'from repeating requests, ' : '') + (steps.done === 1 ? `took ${formatTime(steps.longest_ns)}`
+                : `mean ${formatTime(Math.floor(steps.total_ns / steps.done))}, longest ${formatTime(steps.longest_ns)} (step ${steps.longest_step})`),
         });
     return figures;
 }
