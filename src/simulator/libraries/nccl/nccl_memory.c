@@ -16,9 +16,9 @@ VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
 #define CHANNELS_MAX 32
 
 /* What NCCL takes is the sum of its connections: each channel has one to each peer, with a buffer at
- * the sender and one at the receiver, both rounded up to 2 MiB (src/transport/p2p.cc). The sizes of
- * the protocols' buffers are those of src/init.cc; NCCL_BUFFSIZE and its likes replace them. A100
- * reads the buffer of the protocol Simple from the sender (src/graph/paths.cc), others have it at
+ * the sender and one at the receiver, both rounded up to 2 MiB (NCCL's transport/p2p.cc). The sizes of
+ * the protocols' buffers are those of its init.cc; NCCL_BUFFSIZE and its likes replace them. An A100
+ * reads the buffer of the protocol Simple from the sender (graph/paths.cc), others have it at
  * the receiver. So a ring takes 12 MiB for each channel: 10 MiB and 2 MiB are the two sizes in the
  * log of https://github.com/NVIDIA/nccl/issues/1685. */
 struct connection {
@@ -27,7 +27,7 @@ struct connection {
 
 /* The device's links: by compute capability, whether or not the host connects them. Channels of
  * collectives: public logs of 2.2x (24 on A100 and H100 with NVSwitch, 12 on V100, 4 over PCIe). To
- * one peer a send has twice as many as there are links, as a power of two (src/graph/paths.cc). */
+ * one peer a send has twice as many as there are links, as a power of two (graph/paths.cc). */
 static const struct link {
     int major, minor; /* minor -1: every one */
     uint64_t channels, peer_channels;
@@ -150,7 +150,7 @@ static int hold_assumed(struct vs_nccl_member *m, const char *name, unsigned pee
     int e = bytes ? hold(m, bytes) : ncclSuccess;
     snprintf(text, sizeof text, name, peers);
     if (bytes && !e)
-        vs_library_assume(text, bytes, "channels and buffers as in NCCL's source, src/transport/p2p.cc; "
+        vs_library_assume(text, bytes, "channels and buffers as in NCCL's own source (transport/p2p.cc); "
                           "the number of channels as in public logs");
     return e;
 }
