@@ -155,6 +155,16 @@ def trace_path() -> Optional[str]:
     return os.path.abspath(os.fsdecode(text.value))
 
 
+def uncomputed_reads() -> int:
+    """How many values this process has read that no kernel of the simulated GPU computed; 0 on a real GPU."""
+    try:
+        count = ctypes.CDLL("libcuda.so.1", os.RTLD_NOLOAD | os.RTLD_NOW).vramscopeSimUncomputedReads
+    except (OSError, AttributeError):
+        return 0
+    count.restype = ctypes.c_uint64
+    return int(count())
+
+
 def flush() -> None:
     """Write everything recorded so far to the trace. Returns when it is written."""
     library = find()

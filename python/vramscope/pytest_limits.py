@@ -79,6 +79,8 @@ class Limits:
         self._of: Dict[str, List[Limit]] = {}
         self._wrong: Dict[str, List[str]] = {}
         self.baseline = Baseline.of(config)
+        self._compares = bool(config.option.vramscope_baseline)  # or writes it
+        self._allows = config.option.vramscope_allow_uncomputed
 
     def read(self, item: Any) -> List[str]:
         """Read the markers of a test. Returns a text for each error in them."""
@@ -113,6 +115,8 @@ class Limits:
                 texts.append([f"{limit.text}: there is no device {limit.device}"])
         if not texts and self.baseline is not None:
             texts = self.baseline.judge(item.nodeid, measured)
+        if measured.uncomputed and not self._allows and (self.of(item) or self._compares):
+            texts.append(measured.uncomputed_text())
         return "\n\n".join("\n".join(text) for text in texts)
 
 

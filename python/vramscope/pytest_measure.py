@@ -24,7 +24,7 @@ from vramscope.pytest_moments import Moment, between, missing
 from vramscope.pytest_sites import SiteNames
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
-from vramscope.trace_report import Site
+from vramscope.trace_report import Site, Trace
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
 SHOWN = 5  # call sites
@@ -79,6 +79,7 @@ class Measured:
         self.steps = Steps()
         self.trace: Optional[str] = None
         self.exceeded = False
+        self.uncomputed = 0  # reads of values that no kernel computed
         self._shown: Optional[str] = None  # the moment of the call sites shown last, for --at of the report
         self._listed = 0                   # how many call sites there are there
         self._named: Dict[Any, int] = {}   # bytes of those that were listed, not summed up
@@ -91,6 +92,7 @@ class Measured:
             test()
         release_caches()
         self._tracker = GPUMemoryTracker(self.name)
+        read_before = library.uncomputed_reads()
         try:
             with self._tracker:
                 if _used():
@@ -100,6 +102,7 @@ class Measured:
             self.devices = {d: _figures(s, self.cached.get(d, 0))
                             for d, s in self._tracker.per_device.items()}
             self.trace = library.trace_path()
+            self.uncomputed = library.uncomputed_reads() - read_before
         if self.skips and not self.steps.count and self.trace is not None:
             times = [(f.begin.time_ns, f.end.time_ns) for f in self.devices.values()]
             self.steps.read(self.trace, *times[0], self.skips)
@@ -171,6 +174,31 @@ class Measured:
             if source:
                 lines.append(" " * 30 + source)
         return lines + self._more()
+
+    def uncomputed_text(self) -> List[str]:
+        """Lines: the values that the test read and that no kernel computed."""
+        times = [(f.begin.time_ns, f.end.time_ns) for f in self.devices.values()]
+        lines = fold(f"cannot be checked: the test read values that were not computed, {self.uncomputed} time"
+                     + ("s" if self.uncomputed != 1 else ""))
+        try:
+            library.flush()
+            trace = Trace(self.trace or "", begin_ns=times[0][0], end_ns=times[0][1])
+            reads = trace.uncomputed_reads()
+        except (library.Error, OSError, ValueError, IndexError) as error:
+            return [*lines, *fold(missing(str(error)))]
+        for read in reads[:SHOWN]:
+            begin = f"  {read.site.count:>5}x  "
+            if read.value:
+                lines += fold(read.value, begin, " " * len(begin))
+                continue
+            place, source = self.names.place(read.site)
+            lines += chain(place, begin)
+            lines += [" " * len(begin) + source] if source else []
+            lines.append(" " * len(begin) + f"{size_text(read.site.bytes)} copied to the host, after kernel "
+                         f"{read.kernel}")
+        if len(reads) > SHOWN:
+            lines.append(f"  {_further(len(reads))}")
+        return lines + fold("sizes may depend on them; --vramscope-allow-uncomputed accepts that")
 
     def _grown(self, accepted: Mapping[str, Sequence[int]], device: int) -> Tuple[Moment, List[Tuple[int, str, Site]]]:
         """What call sites hold at the peak, and those that hold more than in *accepted*, which is of

@@ -45,6 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="write the figures of the tests that pass to the file of --vramscope-baseline")
     group.addoption("--vramscope-tolerance", metavar="2%|SIZE", default="0",
                     help="how much more than the baseline is accepted (default: 0)")
+    group.addoption("--vramscope-allow-uncomputed", action="store_true",
+                    help="judge tests that read values which no kernel of the simulated GPU computed, although "
+                         "their sizes may depend on them")
     group.addoption("--vramscope-top", metavar="N", type=int, default=10,
                     help="rows of the table at the end (default: 10; 0: all tests)")
     group.addoption("--vramscope-output", metavar="FOLDER",

@@ -72,6 +72,16 @@ class Site:
 
 
 @dataclass(frozen=True)
+class UncomputedRead:
+    """Reads, at one call site, of values that no kernel of the simulated GPU computed: *kernel* is the latest that
+    was not computed, or *value* says what one of them decided. The other is ""."""
+
+    site: Site
+    kernel: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Peak:
     """Highest values of one device, in bytes. *time_ns*: since the start, of the peak of allocated
     memory; *phase*: the ranges and the step then. *level*: "framework" if allocated memory is
@@ -183,6 +193,11 @@ class Trace:
             self._reports[sites] = json.loads(self._verb(["report", "--json", "--partial",
                                                           f"--top={sites}"]))
         return self._reports[sites]
+
+    def uncomputed_reads(self) -> List[UncomputedRead]:
+        """Reads of values that no kernel of the simulated GPU computed, in their order."""
+        return [UncomputedRead(_site(raw), raw.get("kernel", ""), raw.get("value", ""))
+                for raw in self.report(10000)["uncomputed_reads"]]
 
     def windows(self, times: Sequence[Tuple[int, int]], sites: int = 50) -> List[List[WindowPeak]]:
         """The peaks in many windows, each from one time of CLOCK_MONOTONIC to another: for each window

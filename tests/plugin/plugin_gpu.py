@@ -20,3 +20,20 @@ def free(pointer):
 
 def select(device):
     assert _cuda.cudaSetDevice(device) == 0
+
+
+def count(pointer):
+    """Runs a kernel that the simulated GPU does not compute."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    assert driver.cuModuleLoadData(ctypes.byref(module), b"code") == 0
+    assert driver.cuModuleGetFunction(ctypes.byref(function), module, b"count") == 0
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
+    assert driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, arguments, None) == 0
+
+
+def read(pointer):
+    """The number at *pointer*, copied to the host."""
+    number = ctypes.c_uint32()
+    assert _cuda.cudaMemcpy(ctypes.byref(number), pointer, ctypes.c_size_t(4), 2) == 0
+    return number.value

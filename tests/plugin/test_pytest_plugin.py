@@ -86,6 +86,57 @@ def properties(pytester, name):
             for case in tree.iter("testcase")}
 
 
+UNCOMPUTED = """
+from plugin_gpu import count, read
+
+@pytest.fixture(scope="module")
+def counted():
+    pointer = allocate(1)
+    count(pointer)
+    yield pointer
+    free(pointer)
+
+@pytest.mark.limit_vram("3 MiB")
+def test_counts(counted):
+    free(allocate(1 + read(counted)))
+
+@pytest.mark.limit_vram("3 MiB")
+def test_reads_nothing(counted):
+    free(allocate(1))
+
+@pytest.mark.limit_vram("1 MiB")
+def test_exceeds(counted):
+    free(allocate(2 + read(counted)))
+
+def test_has_no_limit(counted):
+    read(counted)
+"""
+
+
+def test_uncomputed_values(pytester, run):
+    """A limit does not hold for a test that reads what no kernel computed, unless that is accepted."""
+    line = write_tests(pytester, UNCOMPUTED)
+    result = run(SIMULATE)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines([
+        "cannot be checked: the test read values that were not computed, 1 time",
+        f"      1x  *plugin_gpu.py:* read < test_counts (test_case.py:{line('1 + read')})",
+        "          4 B copied to the host, after kernel count",
+        "sizes may depend on them; --vramscope-allow-uncomputed accepts that",
+        "peak of GPU memory 2.0 MiB exceeds *",
+        "cannot be checked: the test read values that were not computed, 1 time"])
+    run(SIMULATE, "--vramscope-allow-uncomputed").assert_outcomes(passed=3, failed=1)
+
+
+def test_uncomputed_values_and_a_baseline(pytester, run):
+    write_tests(pytester, UNCOMPUTED.replace("@pytest.mark.limit_vram", "#"))
+    baseline, write = "--vramscope-baseline=b.json", "--vramscope-update-baseline"
+    run(SIMULATE, baseline, write).assert_outcomes(passed=1, failed=3)
+    run(SIMULATE, baseline, write, "--vramscope-allow-uncomputed").assert_outcomes(passed=4)
+    run(SIMULATE, baseline).assert_outcomes(passed=1, failed=3)
+    run(SIMULATE, baseline, "--vramscope-allow-uncomputed").assert_outcomes(passed=4)
+
+
 def test_peak_of_a_device(pytester, run):
     write_tests(pytester, """
 @pytest.mark.limit_vram("2 MiB", device=1)

@@ -6,7 +6,7 @@ import pytest
 
 _ROW = re.compile(r" +[-+]?[\d.]+ [KMGT]?i?B +(\d|new|grown|at |cached|allocated)")
 _COMMAND = re.compile(r" \\\n {10}(?=-)")  # "more: vramscope report TRACE \" and its options
-_CHAIN = re.compile(r"\n( {32}| {22}| {36}| {41})(?=[<(\w\[])")  # callers below a call site; the end of a row
+_CHAIN = re.compile(r"\n( {32}| {22}| {36}| {41}| {12}(?=<))(?=[<(\w\[])")  # callers below a call site; the end of a row
 
 
 def lines(printed):

@@ -8,7 +8,7 @@ import os
 import sys
 import sysconfig
 
-from . import notes, source
+from . import driver, notes, source
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
 _HARMLESS = ("_tensor_str.py", "triton_heuristics.py")  # torch prints a tensor, or times a kernel
@@ -76,6 +76,11 @@ def _number(value):
     return str(value)
 
 
+def _decided(site, text):
+    notes.decided += 1
+    driver.decided(f"{site}: {notes.count('decided', site, text)}")
+
+
 def read(value=None):
     """A value that was not computed became the Python number *value*, or, with None, a copy in the
     host's memory."""
@@ -85,8 +90,7 @@ def read(value=None):
     what, site = found
     text = "copied to the host" if value is None else f"read as {_number(value)}"
     if what == source.DECIDES:
-        notes.decided += 1
-        notes.count("decided", site, text)
+        _decided(site, text)
     else:
         notes.read += 1
         notes.count("read", site, text)
@@ -98,6 +102,4 @@ def decided_shape(shape, largest):
     found = _use()
     if found is None:
         return
-    notes.decided += 1
-    notes.count("decided", found[1], f"result of shape {list(shape)}"
-                + (", the largest possible" if largest else ""))
+    _decided(found[1], f"result of shape {list(shape)}" + (", the largest possible" if largest else ""))

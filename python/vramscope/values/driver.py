@@ -5,18 +5,19 @@ Data of copies and memsets moves when they are submitted, not when the stream re
 (vramscopeSimDataAtSubmit), so that values computed by the host are in order with them. Work whose
 effect cannot be moved ahead (host functions, collectives) is waited for: vramscopeSimSettle. An
 answer replaces the bytes that the next copy to the host would read (vramscopeSimAnswer), so that a
-CUDA operation that reads back a count gets the true one. An older simulator has none of these:
+CUDA operation that reads back a count gets the true one. What a value decides that was not computed is
+recorded in the trace (vramscopeSimDecided). An older simulator has none of these:
 then each computation waits for the device, and shapes that depend on data are assumed.
 """
 import ctypes
 
-_settle = _answer = _drop = None
+_settle = _answer = _drop = _decided = None
 present = False
 
 
 def load():
     """Finds the simulated driver, which torch has loaded. Returns False on a real GPU."""
-    global _settle, _answer, _drop, present
+    global _settle, _answer, _drop, _decided, present
     try:
         library = ctypes.PyDLL("libcuda.so.1")  # keeps the interpreter lock: the calls are short
         library.vramscopeSimRegisterKernel
@@ -32,10 +33,12 @@ def load():
         for function in _settle:
             function.argtypes = [ctypes.c_int, ctypes.c_void_p]
         _settle[1].restype = None
+        _decided = library.vramscopeSimDecided
+        _decided.argtypes = [ctypes.c_char_p]
         library.vramscopeSimDataAtSubmit(1)
         present = True
     except AttributeError:
-        _settle = _answer = _drop = None
+        _settle = _answer = _drop = _decided = None
     return True
 
 
@@ -57,3 +60,9 @@ def answer(data):
 def drop_answers():
     """Forgets the answers of this thread that were not read. Returns their number."""
     return _drop() if _drop is not None else 0
+
+
+def decided(text):
+    """A value that was not computed decided something: recorded with the call stack of now."""
+    if _decided is not None:
+        _decided(text.encode(errors="replace"))

@@ -42,7 +42,7 @@ def once(kind, name, text, nbytes=0):
 def count(kind, name, text):
     """One more occurrence. The first is written at once, so that it is not lost if the program is
     killed, and so is the first other text; later ones together, each time that their number has
-    doubled and at the end."""
+    doubled and at the end. Returns the first text."""
     site = _sites.get((kind, name))
     if site is None:
         site = _sites[kind, name] = [0, 0, text, False]
@@ -51,6 +51,7 @@ def count(kind, name, text):
     if differs or site[0] >= 2 * site[1]:
         write(kind, name, text, site[0] - site[1])
         site[1], site[3] = site[0], site[3] or differs
+    return site[2]
 
 
 def _write_counts():

@@ -12,6 +12,7 @@
 #include "viewer/report/failure_text.h"
 #include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
+#include "viewer/report/uncomputed_text.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -211,6 +212,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     fprintf(style->out, "\n%swhy%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++)
         evidence_line(&oom->evidence[i], style);
+    vs_uncomputed_warning(report, style);
     bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
     if (of_memory)
         where_the_bytes_were(oom, style);
@@ -255,6 +257,7 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
     fputc('\n', style->out);
     if (report->condition != VS_TRACE_COMPLETE)
         vs_text_wrapped(style, "  trace    ", report->condition_text);
+    vs_uncomputed_warning(report, style);
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].total_bytes)
             least_free(&report->devices[i], style);

@@ -41,20 +41,22 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
 static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], clipped[1024];
+    unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS : NUMBER_COLUMNS;
     size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count : SITES_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const struct vs_report_site *site = &sites->items[i];
         bool copied = what == VS_UNCOMPUTED_COPIED;
         fprintf(style->out, "    %10s %6s×  ", copied ? vs_size_format(size, site->bytes) : "decided",
                 vs_count_format(count, site->count));
-        if (!copied) {
-            vs_text_put(style->out, vs_text_clip(clipped, site->api, style->width));
-            fprintf(style->out, "\n%*s", NUMBER_COLUMNS, "");
+        if (copied) {
+            vs_text_chain(style, NUMBER_COLUMNS, site);
+        } else {
+            vs_text_put(style->out, vs_text_clip(clipped, site->api, width));
+            fputc('\n', style->out);
         }
-        vs_text_chain(style, NUMBER_COLUMNS, site);
         if (copied && *site->api) {
             fprintf(style->out, "%*s%safter kernel ", NUMBER_COLUMNS, "", vs_paint(style, VS_DIM));
-            vs_text_put(style->out, vs_text_clip(clipped, site->api, style->width > 60 ? style->width - 30 : 30));
+            vs_text_put(style->out, vs_text_clip(clipped, site->api, width - sizeof "after kernel "));
             fprintf(style->out, "%s\n", vs_unpaint(style));
         }
     }
@@ -73,6 +75,13 @@ void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *
     for (int what = VS_UNCOMPUTED_COUNT - 1; what >= 0; what--)
         list(&report->uncomputed[what], (enum vs_uncomputed)what, style);
     vs_text_lines(style, "  ", "to make them true, %s", vs_uncomputed_advice(report));
+}
+
+void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style *style)
+{
+    char text[VS_UNCOMPUTED_TEXT_MAX], lead[64];
+    if (vs_uncomputed_text(text, report))
+        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
 }
 
 void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)

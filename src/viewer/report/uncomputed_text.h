@@ -20,6 +20,9 @@ const char *vs_uncomputed_advice(const struct vs_report *report);
 /* vs_uncomputed_lines: the reads by call site; nothing without them. */
 void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *style);
 
+/* vs_uncomputed_warning: vs_uncomputed_text as a warning. */
+void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style *style);
+
 /* vs_uncomputed_json: the array "uncomputed_reads". */
 void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report);
 

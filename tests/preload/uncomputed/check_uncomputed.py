@@ -94,6 +94,8 @@ def check_verbs():
         text = vramscope("check", "--format", form, *held, path).stdout
         expect(f"check --format {form}", "that no kernel computed" in text, text)
 
+    found = vramscope("oom", path).stdout
+    expect("oom says so", SENTENCE in " ".join(found.split()), found)
     vramscope("view", "-o", "page.html", path)
     with open("page.html", encoding="utf-8") as page:
         expect("the page says so", SENTENCE in page.read())
