@@ -56,6 +56,20 @@ static void forward(void)
     nvtxRangePop();
 }
 
+/* A vector that doubles when it is full. */
+static void append(void)
+{
+    static size_t size, capacity;
+    static float *items;
+    if (size++ < capacity)
+        return;
+    float *larger;
+    capacity = 2 * size;
+    ALLOCATE(larger, capacity * MIB); /* planted: vector */
+    cudaFree(items);
+    items = larger;
+}
+
 static void backward(void)
 {
     nvtxRangePushA("backward");
@@ -63,6 +77,12 @@ static void backward(void)
     ALLOCATE(temporary, 8 * MIB); /* planted: held */
     if (is("leak"))
         ALLOCATE(lost, MIB); /* planted: leak */
+    if (is("pinned"))
+        cudaMallocHost((void **)&lost, 2 * MIB); /* planted: pinned */
+    if (is("managed"))
+        cudaMallocManaged((void **)&lost, MIB, cudaMemAttachGlobal); /* planted: managed */
+    if (is("vector"))
+        append();
     if (is("small"))
         ALLOCATE(lost, 512); /* planted: small */
     if (is("held") && !held)

@@ -52,7 +52,8 @@ const char *growth_habit_name(enum growth_habit habit)
         "leak", "leak every few steps", "late leak", "tiny leak", "random leak",
         "leak of random sizes", "leak in bursts", "leak of another family", "leak at three sites",
         "leak and use", "freed at the end", "nothing", "cache", "cache visited at random",
-        "cache of the latest", "lazy state", "graphs", "sawtooth", "last block", "resized buffer"};
+        "cache of the latest", "lazy state", "graphs", "sawtooth", "last block", "resized buffer",
+        "vector that doubles"};
     return names[habit];
 }
 
@@ -164,6 +165,14 @@ static void leak(struct case_run *run)
         temporary(run, s, 4 * run->block);
         grow(run, s, run->block);
         temporary(run, s, 2 * run->block);
+        return;
+    case HABIT_LEAK_DOUBLES:
+        if (run->step <= run->buffer)
+            return;
+        run->buffer = 2 * run->step;
+        grow(run, s, run->buffer * 256 * KIB);
+        if (run->habit.count > 1)
+            give(run, &run->habit, THREAD_MAIN, 0);
         return;
     default: grow(run, s, run->block);
     }

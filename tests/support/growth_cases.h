@@ -36,6 +36,7 @@ enum growth_habit {
     HABIT_SAWTOOTH,      /* kept for k steps, then all freed */
     HABIT_LAST,          /* a block of random size, replaced in every step */
     HABIT_RESIZED,       /* a buffer that is replaced when a larger one is needed */
+    HABIT_LEAK_DOUBLES,  /* growing: a vector that is replaced by one of twice its size when it is full */
     HABIT_COUNT
 };
 
@@ -79,7 +80,7 @@ void growth_case_make(uint64_t seed, enum growth_habit habit, struct growth_case
 /* growth_case_grows: whether the habit is growth. */
 static inline bool growth_case_grows(enum growth_habit habit)
 {
-    return habit <= HABIT_FREED_AT_END;
+    return habit <= HABIT_FREED_AT_END || habit == HABIT_LEAK_DOUBLES;
 }
 
 const char *growth_habit_name(enum growth_habit habit);

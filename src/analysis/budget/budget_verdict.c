@@ -124,7 +124,7 @@ static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_
     struct vs_budget_row row = row_of(taken);
     const struct vs_quantity *like = &taken->quantity;
     row.of_baseline = !limit;
-    row.has_baseline = baseline && vs_baseline_value(baseline, out->process, like, &row.baseline);
+    row.has_baseline = baseline && !like->host && vs_baseline_value(baseline, out->process, like, &row.baseline);
     if (!limit && !row.has_baseline)
         return VS_OK;
     row.from = limit ? limit->from : budget->baseline;

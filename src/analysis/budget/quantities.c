@@ -100,12 +100,42 @@ static void add_readings(struct vs_measured *out, const struct vs_report_device 
     add(out, &quantity, err);
 }
 
-static uint64_t growth_of(const struct vs_report_device *device)
+static uint64_t growth_of(const struct vs_report_sites *growing)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < device->growing.count; i++)
-        sum += device->growing.items[i].growth_per_step;
+    for (size_t i = 0; i < growing->count; i++)
+        sum += growing->items[i].growth_per_step;
     return sum;
+}
+
+/* Page-locked memory that is live at the end. PyTorch never returns its own cache of it. */
+static uint64_t host_live(const struct vs_report_host *host)
+{
+    uint64_t bytes = host->live_bytes;
+    for (size_t i = 0; i < host->at_end.count; i++) {
+        const struct vs_report_site *site = &host->at_end.items[i];
+        const char *library = site->frame_count ? site->frames[0].library : NULL;
+        if (library && strcmp(library, "torch") == 0)
+            bytes -= site->bytes < bytes ? site->bytes : bytes;
+    }
+    return bytes;
+}
+
+static void add_host(struct vs_measured *out, enum vs_err *err)
+{
+    const struct vs_report_host *host = &out->report->host_memory;
+    if (!host->peak_bytes)
+        return;
+    struct vs_quantity quantity = {
+        .metric = VS_METRIC_LIVE_AT_END, .host = true, .value = host_live(host),
+        .device = out->report->device_count ? out->report->devices[0].device : 0,
+        .time_ns = out->report->duration_ns};
+    add(out, &quantity, err);
+    quantity.metric = VS_METRIC_GROWTH;
+    quantity.per_step = true;
+    quantity.value = growth_of(&host->growing);
+    if (!out->growth_missing && out->steps >= VS_GROWTH_STEPS_MIN)
+        add(out, &quantity, err);
 }
 
 /* Whether the run was recorded with option *name* off, which the trace has as it was written. */
@@ -229,7 +259,7 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
         .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,
         .per_step = true, .unknown = out->growth_missing || out->steps < VS_GROWTH_STEPS_MIN,
         .time_ns = out->report->duration_ns};
-    quantity.value = quantity.unknown ? 0 : growth_of(device);
+    quantity.value = quantity.unknown ? 0 : growth_of(&device->growing);
     add(out, &quantity, err);
     add_copies(out, device, err);
 }
@@ -299,6 +329,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
     out->process = copy_text(out, name, &err);
     for (size_t i = 0; i < out->report->device_count; i++)
         add_device(out, &out->report->devices[i], &err);
+    add_host(out, &err);
     if (!rows && phases)
         err = VS_ERR_NOMEM;
     for (size_t p = 1; !err && p < phases; p++)

@@ -13,7 +13,8 @@
 
 struct vs_quantity {
     enum vs_metric metric;
-    uint64_t device;     /* the driver's ordinal */
+    uint64_t device;     /* the driver's ordinal; of the host's memory that of the first device */
+    bool host;           /* page-locked host memory: what is live at the end, and its growth; not in a baseline */
     const char *phase;   /* path of ranges; NULL: the whole program */
     const char *range;   /* the last of them; a name may have " / " in itself */
     bool nested;         /* it is not the only one */

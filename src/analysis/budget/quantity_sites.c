@@ -186,8 +186,11 @@ static bool known_sites(struct vs_measured *run, const struct vs_quantity *quant
 {
     const struct vs_report_device *device = device_of(run->report, quantity->device);
     bool whole = !quantity->phase;
+    const struct vs_report_host *host = &run->report->host_memory;
     *out = (struct vs_report_sites){0};
-    if (!device)
+    if (quantity->host)
+        *out = quantity->metric == VS_METRIC_GROWTH ? host->growing : host->at_end;
+    if (!device || quantity->host)
         return true;
     if (quantity->metric == VS_METRIC_ALLOCATED && whole)
         *out = device->at_peak;

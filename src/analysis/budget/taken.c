@@ -25,14 +25,14 @@ struct taken_samples {
 
 static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
 {
-    return a->metric == b->metric && a->device == b->device && a->way == b->way &&
+    return a->metric == b->metric && a->device == b->device && a->host == b->host && a->way == b->way &&
            a->per_step == b->per_step && !a->phase == !b->phase &&
            (!a->phase || strcmp(a->phase, b->phase) == 0);
 }
 
 static uint64_t hash_of(const struct vs_quantity *quantity)
 {
-    uint64_t parts[] = {quantity->metric, quantity->device, quantity->way, quantity->per_step};
+    uint64_t parts[] = {quantity->metric, quantity->device, quantity->way, quantity->per_step, quantity->host};
     uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START, parts, sizeof parts);
     hash = vs_text_hash(hash, quantity->phase ? quantity->phase : "");
     return hash ? hash : 1;

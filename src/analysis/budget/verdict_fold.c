@@ -68,6 +68,8 @@ static enum vs_err note_whole(struct fold_state *state, const struct vs_budget_r
 {
     const struct vs_quantity *quantity = &row->quantity;
     struct fold_excess *device = device_of(state, quantity->device);
+    if (quantity->host)
+        return VS_OK;
     if (!row->of_baseline && (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES))
         return VS_OK; /* of another way, or per step */
     if (!device) {

@@ -58,7 +58,7 @@ static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
 {
     const struct vs_quantity *any = a ? a : b;
     bool copies = any->metric == VS_METRIC_TRANSFERRED || any->metric == VS_METRIC_COPIES;
-    if (*err || (a && a->unknown) || (b && b->unknown) || (a && b && a->tensors != b->tensors) ||
+    if (*err || any->host || (a && a->unknown) || (b && b->unknown) || (a && b && a->tensors != b->tensors) ||
         (copies && (any->per_step || any->way == VS_COPIES_ALL)))
         return;
     if (!out->sites_comparable && (any->phase || any->metric == VS_METRIC_GROWTH))

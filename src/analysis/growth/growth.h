@@ -74,6 +74,7 @@ struct vs_growth_row {
     uint64_t bytes, count;  /* grown and not freed: all of it, and its blocks */
     uint64_t per_step;      /* bytes; 0 without steps */
     uint64_t every;         /* it grows every so many steps; 0 without steps */
+    bool replaced;          /* by a larger buffer each time: per_step is the average */
     bool since_step_known;
     uint64_t since_step;    /* number of the step of the first growth */
     uint64_t since_ns;      /* time of the first growth */

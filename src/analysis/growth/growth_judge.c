@@ -19,6 +19,11 @@
 #define OUTLIER 4.0      /* a rise of so many usual ones is not of the same growth */
 #define SLOWED 0.25      /* of the rate at first: a cache that is nearly full */
 #define FREED_BEFORE 0.3 /* of the growth: it is freed from time to time */
+#define TIMES_LOW 1.2    /* a buffer that is replaced by one so many times its size, or more … */
+#define TIMES_HIGH 4.5   /* … up to so many, whenever the program is so many times older */
+#define TIMES_APART 1.8  /* the two differ by at most this factor */
+#define BUFFERS_MAX 3u   /* so many of them at most: a cache has more blocks when it has grown by … */
+#define TIMES_ALL 4.0    /* … this factor */
 
 struct trend_input {
     const struct vs_trend_axis *axis;
@@ -31,6 +36,7 @@ struct trend_input {
     uint64_t drop;                     /* the largest fall of `floor` from an earlier value */
     size_t drops;                      /* falls by at least half of the highest floor */
     uint64_t highest;
+    uint64_t largest;                  /* block */
 };
 
 void vs_trend_axis_make(const struct vs_floors *floors, const uint64_t *steps_at,
@@ -61,9 +67,9 @@ static uint64_t lower(uint64_t a, uint64_t b)
 
 /* Lowest live bytes in each of the first *count* periods, and from each on until *held*. */
 static void read_input(const struct vs_trend_axis *axis, size_t count, const uint64_t *floor,
-                       uint64_t held, struct trend_input *in)
+                       uint64_t held, uint64_t largest, struct trend_input *in)
 {
-    *in = (struct trend_input){.axis = axis, .count = count};
+    *in = (struct trend_input){.axis = axis, .count = count, .largest = largest};
     uint64_t peak = 0;
     for (size_t p = 0; p < count; p++) {
         in->floor[p] = UINT64_MAX;
@@ -187,9 +193,41 @@ double vs_trend_sure(size_t rises)
     return rises > 1 ? 1 - pow(2, -(double)(rises - 1) / 2) : 0;
 }
 
+static bool is_times(double factor)
+{
+    return factor >= TIMES_LOW && factor <= TIMES_HIGH;
+}
+
+/* A buffer that is replaced by a larger one when it is full, as of a vector that doubles: it grows as the
+ * program does, though seldom. It has ended if the next time has passed. */
+static bool judge_replaced(const struct trend_input *in, struct vs_trend *out)
+{
+    size_t last = in->rises - 1, start = last;
+    const double *at = in->axis->at;
+    while (start > 0) {
+        size_t now = in->rise_at[start], before = in->rise_at[start - 1];
+        double time = at[now] / at[before], size = (double)in->stays[now + 1] / (double)in->stays[before + 1];
+        if (!is_times(time) || !is_times(size) || size > TIMES_APART * time || time > TIMES_APART * size)
+            break;
+        start--;
+    }
+    size_t from = in->rise_at[start], to = in->rise_at[last], rises = in->rises - start;
+    double all = (double)in->stays[to + 1] / (double)in->stays[from + 1];
+    if (rises <= RISES_MIN || all < TIMES_ALL || in->stays[to + 1] > BUFFERS_MAX * in->largest ||
+        at[in->count - 1] > 1.2 * at[to] * pow(all, 1 / (double)(rises - 1)))
+        return false;
+    uint64_t grown = in->stays[to + 1] - in->stays[from];
+    *out = (struct vs_trend){.class = VS_GROWTH_LEAK, .confidence = vs_trend_sure(rises), .from = from,
+                             .to = to, .bytes = grown, .base = in->stays[from], .rises = rises,
+                             .slope = (double)grown / (at[in->count - 1] - at[from]), .replaced = true};
+    return true;
+}
+
 static void judge_run(const struct trend_input *in, struct vs_trend *out)
 {
     *out = (struct vs_trend){.class = VS_GROWTH_NONE};
+    if (in->rises > RISES_MIN && judge_replaced(in, out))
+        return;
     if (in->rises < RISES_MIN) {
         judge_quiet(in, out);
         return;
@@ -234,14 +272,14 @@ static void judge_run(const struct trend_input *in, struct vs_trend *out)
                              .slope = slope, .rises = rises};
 }
 
-void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uint64_t held,
+void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uint64_t held, uint64_t largest,
                     struct vs_trend *out)
 {
     struct trend_input in;
     uint64_t rest = held;
     for (uint32_t w = axis->first[axis->count]; w < axis->windows; w++)
         rest = lower(rest, floor[w]);
-    read_input(axis, axis->count, floor, rest, &in);
+    read_input(axis, axis->count, floor, rest, largest, &in);
     judge_run(&in, out);
     if (out->class == VS_GROWTH_LEAK || in.highest == 0)
         return;
@@ -252,7 +290,7 @@ void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uin
     if (axis->count - cut > most || rest >= in.highest - in.highest / 2)
         return;
     struct vs_trend before;
-    read_input(axis, cut, floor, in.floor[cut - 1], &in);
+    read_input(axis, cut, floor, in.floor[cut - 1], largest, &in);
     judge_run(&in, &before);
     if (before.class != VS_GROWTH_LEAK)
         return;

@@ -33,6 +33,7 @@ struct vs_trend {
     uint64_t base;    /* what stayed before */
     double slope;     /* bytes for each step or request */
     size_t rises;     /* periods with growth */
+    bool replaced;    /* a larger buffer replaces the one before: *slope* is the average */
 };
 
 /* vs_trend_sure: how sure it is that what rose *rises* times, and never fell, goes on rising. */
@@ -44,8 +45,8 @@ void vs_trend_axis_make(const struct vs_floors *floors, const uint64_t *steps_at
                         struct vs_trend_axis *out);
 
 /* vs_trend_judge: *floor* is that of each window (vs_floors_read), *held* are the live bytes at the
- * end. */
-void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uint64_t held,
+ * end, *largest* the largest block. */
+void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uint64_t held, uint64_t largest,
                     struct vs_trend *out);
 
 #endif

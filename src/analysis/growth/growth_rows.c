@@ -104,6 +104,7 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
     row->class = trend->class;
     row->confidence = trend->confidence;
     row->bytes = trend->bytes;
+    row->replaced = trend->replaced;
     row->since_ns = period_ns(judging, trend->from);
     row->until_ns = period_ns(judging, end);
     row->since_step_known = row->until_step_known = judging->steps != NULL;
@@ -115,11 +116,11 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
     double periods = (double)(end - trend->from);
     row->per_step = trend->slope > 0 ? (uint64_t)(trend->slope + 0.5) : 0;
     row->every = 1;
-    if (trend->rises && steps < 1.5 * periods) /* else a period has several steps */
+    if (trend->rises && !trend->replaced && steps < 1.5 * periods) /* else a period has several steps */
         row->every = (uint64_t)(steps / (double)trend->rises + 0.5);
     if (!row->every)
         row->every = 1;
-    if (row->class == VS_GROWTH_FREED && row->every == 1)
+    if (row->class == VS_GROWTH_FREED && row->every == 1 && !row->replaced)
         row->since_step = first_grown(judging, trend, row->bytes, row->per_step);
 }
 
@@ -135,7 +136,7 @@ static enum vs_err judge_site(struct judging *judging, uint32_t index)
     uint64_t floor[VS_FLOOR_WINDOWS];
     uint64_t held = vs_floors_read(&tracker->floors, floor_row, floor);
     struct vs_trend trend;
-    vs_trend_judge(&judging->axis, floor, held, &trend);
+    vs_trend_judge(&judging->axis, floor, held, site->largest, &trend);
     if (trend.class == VS_GROWTH_LEAK && 2 * site->live_bytes < trend.bytes) {
         trend.class = VS_GROWTH_FREED;
         trend.bytes = held - trend.base;
@@ -176,7 +177,7 @@ static enum vs_err list_table(const struct vs_growth_tracker *tracker,
         const struct vs_live *live = &table->items[i];
         uint32_t row = live->used ? tracker->row_of[live->site] : 0;
         if (!row || tracker->site_rows[row - 1].class != VS_GROWTH_LEAK ||
-            live->time_ns < tracker->site_rows[row - 1].since_ns)
+            tracker->site_rows[row - 1].replaced || live->time_ns < tracker->site_rows[row - 1].since_ns)
             continue;
         enum vs_err err =
             vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
@@ -393,7 +394,7 @@ static void judge_accounts(struct judging *judging)
         if (!tracker->replay->accounts[i])
             continue;
         uint64_t held = vs_floors_read(&tracker->floors, &tracker->accounts[i], floor);
-        vs_trend_judge(&judging->axis, floor, held, &trend);
+        vs_trend_judge(&judging->axis, floor, held, 0, &trend);
         if (trend.class == VS_GROWTH_LEAK && 2 * tracker->accounts[i].live < trend.bytes)
             trend.class = VS_GROWTH_FREED;
         fill_row(judging, &trend, row);

@@ -74,7 +74,10 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
     out->growth_filled = is_filled(summary, row);
     if (!out->growing && !out->growth_filled)
         return;
-    out->growth_freed = row->class == VS_GROWTH_FREED;
+    const struct vs_site *site = &replay->sites.items[index];
+    out->growth_freed = row->class == VS_GROWTH_FREED ||
+                        (out->growth_filled && site->live_bytes + site->lost_bytes < row->bytes / 2);
+    out->growth_replaced = row->replaced;
     out->growth_bytes = row->bytes * weight;
     out->growth_per_step = row->per_step * weight;
     out->growth_every = row->every;
@@ -106,6 +109,7 @@ void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *f
     into->growth_in_steps = first ? from->growth_in_steps
                                   : into->growth_in_steps && from->growth_in_steps;
     into->growth_freed = first ? from->growth_freed : into->growth_freed && from->growth_freed;
+    into->growth_replaced = first ? from->growth_replaced : into->growth_replaced && from->growth_replaced;
     into->growth_bytes = (first ? 0 : into->growth_bytes) + from->growth_bytes;
     into->growth_per_step = (first ? 0 : into->growth_per_step) + from->growth_per_step;
     into->growing |= from->growing;

@@ -280,7 +280,12 @@ static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *
     out->live_bytes = account->sums.now.allocated;
     if (!out->peak_place)
         return VS_ERR_NOMEM;
-    return vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
+    enum vs_err err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
+    if (!err)
+        err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
+    if (!err)
+        err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_FILLED, &out->filled);
+    return err;
 }
 
 /* The report's index of a device for its replay index. */

@@ -90,6 +90,7 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     const struct vs_quantity *quantity = &row->quantity;
     vs_json_begin_object(json, NULL);
     vs_json_uint(json, "device", quantity->device);
+    vs_json_bool(json, "host", quantity->host);
     vs_json_string(json, "metric", metric_of(row));
     put_quantity(json, quantity);
     put_amounts(json, row);

@@ -41,7 +41,7 @@ static void labels(FILE *out, const struct vs_budget_verdict *verdict, const str
     size_t before = row->kind == VS_ROW_QUANTITY && !row->of_baseline ? row->again : 0;
     const struct vs_quantity *quantity = &row->quantity;
     const char *test = vs_test_name(quantity->phase);
-    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+    snprintf(device, sizeof device, quantity->host ? "host" : "%" PRIu64, quantity->device);
     vs_check_rule(rule, row);
     label(out, "process", verdict->process, "{");
     label(out, "device", device, ",");

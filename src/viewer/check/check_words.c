@@ -30,6 +30,9 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
         text = quantity->tensors ? "tensors live at its end" : "live at its end";
     else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = "tensors live at the end";
+    else if (quantity->host)
+        text = quantity->metric == VS_METRIC_GROWTH ? "page-locked memory, growth per step"
+                                                    : "page-locked memory live at the end";
     bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
     snprintf(out, size, "%s%s%s", text, copies ? of_copies(quantity) : "",
              copies && quantity->per_step ? " per step" : "");
@@ -38,14 +41,15 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
 
 char *vs_check_subject(char *out, const struct vs_budget_row *row)
 {
-    char text[128];
+    char text[128], device[32];
     const struct vs_quantity *quantity = &row->quantity;
     const char *test = vs_test_name(quantity->phase);
+    snprintf(device, sizeof device, quantity->host ? "host" : "device %" PRIu64, quantity->device);
     if (row->kind != VS_ROW_QUANTITY) {
         snprintf(out, VS_CHECK_LINE_MAX, "%s", row->kind == VS_ROW_OOM ? "out of memory" : "exit status");
         return out;
     }
-    snprintf(out, VS_CHECK_LINE_MAX, "device %" PRIu64 ": %s%.1000s%s%s", quantity->device,
+    snprintf(out, VS_CHECK_LINE_MAX, "%s: %s%.1000s%s%s", device,
              test ? "test " : quantity->phase ? "phase '" : "",
              test ? test : quantity->phase ? quantity->phase : "",
              test ? ": " : quantity->phase ? "': " : "", label(text, sizeof text, quantity));
@@ -184,7 +188,11 @@ char *vs_check_chain(char *out, const struct vs_culprit *culprit)
         site.wrappers = i;
         break;
     }
-    return vs_text_site(out, &site, 3);
+    if (site.family == VS_FAMILY_DEVICE || site.level != VS_LEVEL_DEVICE)
+        return vs_text_site(out, &site, 3);
+    char text[VS_CHAIN_TEXT_MAX];
+    snprintf(out, VS_CHAIN_TEXT_MAX, "%s: %.4000s", vs_family_name(site.family), vs_text_site(text, &site, 3));
+    return out;
 }
 
 char *vs_check_culprit(char *out, const struct vs_check_result *result,

@@ -18,7 +18,7 @@ static const char *how_often(char *out, size_t size, const struct vs_report_site
     uint64_t every = site->growth_every > 1 ? site->growth_every : 1;
     *bytes = site->growth_per_step * every;
     if (every == 1)
-        return "every step";
+        return site->growth_replaced ? "a step on average" : "every step";
     snprintf(out, size, "every %llu steps", (unsigned long long)every);
     return out;
 }
@@ -29,7 +29,8 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
     const char *verb = site->growth_freed ? "grew" : "grows";
     const char *to = site->growth_freed ? "to " : "";
     const char *until = site->growth_freed ? "; freed at the end" : " so far";
-    const char *weak = site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
+    const char *weak = site->growth_replaced ? ": a larger buffer replaces it each time"
+                       : site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
     vs_size_format(all, site->growth_bytes);
     if (!site->growth_in_steps) {
         snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
@@ -52,7 +53,7 @@ static void constant_line(const struct vs_report_site *site, const struct vs_sty
         fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
     else
         fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
-    fprintf(style->out, ", constant since\n         ");
+    fprintf(style->out, ", constant %s\n         ", site->growth_freed ? "until it was freed at the end" : "since");
     vs_text_chain(style, 9, site);
 }
 
@@ -62,12 +63,12 @@ static bool was_constant(const struct vs_report *report, const struct vs_report_
     return !site->growth_in_steps || site->growth_until < report->steps.done;
 }
 
-void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
-                     const struct vs_style *style)
+void vs_growth_lines(const struct vs_report *report, const struct vs_report_sites *growing,
+                     const struct vs_report_sites *filled, const struct vs_style *style)
 {
     char words[VS_GROWTH_TEXT_MAX], lead[64];
-    for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
-        const struct vs_report_site *site = &device->growing.items[i];
+    for (size_t i = 0; i < growing->count && i < style->sites; i++) {
+        const struct vs_report_site *site = &growing->items[i];
         snprintf(lead, sizeof lead, "  %s%s%s  ", vs_paint(style, VS_WARN),
                  site->growth_freed ? "growth" : "leak?", vs_unpaint(style));
         vs_growth_words(words, site, report->steps.found && i == 0);
@@ -75,9 +76,9 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_devi
         fprintf(style->out, "         ");
         vs_text_chain(style, 9, site);
     }
-    for (size_t i = 0; i < device->filled.count && i < CONSTANT_SHOWN; i++)
-        if (was_constant(report, &device->filled.items[i]))
-            constant_line(&device->filled.items[i], style);
+    for (size_t i = 0; i < filled->count && i < CONSTANT_SHOWN; i++)
+        if (was_constant(report, &filled->items[i]))
+            constant_line(&filled->items[i], style);
 }
 
 static bool reads_the_same(uint64_t low, uint64_t high)

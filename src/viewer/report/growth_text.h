@@ -13,10 +13,10 @@
  * the repeating requests), 4.7 GiB so far". Returns *out*, of VS_GROWTH_TEXT_MAX bytes. */
 char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_found);
 
-/* vs_growth_lines: the growing call sites of *device*, then those that stopped growing; nothing if there are
- * none. */
-void vs_growth_lines(const struct vs_report *report, const struct vs_report_device *device,
-                     const struct vs_style *style);
+/* vs_growth_lines: the call sites of *growing*, then those of *filled*, which stopped growing;
+ * nothing if there are none. */
+void vs_growth_lines(const struct vs_report *report, const struct vs_report_sites *growing,
+                     const struct vs_report_sites *filled, const struct vs_style *style);
 
 /* vs_growth_steps_lines: number, times and bytes of the steps; nothing if there are none. */
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style);

@@ -84,11 +84,8 @@ static void owner_line(const struct vs_picture_segment *segment, bool streams, b
     fprintf(style->out, "  %s", vs_paint(style, VS_DIM));
     if (segment->alone)
         fprintf(style->out, "allocations outside of segments");
-    else if (pools && segment->pool)
-        fprintf(style->out, "private pool %llu%s", (unsigned long long)segment->pool,
-                streams ? ", " : "");
     else if (pools)
-        fprintf(style->out, "default pool%s", streams ? ", " : "");
+        fprintf(style->out, "%s pool%s", segment->pool ? "large" : "small", streams ? ", " : "");
     if (!segment->alone && streams && segment->stream)
         fprintf(style->out, "stream %llu", (unsigned long long)segment->stream);
     else if (!segment->alone && streams)

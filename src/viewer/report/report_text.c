@@ -498,7 +498,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     vs_held_text(report, device, style);
     vs_held_text_cached(device, style);
     leak_lines(report, device, end_word(report), style);
-    vs_growth_lines(report, device, style);
+    vs_growth_lines(report, &device->growing, &device->filled, style);
     churn_lines(report, device, style);
     kernel_lines(device, style);
     for (int k = 0; k < VS_COPY_KIND_COUNT; k++) {
@@ -526,6 +526,7 @@ static void host_section(const struct vs_report *report, const struct vs_style *
     if (host->peak_bytes)
         peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
     family_table(host->family, live_heading(report), style);
+    vs_growth_lines(report, &host->growing, &host->filled, style);
     if (host->at_end.count && (host->live_bytes >= HOST_WORTH || style->small_sites)) {
         fprintf(style->out, "  live %s\n", end_word(report));
         vs_text_sites(style, &host->at_end);

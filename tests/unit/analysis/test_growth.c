@@ -157,6 +157,8 @@ static bool steps_right(const struct fed *fed, const struct growth_case *one)
 static bool figures_right(const struct growth_case *one, const struct growth_truth *truth,
                           const struct vs_growth_row *row)
 {
+    if (one->habit == HABIT_LEAK_DOUBLES) /* of its size now, which it has filled by more than a half */
+        return row->replaced && row->bytes >= (uint64_t)one->steps * 192 << 10;
     if (!truth->grows || one->program == PROGRAM_SERVER)
         return true;
     bool freed = row->class == VS_GROWTH_FREED; /* less is known of it */
