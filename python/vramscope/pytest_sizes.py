@@ -28,6 +28,8 @@ def tolerance(text: str) -> "tuple[float, int]":
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
     if match:
         return float(match[1]) / 100, 0
+    if re.fullmatch(r"[0-9. ]+", text) and text.strip("0. "):
+        raise ValueError(f"{text!r} needs a unit: {text.strip()}% or {text.strip()}MiB?")
     try:
         return 0.0, size(text)
     except ValueError:

@@ -64,12 +64,12 @@ ROOMS = {
                        "activity.h balance.h driver_pages.h live_memory.h period.h phases.h replay.h "
                        "replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h "
                        "vec.h"),
-    "analysis/growth": ("base trace/format analysis/state", "growth.h"),
+    "analysis/growth": ("base trace/format analysis/state", "found_steps.h growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
                        "kind.h kinds.h maker.h"),
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                         "analysis/checkpoint analysis/kinds",
+                         "analysis/checkpoint analysis/growth analysis/kinds",
                          "allocation_log.h stack_names.h stack_sums.h"),
     "analysis/failures": ("base trace/format trace/symbols analysis/state analysis/kinds",
                           "did_without.h failure_firsts.h failure_groups.h refusal.h"),
@@ -87,7 +87,7 @@ ROOMS = {
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
-    "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state", "whatif.h"),
+    "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state analysis/growth", "whatif.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state analysis/whatif", "plan_trace.h planner.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/whatif analysis/growth analysis/kinds",
@@ -114,11 +114,11 @@ ROOMS = {
                      "call_tree.h diff_graph.h stack_source.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/kinds analysis/history viewer/export",
                      ""),
-    "viewer/sqlite": ("base trace/read analysis/state analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/export",
+    "viewer/sqlite": ("base trace/read analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/history analysis/report viewer/export",
                       ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                      "analysis/checkpoint analysis/kinds analysis/history analysis/report viewer/common "
-                      "viewer/flame", "export.h export_table.h site_labels.h"),
+                      "analysis/checkpoint analysis/growth analysis/kinds analysis/history analysis/report "
+                      "viewer/common viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
@@ -164,8 +164,8 @@ ROOMS = {
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),
-    "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
-                     "analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
+    "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/growth "
+                     "analysis/report analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
     "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/import analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),

@@ -886,6 +886,7 @@ def test_wrong_marker_in_workers(pytester, run):
 @pytest.mark.parametrize("words, text", [
     (("--vramscope-update-baseline",), "needs --vramscope-baseline FILE"),
     ((SIMULATE, "--vramscope-tolerance=x"), "'x' is not a tolerance"),
+    ((SIMULATE, "--vramscope-tolerance=5"), "'5' needs a unit: 5% or 5MiB?"),
     ((SIMULATE, "--vramscope-output=test_case.py"), "cannot write traces to ")])
 def test_wrong_option(pytester, run, words, text):
     pytester.path.joinpath("test_case.py").write_text("def test_it():\n    pass\n", encoding="utf-8")

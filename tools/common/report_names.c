@@ -62,9 +62,9 @@ static bool steps_known(const char *who, const char *path, const struct vs_repor
     const struct vs_report_steps *steps = &report->steps;
     if (!filter->steps)
         return true;
-    if (!steps->begun || steps->found)
-        vs_tool_fail(who, "%s: --step %llu: the program marks no steps; an NVTX range named \"step N\" "
-                     "around each marks them", path, ULL(filter->step_from));
+    if (!steps->begun)
+        vs_tool_fail(who, "%s: --step %llu: the program marks no steps, and its requests do not repeat; an NVTX "
+                     "range named \"step N\" around each marks them", path, ULL(filter->step_from));
     else if (filter->step_from > steps->last_number)
         vs_tool_fail(who, "%s: no step %llu; the last one is step %llu", path, ULL(filter->step_from),
                      ULL(steps->last_number));

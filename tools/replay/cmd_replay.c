@@ -4,6 +4,7 @@
  * devices. */
 #include <string.h>
 
+#include "analysis/growth/found_steps.h"
 #include "analysis/report/summary.h"
 #include "base/vs_text.h"
 #include "tools/common/command.h"
@@ -54,8 +55,12 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
                     struct vs_whatif_log **log)
 {
     char text[VS_READER_WHY_MAX];
-    struct vs_whatif_query query = {.device = job->device, .until_event = job->until};
-    enum vs_err err = vs_whatif_open(reader, &query, log);
+    struct vs_growth_steps steps = {0};
+    struct vs_whatif_query query = {.device = job->device, .until_event = job->until, .steps = &steps};
+    enum vs_err err = job->free_site ? vs_found_steps_read(reader, &steps) : VS_OK;
+    if (!err)
+        err = vs_whatif_open(reader, &query, log);
+    vs_found_steps_free(&steps);
     if (err == VS_ERR_NOT_FOUND)
         return vs_tool_fail(job->who, "%s: the trace has no requests for device memory%s, so there "
                             "is nothing to replay", job->trace,

@@ -73,6 +73,7 @@ int vs_replay_sites(const struct vs_replay_job *job, const struct vs_whatif_log 
                             "lists them", job->trace, job->free_site);
     if (!vs_whatif_recorded(log)->steps)
         return vs_tool_fail(job->who, "%s: --free-site frees at the end of each step, but the trace "
-                            "has no steps; mark them with NVTX ranges named \"step N\"", job->trace);
+                            "has no steps, and its requests do not repeat; mark them with NVTX ranges named "
+                            "\"step N\"", job->trace);
     return 0;
 }

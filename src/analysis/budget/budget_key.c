@@ -128,6 +128,13 @@ static enum vs_err parse_transfers(const char *text, struct vs_budget_limit *lim
     return vs_size_parse(amount, &limit->amount);
 }
 
+/* "5" of "5" or "5.5", which may be a share or a size; 0 is the same as either. */
+static bool lacks_unit(const char *text)
+{
+    size_t digits = strspn(text, "0123456789. ");
+    return digits && !text[digits] && strpbrk(text, "123456789");
+}
+
 /* "2%", "0.5 %" in millionths; or a size. */
 static enum vs_err parse_tolerance(const char *text, struct vs_budget *budget)
 {
@@ -141,7 +148,7 @@ static enum vs_err parse_tolerance(const char *text, struct vs_budget *budget)
         budget->tolerance_bytes = 0;
     } else {
         uint64_t bytes;
-        enum vs_err err = vs_size_parse(text, &bytes);
+        enum vs_err err = lacks_unit(text) ? VS_ERR_ARG : vs_size_parse(text, &bytes);
         if (err)
             return err;
         budget->tolerance_bytes = bytes;
@@ -303,7 +310,10 @@ enum vs_err vs_budget_set(struct vs_budget *budget, const struct vs_budget_key *
     } else {
         err = set_other(budget, key->name, value, limit.from);
     }
-    if (err == VS_ERR_ARG)
+    if (err == VS_ERR_ARG && strcmp(key->name, "tolerance") == 0 && lacks_unit(value))
+        snprintf(why, VS_BUDGET_WHY_MAX, "takes a share or a size with its unit: %.100s%% or %.100sMiB, not '%.100s'", value,
+                 value, value);
+    else if (err == VS_ERR_ARG)
         snprintf(why, VS_BUDGET_WHY_MAX, "takes %s, not '%.100s'", key->wants, value);
     return err;
 }

@@ -352,7 +352,9 @@ void vs_measured_free(struct vs_measured *run)
 char *vs_quantity_options(char *out, size_t bytes, const struct vs_quantity *quantity, const char *more)
 {
     bool whole = !quantity->phase;
-    if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
+    if (quantity->host)
+        snprintf(out, bytes, "--full%s", more);
+    else if (quantity->metric == VS_METRIC_LIVE_AT_END && whole)
         snprintf(out, bytes, "--by site --at end%s", more);
     else if (quantity->metric == VS_METRIC_ALLOCATED && whole)
         snprintf(out, bytes, "--by site%s", more);

@@ -10,7 +10,7 @@
 
 #define RUNS_MAX 64
 #define BEND 0.005 /* a straight line that misses a run by more than this share is not enough */
-#define LARGEST 40 /* log2 of the largest value that is tried */
+#define LARGEST 30 /* log2 of the largest value that is tried */
 
 /* Terms in the order in which they are added: constant, linear, quadratic in the last argument. */
 static const unsigned one_name[][VS_SCALING_NAMES_MAX] = {{0, 0}, {1, 0}, {2, 0}};
@@ -198,5 +198,5 @@ uint64_t vs_scaling_largest(const struct vs_scaling_curve *curve, const double x
         if (vs_scaling_at(curve, at) <= bytes)
             low += UINT64_C(1) << bit;
     }
-    return low;
+    return low >= UINT64_C(1) << LARGEST ? VS_SCALING_ANY : low;
 }

@@ -48,8 +48,11 @@ enum vs_err vs_scaling_fit(struct vs_scaling_run *runs, size_t count, size_t nam
 
 double vs_scaling_at(const struct vs_scaling_curve *curve, const double x[VS_SCALING_NAMES_MAX]);
 
-/* vs_scaling_largest: the largest whole value of argument *name* up to 2^40 for which the curve, and
- * for all smaller values, is at most *bytes*; the other argument is that of *x*. 0: none. */
+#define VS_SCALING_ANY UINT64_MAX
+
+/* vs_scaling_largest: the largest whole value of argument *name* for which the curve, and for all
+ * smaller values, is at most *bytes*; the other argument is that of *x*. 0: none. VS_SCALING_ANY: those
+ * beyond 2^31 as well, so the curve does not depend on it. */
 uint64_t vs_scaling_largest(const struct vs_scaling_curve *curve, const double x[VS_SCALING_NAMES_MAX],
                             size_t name, double bytes);
 

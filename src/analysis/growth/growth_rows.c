@@ -443,6 +443,18 @@ static double sure_of_steps(const struct judging *judging)
     return (1 - pow(2, -(double)judging->steps->begun / 2)) * judging->tracker->loop.regular;
 }
 
+/* Whether the latest found step is a whole one: the program ended well, and the step has allocated most of
+ * what the one before did. No other step begins after it. */
+static bool last_is_done(const struct vs_growth_tracker *tracker)
+{
+    const struct vs_step_rows *rows = &tracker->found;
+    const struct vs_event *end = &tracker->replay->end;
+    if (!tracker->replay->has_end || end->end.reason != VS_END_EXIT || end->end.status || rows->count < 2)
+        return false;
+    const struct vs_growth_step *last = &rows->items[rows->count - 1];
+    return rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes;
+}
+
 enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
 {
     struct judging judging = {.tracker = tracker};
@@ -462,6 +474,8 @@ enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth
         if (tracker->found.count) /* as far as it got */
             tracker->found.items[tracker->found.count - 1].end_bytes =
                 tracker->accounts[tracker->loop.account].live;
+        if (last_is_done(tracker))
+            vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
     }
     make_axis(&judging);
     err = judge_sites(&judging);

@@ -26,6 +26,7 @@ struct vs_allocation_log {
     struct log_births device, framework;
     vs_allocation_take *take;
     void *context;
+    const struct vs_growth_steps *steps; /* that were found, or NULL */
     enum vs_err err; /* the first of a row that ended */
 };
 
@@ -49,7 +50,7 @@ static struct vs_allocation_life allocation_of(const struct vs_allocation_log *l
     const struct log_birth *birth = birth_of(log, live);
     uint64_t start = vs_replay_start_ns(replay);
     bool tensor = live->level == VS_LEVEL_FRAMEWORK;
-    return (struct vs_allocation_life){
+    struct vs_allocation_life life = {
         .addr = live->addr, .requested = live->requested, .size = live->size,
         .born_ns = live->time_ns > start ? live->time_ns - start : 0, .born_event = birth->event,
         .site = {site->stack, site->mark, site->api, tensor}, .site_index = live->site,
@@ -57,6 +58,8 @@ static struct vs_allocation_life allocation_of(const struct vs_allocation_log *l
         .device = replay->accounts[live->device]->device, .context = live->context,
         .stream = birth->stream, .tid = live->tid, .family = live->family, .tensor = tensor,
         .counted = live->counted, .kind = VS_KIND_UNKNOWN, .place = live->place};
+    vs_found_step_place(log->steps, live->time_ns, &life.place);
+    return life;
 }
 
 /* The replay is about to remove *live*. */
@@ -95,6 +98,11 @@ enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_sym
     log->replay->ends_context = log;
     *out = log;
     return VS_OK;
+}
+
+void vs_allocation_log_steps(struct vs_allocation_log *log, const struct vs_growth_steps *steps)
+{
+    log->steps = steps;
 }
 
 void vs_allocation_log_close(struct vs_allocation_log *log)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/checkpoint/trace_span.h"
+#include "analysis/growth/found_steps.h"
 #include "analysis/history/stack_names.h"
 #include "analysis/kinds/kind.h"
 #include "analysis/state/replay.h"
@@ -64,6 +65,10 @@ struct vs_allocation_log;
 enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_symbols *symbols,
                                    vs_allocation_take *take, void *context,
                                    struct vs_allocation_log **out) VS_MUST_CHECK;
+
+/* vs_allocation_log_steps: *steps*, which were found (growth/found_steps.h) and must outlive the log, are
+ * the steps of allocations that are in no marked one. */
+void vs_allocation_log_steps(struct vs_allocation_log *log, const struct vs_growth_steps *steps);
 
 /* vs_allocation_log_event: the next event; all of them, from the first. VS_ERR_NOMEM, or what *take*
  * returned. */

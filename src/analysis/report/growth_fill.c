@@ -119,7 +119,8 @@ void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *f
 /* Their number and times; the time from the begin of one to the begin of the next is its length. */
 static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
 {
-    struct vs_report_steps out = {.found = true, .begun = steps->begun, .done = steps->done};
+    struct vs_report_steps out = {.found = true, .begun = steps->begun, .done = steps->done,
+                                  .last_number = steps->first_number + (steps->count - 1) * steps->stride};
     for (size_t i = 0; i + 1 < steps->count; i++) {
         uint64_t length = (steps->items[i + 1].time_ns - steps->items[i].time_ns) / steps->stride;
         out.total_ns += length;

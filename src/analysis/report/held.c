@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/found_steps.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
@@ -111,8 +112,8 @@ static enum vs_err add_block(struct vs_held_blocks *blocks, const struct vs_held
 /* The blocks of *account* at the user's level that pass *filter* (NULL: all); *others* receives those
  * that do not, unless it is NULL. */
 static enum vs_err gather(const struct vs_summary *summary, unsigned account,
-                          const struct vs_held_filter *filter, struct vs_held_blocks *out,
-                          struct vs_held_blocks *others)
+                          const struct vs_held_filter *filter, const struct vs_growth_steps *steps,
+                          struct vs_held_blocks *out, struct vs_held_blocks *others)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_live *live;
@@ -127,6 +128,7 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
             .place = live->place, .tensor = live->level == VS_LEVEL_FRAMEWORK};
         if (!live->counted)
             continue;
+        vs_found_step_place(steps, live->time_ns, &block.place);
         out->all_bytes += live->size;
         out->all_blocks++;
         if (live->size > out->largest)
@@ -230,7 +232,7 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
                             .event = replay->events,
                             .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
     out->place = vs_summary_copy(summary->memory, place);
-    enum vs_err err = out->place ? gather(summary, account, request->filter, &blocks,
+    enum vs_err err = out->place ? gather(summary, account, request->filter, request->steps, &blocks,
                                           request->others ? &others : NULL)
                                  : VS_ERR_NOMEM;
     out->all_bytes = blocks.all_bytes;
@@ -243,7 +245,7 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
     if (!err && request->others)
         err = sum_sites(summary, &others, false, &out->others);
     if (!err && request->picture) {
-        err = gather(summary, account, NULL, &every, NULL);
+        err = gather(summary, account, NULL, NULL, &every, NULL);
         if (!err)
             err = vs_held_picture(summary, account, &every, out);
     }

@@ -70,9 +70,9 @@ static uint64_t class_of(uint64_t value, const uint64_t *limits, size_t count)
 
 static uint64_t step_key(const struct vs_held_block *block)
 {
-    if (!block->epoch)
-        return BEFORE_STEPS;
-    return block->place.step_known ? block->place.step : BETWEEN_STEPS;
+    if (block->place.step_known)
+        return block->place.step;
+    return block->epoch ? BETWEEN_STEPS : BEFORE_STEPS;
 }
 
 /* In steps where there are some: an epoch passes at the begin and at the end of each. */

@@ -361,6 +361,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
         err = vs_span_open(pass->reader, pass->window, &moment);
     struct vs_held_request request = {.filter = &report->wish.filter,
                                       .others = report->wish.filter.phase != NULL,
+                                      .steps = pass->tracker ? &pass->growth.steps : NULL,
                                       .uses = &pass->uses, .picture = report->wish.map ||
                                                                       report->wish.everything};
     uint64_t event = 0;

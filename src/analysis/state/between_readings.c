@@ -3,6 +3,8 @@
  * See the header. */
 #include "analysis/state/between_readings.h"
 
+#include "analysis/state/driver_pages.h"
+
 static uint64_t fixed_bytes(const struct vs_levels *now, const struct vs_device_usage *usage)
 {
     return now->reserved - now->family[VS_FAMILY_ASYNC] - now->family[VS_FAMILY_MANAGED] +
@@ -40,8 +42,9 @@ struct vs_between_use vs_between_now(struct vs_between_readings *since, const st
     if (!since->read)
         return (struct vs_between_use){0};
     since->async_high = async > since->async_high ? async : since->async_high;
-    int64_t fixed = (int64_t)(since->used + fixed_bytes(now, usage) + graphs - since->fixed);
-    uint64_t base = fixed > 0 ? (uint64_t)fixed : 0;
+    int64_t more = (int64_t)(fixed_bytes(now, usage) + graphs - since->fixed);
+    more = more / (int64_t)VS_DRIVER_PAGE * (int64_t)VS_DRIVER_PAGE; /* less may be in a page that was read */
+    uint64_t base = more > 0 || (uint64_t)-more < since->used ? since->used + (uint64_t)more : 0;
     return (struct vs_between_use){
         .known = base + (async > since->pools ? async - since->pools : 0),
         .possible = base + since->async_high - since->async +

@@ -7,8 +7,8 @@
  * Known: the reading + memory of cudaMalloc, arrays, VMM, graphs, contexts and modules since + live
  * memory of stream-ordered pools beyond what the pools held at the reading. Possible: the same with
  * managed memory, which may be on the host or on the device, and with pools that could not reuse their
- * cached memory. Other processes count as at the reading, sizes without the driver's rounding to
- * pages. Part of an account of the replay. Not thread-safe. */
+ * cached memory. Other processes count as at the reading. Less than a page of the driver beyond
+ * a reading does not count: it may be in a page that another allocation has begun. Part of an account of the replay. Not thread-safe. */
 #ifndef VS_BETWEEN_READINGS_H
 #define VS_BETWEEN_READINGS_H
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/found_steps.h"
 #include "analysis/whatif/requests_reading.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_text.h"
@@ -331,6 +332,20 @@ static enum vs_err take_range(struct vs_requests_reading *r)
     return err || !ended ? err : end_step(r);
 }
 
+/* Steps that were found: each begins with an event, where the one before ends. */
+static enum vs_err take_found(struct vs_requests_reading *r)
+{
+    const struct vs_growth_steps *steps = r->query->steps;
+    enum vs_err err = VS_OK;
+    if (!steps || r->found == steps->count || steps->items[r->found].event > r->number)
+        return VS_OK;
+    if (r->found++ == 0)
+        err = vs_reading_entry(r, VS_REQUEST_STEP);
+    else
+        err = end_step(r);
+    return err;
+}
+
 /* --- the recorded run --- */
 
 static void take_option(struct vs_requests_reading *r)
@@ -469,13 +484,18 @@ static enum vs_err read_events(struct vs_requests_reading *r)
     r->event = &event;
     while (!err && (err = vs_reader_next(r->reader, &event)) == VS_OK) {
         r->number++;
-        err = one(r);
+        err = take_found(r);
+        if (!err)
+            err = one(r);
         /* the framework's failure follows the device's */
         if (until && r->number >= until && !r->refused_tid)
             break;
     }
-    if (err == VS_ERR_END)
+    bool all = err == VS_ERR_END;
+    if (all)
         err = VS_OK;
+    if (!err && all && r->found && r->query->steps->done == r->query->steps->begun)
+        err = end_step(r);
     if (!err)
         err = vs_recorded_say(&r->memory, &r->log->store, r->number);
     return !err && r->refused_tid ? refused_alone(r) : err;

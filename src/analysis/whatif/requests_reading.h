@@ -63,6 +63,7 @@ struct vs_requests_reading {
     uint64_t refused_bytes, refused_event;
 
     struct vs_phases phases;
+    size_t found; /* steps of the query's that have begun */
     struct vs_open_failure open[VS_OPEN_FAILURES];
     size_t open_count;
     bool segments_only; /* an imported snapshot: all memory of the device is the framework's */

@@ -33,10 +33,13 @@ enum vs_whatif_requests {
 };
 
 /* Which part of the trace to read. Zero-initialise; device must be set. */
+struct vs_growth_steps;
+
 struct vs_whatif_query {
     uint64_t device;      /* number in the trace, or VS_WHATIF_DEVICE_ANY: most memory in use */
     uint64_t until_event; /* the last event read, counted from 1 (vs_failure.event); 0: all. A
                            * failure of the device below a framework's own includes that one */
+    const struct vs_growth_steps *steps; /* that were found (growth/found_steps.h), or NULL */
 };
 
 /* What the trace says about the recorded run of that device. */

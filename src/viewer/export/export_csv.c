@@ -36,6 +36,7 @@ struct csv {
     struct vs_site_labels labels;
     struct vs_allocation_filter wanted;
     struct vs_arena memory;
+    struct vs_growth_steps steps; /* that were found */
     struct csv_text *sites, *phases; /* by index: label and library of a site, path of a phase */
     size_t site_capacity, phase_capacity;
     uint64_t written;
@@ -189,19 +190,30 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     return VS_OK;
 }
 
-/* The first pass: how call sites are named, and the limits of the recording. */
+/* The first pass: how call sites are named, the steps that are found, and the limits of the recording. */
 static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, struct csv *csv,
                          struct vs_export_result *result)
 {
     struct vs_replay *replay;
+    struct vs_growth_tracker *tracker = NULL;
+    struct vs_growth_result growth = {0};
     struct vs_event event;
     enum vs_err err = vs_replay_open(reader, &replay);
     if (err)
         return err;
-    err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
+    err = vs_growth_open(replay, &tracker);
+    if (!err)
+        err = vs_reader_rewind(reader);
+    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         err = vs_replay_event(replay, &event);
-    if (err == VS_ERR_END) {
+        if (!err)
+            err = vs_growth_event(tracker, &event);
+    }
+    if (err == VS_ERR_END)
+        err = vs_growth_finish(tracker, &growth);
+    if (!err)
+        err = vs_found_steps_keep(&growth.steps, &csv->steps);
+    if (!err) {
         vs_export_ended(reader, result);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         err = vs_site_labels_open(&csv->labels, symbols, replay);
@@ -209,6 +221,7 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
             vs_replay_account(replay, csv->wanted.device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;
     }
+    vs_growth_close(tracker);
     vs_replay_close(replay);
     return err;
 }
@@ -220,6 +233,7 @@ static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbo
     enum vs_err err = vs_allocation_log_open(reader, symbols, write_row, csv, &log);
     if (err)
         return err;
+    vs_allocation_log_steps(log, &csv->steps);
     fputs(header, csv->out);
     err = vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
@@ -251,6 +265,7 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
         err = VS_ERR_IO;
     int saved_errno = errno;
     vs_site_labels_close(&csv->labels);
+    vs_found_steps_free(&csv->steps);
     vs_symbols_close(symbols);
     vs_arena_free_all(&csv->memory);
     free(csv->sites);

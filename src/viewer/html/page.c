@@ -309,6 +309,7 @@ static enum vs_err prepare(struct page_reading *build)
     data->curve_names = calloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curve_names);
     if (!data->curves || !data->curve_names)
         return VS_ERR_NOMEM;
+    data->rows.found = source->report->steps.found ? &source->report->steps : NULL;
     data->rows.start_ns = data->ranges.start_ns = data->activity.start_ns = start_ns;
     data->rows.streams = data->activity.streams = &data->streams;
     data->rows.zones = source->scan->zones;

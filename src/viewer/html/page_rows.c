@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/report/report.h"
 #include "analysis/state/vec.h"
 
 #define PYTORCH_SMALL_SEGMENT (UINT64_C(2) << 20)
@@ -113,7 +114,10 @@ static void add_row(struct vs_page_rows *rows, const struct vs_live *live,
     vs_column_add(&c[VS_BLOCK_STREAM], stream);
     vs_column_add(&c[VS_BLOCK_DEVICE], rows->numbers[live->device]);
     vs_column_add(&c[VS_BLOCK_PHASE], live->place.phase);
-    vs_column_add(&c[VS_BLOCK_STEP], live->place.step_known ? rows->step : 0);
+    while (rows->found && rows->found_at < rows->found->row_count &&
+           rows->found->rows[rows->found_at].start_ns <= born)
+        rows->found_at++;
+    vs_column_add(&c[VS_BLOCK_STEP], live->place.step_known ? rows->step : rows->found_at);
     vs_column_add(&c[VS_BLOCK_FAMILY], live->family);
     slot->row = (uint32_t)++rows->count;
 }

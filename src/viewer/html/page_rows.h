@@ -83,6 +83,8 @@ struct vs_page_rows {
     uint64_t start_ns;           /* of the trace's clock: time 0 of the page */
     uint64_t now_ns;             /* of the event that is applied */
     uint32_t step;               /* row of the present step + 1; 0: none. Set by the owner */
+    const struct vs_report_steps *found; /* steps that were found, or NULL. Set by the owner */
+    size_t found_at;             /* of them, those that have begun */
     bool stream_known;           /* the event that is applied has a stream: */
     uint64_t stream;             /* set by the owner, as stream_known */
     bool unordered;              /* a row was born before the one above it */

@@ -145,12 +145,22 @@ static void print_largest(const struct vs_estimate_answer *a, const struct vs_es
 {
     unsigned long long safe = vs_estimate_largest(a, gpu, false);
     unsigned long long most = a->run_count ? vs_estimate_largest(a, gpu, true) : safe;
-    if (!safe && !most)
+    if (most == VS_SCALING_ANY)
+        fprintf(out, "  does not depend on %s", a->find);
+    else if (!safe && !most)
         fprintf(out, "  no %s fits", a->find);
     else if (most > safe)
         fprintf(out, "  largest %s: %llu (%llu without cached memory)", a->find, safe, most);
     else
         fprintf(out, "  largest %s: %llu", a->find, safe);
+}
+
+static bool depends(const struct vs_estimate_answer *a)
+{
+    bool any = false;
+    for (size_t i = 0; i < a->gpu_count; i++)
+        any |= vs_estimate_largest(a, &a->gpus[i], a->run_count > 0) == VS_SCALING_ANY;
+    return !any;
 }
 
 static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style *style)
@@ -180,6 +190,9 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
             print_largest(a, &a->gpus[i], out);
         fputc('\n', out);
     }
+    if (a->find && !depends(a))
+        vs_text_lines(style, "  ", "The peak of these runs does not depend on %s: give runs with values that are further apart, "
+                      "or find another argument.", a->find);
 }
 
 /* The options without which activations are unknown. */
@@ -364,6 +377,11 @@ static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
     vs_json_ratio(json, "reserved_ratio", a->scaling.reserved_ratio);
 }
 
+static void put_largest(struct vs_json *json, const char *key, uint64_t largest)
+{
+    vs_json_known_uint(json, key, largest != VS_SCALING_ANY, largest);
+}
+
 void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -385,9 +403,9 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
         if (need)
             vs_json_bool(&json, "fits", need <= vs_estimate_usable(&a->gpus[i]));
         if (a->find)
-            vs_json_uint(&json, "largest", vs_estimate_largest(a, &a->gpus[i], false));
+            put_largest(&json, "largest", vs_estimate_largest(a, &a->gpus[i], false));
         if (a->find && a->run_count)
-            vs_json_uint(&json, "largest_allocated", vs_estimate_largest(a, &a->gpus[i], true));
+            put_largest(&json, "largest_allocated", vs_estimate_largest(a, &a->gpus[i], true));
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);

@@ -92,6 +92,21 @@ static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay
     e->step_ns = replay->now_ns - start;
 }
 
+/* Steps that were found: each ends where the next one begins. */
+static void write_found(struct sqlite_export *e, const struct vs_growth_steps *steps, const struct vs_replay *replay)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    for (size_t i = 0; !e->wanted.window && i < steps->count && i * steps->stride < steps->done; i++) {
+        bool last = i + 1 == steps->count;
+        vs_database_uint(e->steps, steps->first_number + i * steps->stride);
+        vs_database_uint(e->steps, steps->items[i].event);
+        vs_database_uint(e->steps, steps->items[i].time_ns - start);
+        vs_database_uint(e->steps, last ? replay->events : steps->items[i + 1].event);
+        vs_database_uint(e->steps, (last ? replay->now_ns : steps->items[i + 1].time_ns) - start);
+        vs_database_row(e->steps);
+    }
+}
+
 /* The sums of devices in a part of the trace, as the report has them for it. */
 static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *e)
 {
@@ -115,11 +130,16 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
                             struct vs_stack_names *names, struct vs_export_result *result)
 {
     struct vs_allocation_log *log;
+    struct vs_growth_steps steps = {0};
     struct vs_event event;
-    enum vs_err err =
-        vs_allocation_log_open(reader, vs_stack_names_symbols(names), take, e, &log);
-    if (err)
+    enum vs_err err = vs_found_steps_read(reader, &steps);
+    if (!err)
+        err = vs_allocation_log_open(reader, vs_stack_names_symbols(names), take, e, &log);
+    if (err) {
+        vs_found_steps_free(&steps);
         return err;
+    }
+    vs_allocation_log_steps(log, &steps);
     const struct vs_replay *replay = vs_allocation_log_replay(log);
     err = vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
@@ -130,6 +150,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
     if (err == VS_ERR_END) {
         vs_export_ended(reader, result);
         err = vs_allocation_log_finish(log);
+        write_found(e, &steps, replay);
     }
     if (!err && e->wanted.one_device &&
         vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
@@ -143,6 +164,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         err = vs_sqlite_tables(e->db, replay, names, e->used, sites,
                                result->condition == VS_TRACE_COMPLETE, &e->wanted);
     }
+    vs_found_steps_free(&steps);
     vs_allocation_log_close(log);
     return err;
 }

@@ -214,6 +214,18 @@ static void two_arguments_multiply(void **state)
     assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){2, 1024}, 0, 5e9), 3);
 }
 
+/* Every value fits, also where rounding leaves a slope of nearly nothing. */
+static void a_flat_line_has_no_largest_value(void **state)
+{
+    (void)state;
+    struct vs_scaling s;
+    struct vs_scaling_run runs[] = {batch_run(1, GIB, GIB, ""), batch_run(2, GIB, GIB, ""),
+                                    batch_run(4, GIB + 1e-3, GIB, "")};
+    assert_int_equal(vs_scaling_fit(runs, 3, 1, &s), 0);
+    assert_true(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, 8 * GIB) == VS_SCALING_ANY);
+    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, GIB / 2), 0);
+}
+
 static void one_point_is_not_a_line(void **state)
 {
     (void)state;
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(runs_of_another_phase_are_left_out),
         cmocka_unit_test(a_square_is_found_when_a_line_misses),
         cmocka_unit_test(two_arguments_multiply),
+        cmocka_unit_test(a_flat_line_has_no_largest_value),
         cmocka_unit_test(one_point_is_not_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

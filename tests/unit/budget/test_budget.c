@@ -479,7 +479,7 @@ static void keys_reject_other_values(void **state)
     static const char *const cases[][2] = {
         {"max-peak", "lots"}, {"max-peak", ""}, {"max-peak", "-1"}, {"no-leaks", "yes"},
         {"max-transfers", "12 copy/day"}, {"max-transfers", "up:1MiB"}, {"tolerance", "2"
-        " percent"}, {"tolerance", "-1%"}, {"tolerance", "nan%"}, {"take", "mean"},
+        " percent"}, {"tolerance", "-1%"}, {"tolerance", "nan%"}, {"tolerance", "5"}, {"tolerance", "0.5"}, {"take", "mean"},
         {"allow-exit", "256"}, {"allow-exit", "1,"}, {"metric", "live at end"}};
     static const struct vs_budget_scope any;
     struct vs_budget budget = {0};
