@@ -59,6 +59,8 @@ _kind(30, "device_usage", "device what bytes count pid name:STR how")
 _kind(31, "overhead", "device context what bytes:S how stack:STK")
 _kind(36, "overhead_failed", "what device context api:STR stack:STK error device_free_bytes "
                              "device_total_bytes")
+_kind(39, "finding", "what addr:A bytes api:STR stack:STK error alloc_stack:STK earlier_stack:STK "
+                     "text:STR")
 _kind(32, "kernel", "start_ns:T end_ns:T device context stream name:STR correlation grid_x grid_y "
                     "grid_z block_x block_y block_z shared_bytes")
 _kind(33, "memcpy", "start_ns:T end_ns:T device context stream bytes copy_kind async correlation")

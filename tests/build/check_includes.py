@@ -71,8 +71,8 @@ ROOMS = {
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                          "analysis/checkpoint analysis/growth analysis/kinds",
                          "allocation_log.h stack_names.h stack_sums.h"),
-    "analysis/failures": ("base trace/format trace/symbols analysis/state analysis/kinds",
-                          "did_without.h failure_firsts.h failure_groups.h refusal.h"),
+    "analysis/failures": ("base trace/format trace/read trace/symbols analysis/state analysis/kinds",
+                          "did_without.h failure_firsts.h failure_groups.h findings.h refusal.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds analysis/failures",
                         "balance_build.h growth_fill.h held_segments.h report.h segment_sites.h site_text.h "

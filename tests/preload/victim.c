@@ -644,6 +644,32 @@ static int mode_errors(void)
     return 0;
 }
 
+/* Frees that every driver refuses, in the order of check_findings.py. */
+static int mode_bad_frees(void)
+{
+    char *device, *ordered;
+    void *host = malloc(MIB);
+    cudaArray_t array;
+    struct cudaChannelFormatDesc floats = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    check(cudaMalloc((void **)&device, 3 * MIB), "cudaMalloc");
+    check(cudaMallocAsync((void **)&ordered, 2 * MIB, NULL), "cudaMallocAsync");
+    check(cudaMallocArray(&array, &floats, 64, 64, 0), "cudaMallocArray");
+    puts(cudaGetErrorName(cudaFree(device + 512)));
+    puts(cudaGetErrorName(cudaFreeHost(device)));
+    check(cudaFree(device), "cudaFree");
+    for (int i = 0; i < 3; i++)
+        puts(cudaGetErrorName(cudaFree(device)));
+    check(cudaFreeAsync(ordered, NULL), "cudaFreeAsync");
+    puts(cudaGetErrorName(cudaFreeAsync(ordered, NULL)));
+    puts(cudaGetErrorName(cudaFree(host)));
+    check(cudaFreeArray(array), "cudaFreeArray");
+    printf("array refused: %d\n", cudaFreeArray(array) != cudaSuccess);
+    puts(cudaGetErrorName(cudaHostUnregister(host)));
+    check(cudaFree(NULL), "cudaFree NULL");
+    free(host);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -667,6 +693,7 @@ int main(int argc, char **argv)
         {"presence", mode_presence}, {"wait", mode_wait},
         {"large", mode_large},
         {"queries", mode_queries},   {"errors", mode_errors},
+        {"bad-frees", mode_bad_frees},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

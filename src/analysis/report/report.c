@@ -68,6 +68,7 @@ struct pass {
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
     struct vs_failure_firsts firsts;
+    struct vs_finding_groups findings;
     struct vs_latest_allocations latest;
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
@@ -94,6 +95,9 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
     case VS_EVENT_alloc_failed:
         vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
                        event->alloc_failed.family, event->alloc_failed.error);
+        return VS_OK;
+    case VS_EVENT_finding:
+        vs_findings_add(&pass->findings, event, pass->moment->replay->events);
         return VS_OK;
     default:
         if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
@@ -449,6 +453,10 @@ static enum vs_err build(struct pass *pass, const char *path,
         err = vs_copy_sites_fill(report, &pass->copies, &summary);
     if (!err)
         vs_imposed_fill(report);
+    if (!err)
+        err = vs_findings_explain(&pass->findings, pass->reader);
+    if (!err)
+        err = vs_report_fill_findings(report, &summary, &pass->findings);
     if (!err)
         err = second_pass(pass, symbols, &wrappers, options->sites_max);
     if (!err && report->wish.filter.site && nothing_passed(report))

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/failures/findings.h"
 #include "analysis/failures/refusal.h"
 #include "analysis/report/held.h"
 #include "analysis/state/balance.h"
@@ -241,6 +242,13 @@ struct vs_report_failure_group {
     bool recovered; /* the program went on after the last of them */
 };
 
+/* What went wrong at a call, other than a failed allocation: findings of the same kind and stack. */
+struct vs_report_finding {
+    struct vs_finding_group group; /* its times since the start */
+    const char *api, *freed_api, *alloc_api, *text;
+    struct vs_report_site site, alloc, earlier; /* api "" and no frames: not known */
+};
+
 struct vs_report_pair {
     const char *name, *value;
 };
@@ -346,6 +354,9 @@ struct vs_report {
     /* Reads of values that no kernel computed, by enum vs_uncomputed, in their order; a site's api is the
      * event's text. None of a moment. */
     struct vs_report_sites uncomputed[VS_UNCOMPUTED_COUNT];
+    const struct vs_report_finding *findings; /* by their first */
+    size_t finding_count;
+    uint64_t findings_ungrouped; /* of further kinds and stacks */
     const struct vs_report_note *notes;
     size_t note_count;
     const struct vs_report_pair *dropped; /* kind and count (as text) */

@@ -445,6 +445,51 @@ enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summ
     return VS_OK;
 }
 
+static enum vs_err fill_finding(const struct vs_summary *summary,
+                                const struct vs_finding_group *group, struct vs_report_finding *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_event_finding *first = &group->first;
+    uint64_t alloc_stack = group->freed ? group->alloc.stack : first->alloc_stack;
+    *out = (struct vs_report_finding){
+        .group = *group,
+        .api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, first->api)),
+        .freed_api = vs_summary_copy(summary->memory,
+                                     vs_reader_string(replay->reader, group->freed_api)),
+        .alloc_api = vs_summary_copy(summary->memory,
+                                     vs_reader_string(replay->reader, group->alloc.api)),
+        .text = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, first->text))};
+    if (!out->api || !out->freed_api || !out->alloc_api || !out->text)
+        return VS_ERR_NOMEM;
+    out->group.first_ns = since_start(replay, group->first_ns);
+    out->group.last_ns = since_start(replay, group->last_ns);
+    out->group.alloc_ns = since_start(replay, group->alloc_ns);
+    out->group.freed_ns = since_start(replay, group->freed_ns);
+    out->site.api = out->api;
+    out->alloc.api = out->alloc_api;
+    out->earlier.api = "";
+    enum vs_err err = vs_summary_frames(summary, first->stack, 0, &out->site);
+    if (!err && alloc_stack)
+        err = vs_summary_frames(summary, alloc_stack, 0, &out->alloc);
+    if (!err && first->earlier_stack)
+        err = vs_summary_frames(summary, first->earlier_stack, 0, &out->earlier);
+    return err;
+}
+
+enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
+                                    const struct vs_finding_groups *groups)
+{
+    struct vs_report_finding *out =
+        vs_arena_alloc(&report->memory, (groups->count + 1) * sizeof *out);
+    enum vs_err err = out ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < groups->count; i++)
+        err = fill_finding(summary, &groups->items[i], &out[i]);
+    report->findings = out;
+    report->finding_count = groups->count;
+    report->findings_ungrouped = groups->left_out;
+    return err;
+}
+
 enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_activity *activity, size_t kernels_max)
 {

@@ -44,6 +44,10 @@ enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summ
 enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
                                   const struct vs_failure_groups *groups) VS_MUST_CHECK;
 
+/* vs_report_fill_findings: names the calls of each group. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
+                                    const struct vs_finding_groups *groups) VS_MUST_CHECK;
+
 /* vs_report_next_peak: the index of the first event after *after* (0: of all) needed by
  * vs_report_fill_peaks; 0 when there is none. */
 uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after);

@@ -45,7 +45,7 @@ CUresult vs_replay_result(void)
 #undef VS_INJECT
 #pragma GCC diagnostic pop
 
-enum when { NEVER, BEFORE, AFTER, ENDING };
+enum when { NEVER, BEFORE, FREES, AFTER, ENDING };
 
 static const struct call {
     enum when when;
@@ -85,14 +85,18 @@ static void call_begins(const struct call *call, const CUpti_CallbackData *data)
 static void call_ends(const struct call *call, const CUpti_CallbackData *data)
 {
     CUresult result = *(const CUresult *)data->functionReturnValue;
-    if (call->when != BEFORE) {
+    if (call->when != BEFORE && call->when != FREES) {
         replay(call, data->functionParams, result);
-    } else if (vs_replay.leaving) {
+        return;
+    }
+    if (vs_replay.leaving) {
         vs_thread.inside++;
         vs_track_left(&vs_replay.live, vs_replay.stream, vs_replay.api, result == CUDA_SUCCESS);
         vs_thread.inside--;
         vs_replay.leaving = false;
     }
+    if (call->when == FREES && result != CUDA_SUCCESS)
+        replay(call, data->functionParams, result);
 }
 
 static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,

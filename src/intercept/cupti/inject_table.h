@@ -3,7 +3,8 @@
  * The hooks that are replayed when calls are only reported (inject.c):
  * VS_INJECT(symbol, when, arguments), *p* being CUPTI's parameters of the call.
  * BEFORE: run as the call begins, since afterwards another thread may own what it
- * gives up; taken back when the driver refuses. AFTER: run with the call's results.
+ * gives up; taken back when the driver refuses. FREES: the same, of a free, whose refusal is
+ * recorded. AFTER: run with the call's results.
  * ENDING: the same, of what ends a context: its kernels are collected before.
  * Hooks that only answer for the cache, or wait for it, have no line here. No include
  * guard: included with VS_INJECT defined by each user. */
@@ -13,15 +14,15 @@ VS_INJECT(cuMemAlloc_v2, AFTER, (p->dptr, p->bytesize))
 VS_INJECT(cuMemAllocPitch_v2, AFTER,
           (p->dptr, p->pPitch, p->WidthInBytes, p->Height, p->ElementSizeBytes))
 VS_INJECT(cuMemAllocManaged, AFTER, (p->dptr, p->bytesize, p->flags))
-VS_INJECT(cuMemFree_v2, BEFORE, (p->dptr))
+VS_INJECT(cuMemFree_v2, FREES, (p->dptr))
 
 /* --- stream-ordered memory --- */
 VS_INJECT(cuMemAllocAsync, AFTER, (p->dptr, p->bytesize, p->hStream))
 VS_INJECT(cuMemAllocAsync_ptsz, AFTER, (p->dptr, p->bytesize, p->hStream))
 VS_INJECT(cuMemAllocFromPoolAsync, AFTER, (p->dptr, p->bytesize, p->pool, p->hStream))
 VS_INJECT(cuMemAllocFromPoolAsync_ptsz, AFTER, (p->dptr, p->bytesize, p->pool, p->hStream))
-VS_INJECT(cuMemFreeAsync, BEFORE, (p->dptr, p->hStream))
-VS_INJECT(cuMemFreeAsync_ptsz, BEFORE, (p->dptr, p->hStream))
+VS_INJECT(cuMemFreeAsync, FREES, (p->dptr, p->hStream))
+VS_INJECT(cuMemFreeAsync_ptsz, FREES, (p->dptr, p->hStream))
 VS_INJECT(cuMemPoolCreate, AFTER, (p->pool, p->poolProps))
 VS_INJECT(cuMemPoolDestroy, BEFORE, (p->pool))
 
@@ -29,8 +30,8 @@ VS_INJECT(cuMemPoolDestroy, BEFORE, (p->pool))
 VS_INJECT(cuMemAllocHost_v2, AFTER, (p->pp, p->bytesize))
 VS_INJECT(cuMemHostAlloc, AFTER, (p->pp, p->bytesize, p->Flags))
 VS_INJECT(cuMemHostRegister_v2, AFTER, (p->p, p->bytesize, p->Flags))
-VS_INJECT(cuMemFreeHost, BEFORE, (p->p))
-VS_INJECT(cuMemHostUnregister, BEFORE, (p->p))
+VS_INJECT(cuMemFreeHost, FREES, (p->p))
+VS_INJECT(cuMemHostUnregister, FREES, (p->p))
 
 /* --- contexts and captures --- */
 VS_INJECT(cuDevicePrimaryCtxRetain, AFTER, (p->pctx, p->dev))
@@ -98,12 +99,12 @@ VS_INJECT(cuDeviceSetGraphMemAttribute, BEFORE, (p->device, p->attr, p->value))
 /* --- arrays, physical memory and foreign memory --- */
 VS_INJECT(cuArrayCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
 VS_INJECT(cuArray3DCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
-VS_INJECT(cuArrayDestroy, BEFORE, (p->hArray))
+VS_INJECT(cuArrayDestroy, FREES, (p->hArray))
 VS_INJECT(cuMipmappedArrayCreate, AFTER,
           (p->pHandle, p->pMipmappedArrayDesc, p->numMipmapLevels))
-VS_INJECT(cuMipmappedArrayDestroy, BEFORE, (p->hMipmappedArray))
+VS_INJECT(cuMipmappedArrayDestroy, FREES, (p->hMipmappedArray))
 VS_INJECT(cuMemCreate, AFTER, (p->handle, p->size, p->prop, p->flags))
-VS_INJECT(cuMemRelease, BEFORE, (p->handle))
+VS_INJECT(cuMemRelease, FREES, (p->handle))
 VS_INJECT(cuMemMap, AFTER, (p->ptr, p->size, p->offset, p->handle, p->flags))
 VS_INJECT(cuMemUnmap, AFTER, (p->ptr, p->size))
 VS_INJECT(cuMemRetainAllocationHandle, AFTER, (p->handle, p->addr))
@@ -114,7 +115,7 @@ VS_INJECT(cuMemMapArrayAsync, AFTER, (p->mapInfoList, p->count, p->hStream))
 VS_INJECT(cuMemMapArrayAsync_ptsz, AFTER, (p->mapInfoList, p->count, p->hStream))
 VS_INJECT(cuIpcOpenMemHandle, AFTER, (p->pdptr, p->handle, p->Flags))
 VS_INJECT(cuIpcOpenMemHandle_v2, AFTER, (p->pdptr, p->handle, p->Flags))
-VS_INJECT(cuIpcCloseMemHandle, BEFORE, (p->dptr))
+VS_INJECT(cuIpcCloseMemHandle, FREES, (p->dptr))
 VS_INJECT(cuMemPoolImportPointer, AFTER, (p->ptr_out, p->pool, p->shareData))
 VS_INJECT(cuExternalMemoryGetMappedBuffer, AFTER, (p->devPtr, p->extMem, p->bufferDesc))
 VS_INJECT(cuExternalMemoryGetMappedMipmappedArray, AFTER, (p->mipmap, p->extMem, p->mipmapDesc))
@@ -135,7 +136,7 @@ VS_INJECT(cuMulticastUnbind, AFTER, (p->mcHandle, p->dev, p->mcOffset, p->size))
 VS_INJECT(cuMemAlloc, AFTER, (p->dptr, p->bytesize))
 VS_INJECT(cuMemAllocPitch, AFTER,
           (p->dptr, p->pPitch, p->WidthInBytes, p->Height, p->ElementSizeBytes))
-VS_INJECT(cuMemFree, BEFORE, (p->dptr))
+VS_INJECT(cuMemFree, FREES, (p->dptr))
 VS_INJECT(cuMemAllocHost, AFTER, (p->pp, p->bytesize))
 VS_INJECT(cuMemHostRegister, AFTER, (p->p, p->bytesize, p->Flags))
 VS_INJECT(cuArrayCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))

@@ -124,6 +124,7 @@ static CUresult destroyed(CUresult r, const void *array, bool known, const struc
         vs_limit_gone(live);
     if (r == CUDA_SUCCESS)
         vs_physical_detach(key_of(array), UINT64_MAX, api);
+    vs_track_free_failed(array ? key_of(array) : 0, api, r);
     vs_thread.inside--;
     return r;
 }

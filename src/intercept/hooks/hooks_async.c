@@ -116,35 +116,42 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
         if (known && r == CUDA_SUCCESS)
             vs_limit_gone(&live);
     }
+    vs_track_free_failed(ptr, api, r);
     vs_thread.inside--;
     return r;
 }
 
-static CUresult node_freed(CUresult r)
+/* Without our cache: a node of a capture, or refused. */
+static CUresult freed(CUdeviceptr ptr, CUresult r)
 {
-    if (r == CUDA_SUCCESS)
+    if (r == CUDA_SUCCESS) {
         vs_graph_memory_seen();
+    } else if (vs_hook_active()) {
+        vs_thread.inside++;
+        vs_track_free_failed(ptr, vs_api("cuMemFreeAsync"), r);
+        vs_thread.inside--;
+    }
     return r;
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
     if (vs_caching_owns_ordered(ptr))
-        return CUDA_ERROR_INVALID_VALUE;
+        return freed(ptr, CUDA_ERROR_INVALID_VALUE);
     if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync, ptr, stream);
     if (capturing(stream, false))
-        return node_freed(VS_REAL(cuMemFreeAsync, ptr, stream));
+        return freed(ptr, VS_REAL(cuMemFreeAsync, ptr, stream));
     return free_async(ptr, stream, false);
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
     if (vs_caching_owns_ordered(ptr))
-        return CUDA_ERROR_INVALID_VALUE;
+        return freed(ptr, CUDA_ERROR_INVALID_VALUE);
     if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
     if (capturing(stream, true))
-        return node_freed(VS_REAL(cuMemFreeAsync_ptsz, ptr, stream));
+        return freed(ptr, VS_REAL(cuMemFreeAsync_ptsz, ptr, stream));
     return free_async(ptr, stream, true);
 }

@@ -141,6 +141,7 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
         vs_limit_gone(&live);
         vs_usage_freed(live.device);
     }
+    vs_track_free_failed(ptr, api, r);
     vs_thread.inside--;
     return r;
 }
@@ -155,7 +156,12 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
     bool decided = (vs_capture_any() && vs_capture_forbids_free(ptr, &r)) ||
                    vs_caching_free(ptr, api, &r);
     vs_thread.inside--;
-    if (decided)
-        return r;
-    return vs_caching_owns_ordered(ptr) ? CUDA_ERROR_INVALID_VALUE : free_in_driver(ptr, api);
+    if (!decided && !vs_caching_owns_ordered(ptr))
+        return free_in_driver(ptr, api);
+    if (!decided)
+        r = CUDA_ERROR_INVALID_VALUE;
+    vs_thread.inside++;
+    vs_track_free_failed(ptr, api, r);
+    vs_thread.inside--;
+    return r;
 }

@@ -72,6 +72,7 @@ CUresult cuMemFreeHost(void *ptr)
     CUresult r = VS_REAL(cuMemFreeHost, ptr);
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    vs_track_free_failed((uint64_t)(uintptr_t)ptr, api, r);
     vs_thread.inside--;
     return r;
 }
@@ -88,6 +89,7 @@ CUresult cuMemHostUnregister(void *ptr)
     CUresult r = VS_REAL(cuMemHostUnregister, ptr);
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    vs_track_free_failed((uint64_t)(uintptr_t)ptr, api, r);
     vs_thread.inside--;
     return r;
 }

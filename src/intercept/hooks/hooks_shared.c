@@ -63,6 +63,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
     CUresult r = vs_ipc_close(ptr);
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    vs_track_free_failed(ptr, api, r);
     vs_thread.inside--;
     return r;
 }

@@ -67,6 +67,7 @@ CUresult cuMemFree(vs_deviceptr_v1 ptr)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     if (known && r == CUDA_SUCCESS)
         vs_limit_gone(&live);
+    vs_track_free_failed(ptr, api, r);
     vs_thread.inside--;
     return r;
 }

@@ -60,6 +60,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     struct vs_reference *reference = vs_physical_releasing(handle, "cuMemRelease");
     CUresult r = VS_REAL(cuMemRelease, handle);
     vs_physical_released(reference, r == CUDA_SUCCESS, "cuMemRelease");
+    vs_track_free_failed(handle, "cuMemRelease", r);
     vs_thread.inside--;
     return r;
 }
@@ -93,13 +94,14 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllo
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t bytes)
 {
-    ptr = programs_own(ptr);
+    CUdeviceptr own = programs_own(ptr);
     if (!vs_hook_active())
-        return VS_REAL(cuMemUnmap, ptr, bytes);
+        return VS_REAL(cuMemUnmap, own, bytes);
     vs_thread.inside++;
-    struct vs_reference *list = vs_physical_unmapping(ptr, bytes, "cuMemUnmap");
-    CUresult r = VS_REAL(cuMemUnmap, ptr, bytes);
+    struct vs_reference *list = vs_physical_unmapping(own, bytes, "cuMemUnmap");
+    CUresult r = VS_REAL(cuMemUnmap, own, bytes);
     vs_physical_unmapped(list, r == CUDA_SUCCESS, "cuMemUnmap");
+    vs_track_free_failed(ptr, "cuMemUnmap", r);
     vs_thread.inside--;
     return r;
 }

@@ -84,6 +84,7 @@ static void find_functions(void)
                                         "cuDeviceGetAttribute", "vramscopeSimRegisterKernel"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         vs_driver_symbol(names[i]);
+    vs_track_findings();
 }
 
 static void record_device(CUdevice device)

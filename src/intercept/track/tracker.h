@@ -63,6 +63,18 @@ void vs_track_context_gone(uint32_t context, const char *api);
 void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
                      uint64_t stream, const char *api, int error);
 
+/* vs_track_free_failed: record a free of *addr* with the result *error* of the driver, or of the cache;
+ * nothing if it succeeded. vs_track_free_refused: it did not. */
+void vs_track_free_refused(uint64_t addr, const char *api, int error);
+static inline void vs_track_free_failed(uint64_t addr, const char *api, int error)
+{
+    if (__builtin_expect(error != 0, 0) && addr)
+        vs_track_free_refused(addr, api, error);
+}
+
+/* vs_track_findings: from here on, record what the simulated GPU finds. Nothing on another. */
+void vs_track_findings(void);
+
 /* vs_track_overhead_failed: record that the driver refused memory that is no allocation: a context
  * of *device* (VS_OVERHEAD_CONTEXT), or code, a limit or what a launch needs in the current context
  * (*device* is ignored). Nothing unless *error* is out of memory. Call with vs_thread.inside == 0,

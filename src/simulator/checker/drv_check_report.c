@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the checker's reports to standard error, each pair of code locations once. Reports are
- * queued under the checker's lock and printed after its release: symbol lookup takes the dynamic
+ * Prints the checker's reports to standard error and passes them to a recorder, each pair of code
+ * locations once. Reports are queued under the checker's lock and printed after its release: symbol lookup takes the dynamic
  * linker's lock, which a thread that loads a library may hold while it waits for ours. If the spec
  * asks for it, a process with a report exits with status 86 instead of its own. */
 #include "simulator/checker/vs_sim_check_internal.h"
@@ -185,9 +185,8 @@ static const char *memory_name(enum vs_sim_range_kind kind)
     }
 }
 
-/* "a copy writes it in stream 13 (number 2), submitted at", and the stack. */
-static void append_actor(struct check_report_text *t, const char *which, const struct vs_sim_actor *a,
-                      const char *does)
+/* "a copy writes it" */
+static void append_work(struct check_report_text *t, const struct vs_sim_actor *a, const char *does)
 {
     static const char *const names[] = {
         [VS_SIM_WHAT_CALL] = "the call", [VS_SIM_WHAT_HOST] = "the host",
@@ -195,15 +194,24 @@ static void append_actor(struct check_report_text *t, const char *which, const s
         [VS_SIM_WHAT_KERNEL] = "kernel", [VS_SIM_WHAT_COPY] = "a copy",
         [VS_SIM_WHAT_SET] = "a memset",  [VS_SIM_WHAT_OTHER] = "work",
     };
-    bool plain = a->what == VS_SIM_WHAT_ALLOC || a->what == VS_SIM_WHAT_FREE;
-    if (plain)
-        append(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
-    else
-        append(t, "  %s: %s", which, names[a->what]);
     char name[256];
+    append(t, "%s", names[a->what]);
     if (a->name)
         append(t, " %s", vs_sim_stack_name(a->name, name, sizeof name));
-    append(t, "%s", plain ? "" : does);
+    append(t, "%s", does);
+}
+
+/* "a copy writes it in stream 13 (number 2), submitted at", and the stack. */
+static void append_actor(struct check_report_text *t, const char *which, const struct vs_sim_actor *a,
+                      const char *does)
+{
+    bool plain = a->what == VS_SIM_WHAT_ALLOC || a->what == VS_SIM_WHAT_FREE;
+    if (plain) {
+        append(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
+    } else {
+        append(t, "  %s: ", which);
+        append_work(t, a, does);
+    }
     if (a->stream)
         append(t, " in stream %u (number %llu), submitted at\n", a->stream,
             (unsigned long long)a->seq);
@@ -266,6 +274,49 @@ static void compose(struct check_report_text *t, const struct report *r)
     append(t, "  %s\n", f->kind == VS_SIM_REPORT_RACE && host ? advice_host : advice[f->kind]);
 }
 
+/* ---- recording ---- */
+
+/* Receives each report: *what* as in the event `finding` (docs/trace-format.md), and three stacks: of the
+ * call, of the memory's allocation, and of the earlier call that it conflicts with; without frames where
+ * not known. Called on any thread, without a lock of the driver's. */
+typedef void finding_sink(unsigned what, uint64_t addr, uint64_t bytes, const char *text,
+                          void *const *const frames[3], const size_t counts[3]);
+
+static _Atomic(finding_sink *) recorder; /* of this process; NULL: none */
+
+/* Found by dlsym: a recorder in this process. */
+VS_SIM_EXPORT void vramscopeSimFindings(finding_sink *sink);
+void vramscopeSimFindings(finding_sink *sink) { atomic_store(&recorder, sink); }
+
+static void record(const struct report *r)
+{
+    static const unsigned codes[VS_SIM_REPORT_KINDS] = {
+        [VS_SIM_REPORT_RACE] = 1,          [VS_SIM_REPORT_FREED] = 2,
+        [VS_SIM_REPORT_FREED_IN_USE] = 3,  [VS_SIM_REPORT_EARLY] = 4,
+        [VS_SIM_REPORT_FREED_POINTER] = 5, [VS_SIM_REPORT_UNWRITTEN] = 6,
+        [VS_SIM_REPORT_DOUBLE_FREE] = 0,   [VS_SIM_REPORT_FOREIGN_FREE] = 0,
+        [VS_SIM_REPORT_LEAK] = 7,
+    };
+    finding_sink *sink = atomic_load(&recorder);
+    const struct vs_sim_found *f = &r->found;
+    const struct vs_sim_actor *at = f->second ? f->second : f->first;
+    bool inside = r->has_block && f->address - r->base < r->bytes;
+    void *const *frames[3] = {NULL, NULL, NULL};
+    size_t counts[3] = {0, 0, 0};
+    char text[512] = "";
+    struct check_report_text t = {text, sizeof text};
+    if (!sink || !at)
+        return;
+    if (at->what != VS_SIM_WHAT_CALL && at->what != VS_SIM_WHAT_ALLOC && at->what != VS_SIM_WHAT_FREE)
+        append_work(&t, at, does(r, at, f->second_how));
+    frames[0] = vs_sim_stack_frames(at->stack, &counts[0]);
+    if (inside && r->alloc)
+        frames[1] = vs_sim_stack_frames(r->alloc->stack, &counts[1]);
+    if (inside && f->first && f->first != at && f->first != r->alloc)
+        frames[2] = vs_sim_stack_frames(f->first->stack, &counts[2]);
+    sink(codes[f->kind], f->address, f->bytes, text, frames, counts);
+}
+
 static void put(const char *text, size_t bytes)
 {
     while (bytes) {
@@ -302,6 +353,7 @@ void vs_sim_check_print(void)
         next = r->next;
         compose(&t, r);
         put(buffer, (size_t)(t.at - buffer));
+        record(r);
         vs_sim_check_lock();
         vs_sim_actor_unref(r->found.first);
         vs_sim_actor_unref(r->found.second);

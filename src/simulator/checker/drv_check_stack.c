@@ -101,6 +101,21 @@ uint32_t vs_sim_stack_here(void)
     return number;
 }
 
+static const struct check_stack_stack *stack_of(uint32_t number)
+{
+    pthread_mutex_lock(&stacks_mu);
+    const struct check_stack_stack *s = number && number <= stack_count ? numbered[number] : NULL;
+    pthread_mutex_unlock(&stacks_mu);
+    return s;
+}
+
+void *const *vs_sim_stack_frames(uint32_t number, size_t *count)
+{
+    const struct check_stack_stack *s = stack_of(number);
+    *count = s ? s->count : 0;
+    return s ? s->frames : NULL;
+}
+
 /* ---- libdw, only the declarations needed ---- */
 
 struct dwfl;
@@ -250,9 +265,7 @@ static size_t print_frame(const struct frame *f, unsigned n, char *text, size_t 
 
 size_t vs_sim_stack_print(uint32_t number, unsigned max, char *text, size_t bytes)
 {
-    pthread_mutex_lock(&stacks_mu);
-    struct check_stack_stack *s = number && number <= stack_count ? numbered[number] : NULL;
-    pthread_mutex_unlock(&stacks_mu);
+    const struct check_stack_stack *s = stack_of(number);
     size_t at = 0;
     unsigned shown = 0;
     text[0] = '\0';

@@ -145,6 +145,9 @@ uint64_t vs_sim_check_unseen_kernels(void);
 /* vs_sim_stack_here: the number of the calling thread's stack outside this library; 0: not
  * recorded. Any thread. */
 uint32_t vs_sim_stack_here(void);
+/* vs_sim_stack_frames: its return addresses, innermost first, valid for the life of the process; NULL
+ * and 0 if it was not recorded. */
+void *const *vs_sim_stack_frames(uint32_t stack, size_t *count);
 /* vs_sim_stack_print: writes at most *max* frames, one a line, indented, to *text*; returns the
  * length in bytes. One thread at a time. */
 size_t vs_sim_stack_print(uint32_t stack, unsigned max, char *text, size_t bytes);

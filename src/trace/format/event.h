@@ -107,6 +107,20 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all memory in use: an upper limit, includes other processes */
 };
 
+/* What a `finding` is: a free that the driver, or the cache, refused; the others are reported by the checker of
+ * the simulated GPU. */
+enum vs_finding {
+    VS_FINDING_FAILED_FREE = 0,
+    VS_FINDING_RACE = 1,
+    VS_FINDING_USE_AFTER_FREE = 2, /* by work */
+    VS_FINDING_FREED_IN_USE = 3,
+    VS_FINDING_EARLY = 4,         /* work is not ordered after the allocation */
+    VS_FINDING_FREED_POINTER = 5, /* a call received freed memory */
+    VS_FINDING_UNWRITTEN = 6,     /* read, but never written */
+    VS_FINDING_LEAK = 7,          /* live when its context ended */
+    VS_FINDING_COUNT
+};
+
 /* What an `uncomputed_read` is, and of what its text is. */
 enum vs_uncomputed {
     VS_UNCOMPUTED_COPIED = 0,  /* a copy to the host; the latest kernel that was not computed */

@@ -98,6 +98,12 @@ VS_EVENT(36, overhead_failed, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),
          F(what, U) F(device, U) F(context, U) F(api, STR) F(stack, STK) F(error, U)
          F(device_free_bytes, U) F(device_total_bytes, U))
 
+/* something wrong at a call: *what* is enum vs_finding (event.h); *earlier_stack*: of the call that
+ * it conflicts with */
+VS_EVENT(39, finding, P(KEPT_IF_ROOM),
+         F(what, U) F(addr, A) F(bytes, U) F(api, STR) F(stack, STK) F(error, U) F(alloc_stack, STK)
+         F(earlier_stack, STK) F(text, STR))
+
 /* --- activity on the device; start and end in the trace's clock --- */
 VS_EVENT(32, kernel, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(name, STR)

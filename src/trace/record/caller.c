@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks of one frame, for recordings without stacks: the address that called CUDA, so that memory
- * can be attributed to a library. A call site is looked up in a table of recently seen ones. */
+ * Stacks that are not captured here: of one frame, for recordings without stacks, the address that
+ * called CUDA, so that memory can be attributed to a library, looked up in a table of recently seen
+ * ones; and those of another part of the process. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -47,11 +48,11 @@ static void keep_caller(struct caller *c, uint32_t recorder, uint32_t epoch, con
     atomic_store_explicit(&c->version, version + 2, memory_order_release);
 }
 
-static __attribute__((noinline)) uint64_t new_caller(struct vs_recorder *r, const void *pc)
+/* The id of *pcs*, innermost first. */
+static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pcs, size_t count)
 {
-    void *pcs[1] = {(void *)(uintptr_t)pc};
     int saved_errno = errno;
-    uint64_t hash = vs_intern_stack_hash(pcs, 1);
+    uint64_t hash = vs_intern_stack_hash(pcs, count);
     if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
         vs_module_list_refresh(r);
     vs_lock_acquire(&r->lock);
@@ -60,7 +61,7 @@ static __attribute__((noinline)) uint64_t new_caller(struct vs_recorder *r, cons
     if (id == VS_STACK_MISS) {
         vs_module_list_refresh(r);
         vs_lock_acquire(&r->lock);
-        id = vs_intern_stack_add_locked(r, hash, pcs, 1);
+        id = vs_intern_stack_add_locked(r, hash, pcs, count);
         vs_lock_release(&r->lock);
     }
     errno = saved_errno;
@@ -76,7 +77,23 @@ uint64_t vs_recorder_caller(struct vs_recorder *r, const void *pc)
         return 0;
     uint32_t epoch = vs_walk_epoch();
     uint64_t id = known_caller(slot, r->number, epoch, pc);
-    if (!id && (id = new_caller(r, pc)))
+    void *pcs[1] = {(void *)(uintptr_t)pc};
+    if (!id && (id = id_of(r, pcs, 1)))
         keep_caller(slot, r->number, epoch, pc, id);
     return id;
+}
+
+uint64_t vs_recorder_stack_of(struct vs_recorder *r, void *const *frames, size_t count)
+{
+    void *pcs[VS_STACK_FRAMES_MAX];
+    size_t kept = 0;
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) ||
+        vs_selection_stacks_stopped(&r->selection))
+        return 0;
+    for (size_t i = 0; i < count && kept < r->depth_max && kept < VS_STACK_FRAMES_MAX; i++) {
+        uint64_t pc = (uint64_t)(uintptr_t)frames[i];
+        if (pc < r->own_start || pc >= r->own_end)
+            pcs[kept++] = frames[i];
+    }
+    return kept ? id_of(r, pcs, kept) : 0;
 }

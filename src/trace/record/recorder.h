@@ -78,6 +78,11 @@ uint64_t vs_recorder_stack(struct vs_recorder *recorder, unsigned skip);
  * lookup in a small table, without a lock, when it was seen recently. */
 uint64_t vs_recorder_caller(struct vs_recorder *recorder, const void *pc);
 
+/* vs_recorder_stack_of: the id of a native stack captured earlier: return addresses, innermost
+ * first, without those of the library that contains the recorder. 0 without any, or when new stacks
+ * are no longer recorded. Takes the loader's lock. */
+uint64_t vs_recorder_stack_of(struct vs_recorder *recorder, void *const *frames, size_t count);
+
 /* vs_recorder_unloading: the calling thread is going to unload an object, until it calls
  * vs_recorder_unloading_done; with or without a recorder. Returns the path of a library that has to
  * stay loaded from here on, since the recorder calls it (NULL: none): the caller reports through

@@ -10,6 +10,7 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/report/balance_text.h"
 #include "viewer/report/failure_text.h"
+#include "viewer/report/finding_text.h"
 #include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 #include "viewer/report/uncomputed_text.h"
@@ -229,6 +230,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
         vs_text_wrapped(style, lead, remedy_text(text, oom, i));
     }
+    vs_findings_text(report, style);
 }
 
 /* Lowest free memory of *device*: as read, or computed from the recorded memory. */
@@ -261,6 +263,7 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].total_bytes)
             least_free(&report->devices[i], style);
+    vs_findings_text(report, style);
 }
 
 static void figures(struct vs_json *json, const struct vs_oom *oom)
@@ -349,6 +352,7 @@ static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const stru
     vs_json_string(json, "trace", report->path);
     vs_json_string(json, "program", report->program);
     vs_json_uint(json, "failure_count", report->failure_total);
+    vs_findings_json(json, report);
     if (!oom) {
         vs_json_string(json, "verdict", NULL);
         vs_json_end_object(json);

@@ -9,6 +9,7 @@
 #include "analysis/report/site_text.h"
 #include "viewer/report/balance_text.h"
 #include "viewer/report/failure_text.h"
+#include "viewer/report/finding_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
 #include "viewer/report/uncomputed_text.h"
@@ -512,6 +513,7 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
     vs_json_end_array(json);
     groups_json(json, report);
     vs_uncomputed_json(json, report);
+    vs_findings_json(json, report);
     vs_json_begin_array(json, "notes");
     for (size_t i = 0; i < report->note_count; i++) {
         vs_json_begin_object(json, NULL);

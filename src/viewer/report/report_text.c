@@ -12,6 +12,7 @@
 #include "base/vs_size.h"
 #include "viewer/report/balance_text.h"
 #include "viewer/report/failure_text.h"
+#include "viewer/report/finding_text.h"
 #include "viewer/report/growth_text.h"
 #include "viewer/report/held_text.h"
 #include "viewer/report/recording_text.h"
@@ -645,6 +646,7 @@ void vs_report_text_after(const struct vs_report *report, uint64_t explained,
     }
     vs_failure_text(report, explained, style);
     vs_uncomputed_lines(report, style);
+    vs_findings_text(report, style);
     for (size_t i = 0; i < report->device_count; i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
             device_section(report, &report->devices[i], style);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Refused frees, and what the checker of the simulated GPU finds. It reports a bad free from within
+ * the driver's call: the stacks that it adds wait for the event of the hook, which has the error. */
+#include "base/vs_lock.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "findings");
+static struct vs_event_finding bad_free; /* guarded by lock: the last from the checker */
+
+void vs_track_free_refused(uint64_t addr, const char *api, int error)
+{
+    if (!vs_process_recorder() || error == CUDA_ERROR_DEINITIALIZED)
+        return; /* at the end of the process the driver may be gone: not the program's mistake */
+    struct vs_event event = {.kind = VS_EVENT_finding,
+                             .finding = {.what = VS_FINDING_FAILED_FREE,
+                                         .addr = addr,
+                                         .api = vs_process_api(api),
+                                         .stack = vs_process_stack(),
+                                         .error = (uint64_t)error}};
+    vs_lock_acquire(&lock);
+    if (bad_free.addr == addr) {
+        event.finding.alloc_stack = bad_free.alloc_stack;
+        event.finding.earlier_stack = bad_free.earlier_stack;
+        bad_free.addr = 0;
+    }
+    vs_lock_release(&lock);
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void found(unsigned what, uint64_t addr, uint64_t bytes, const char *text,
+                  void *const *const frames[3], const size_t counts[3])
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    if (!recorder)
+        return;
+    vs_thread.inside++;
+    struct vs_event event = {
+        .kind = VS_EVENT_finding,
+        .finding = {.what = what,
+                    .addr = addr,
+                    .bytes = bytes,
+                    .stack = vs_recorder_stack_of(recorder, frames[0], counts[0]),
+                    .alloc_stack = vs_recorder_stack_of(recorder, frames[1], counts[1]),
+                    .earlier_stack = vs_recorder_stack_of(recorder, frames[2], counts[2]),
+                    .text = vs_process_string(text)}};
+    if (what == VS_FINDING_FAILED_FREE) {
+        vs_lock_acquire(&lock);
+        bad_free = event.finding;
+        vs_lock_release(&lock);
+    } else {
+        vs_recorder_event(recorder, &event);
+    }
+    vs_thread.inside--;
+}
+
+void vs_track_findings(void)
+{
+    void (*send_to)(void (*)(unsigned, uint64_t, uint64_t, const char *, void *const *const[3],
+                             const size_t[3]));
+    *(void **)&send_to = vs_driver_symbol("vramscopeSimFindings");
+    if (send_to)
+        send_to(found);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/report/finding_text.h"
+
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/report/report_json.h"
+
+#define SHOWN 5
+
+static const struct {
+    const char *key, *text, *earlier; /* earlier: what the conflicting call did */
+} kinds[VS_FINDING_COUNT] = {
+    [VS_FINDING_FAILED_FREE] = {"failed_free", "", "freed"},
+    [VS_FINDING_RACE] = {"race", "race", "other"},
+    [VS_FINDING_USE_AFTER_FREE] = {"use_after_free", "use after free", "freed"},
+    [VS_FINDING_FREED_IN_USE] = {"freed_in_use", "freed while work on it may still run", "work"},
+    [VS_FINDING_EARLY] = {"use_before_allocation", "work is not ordered after the allocation", "other"},
+    [VS_FINDING_FREED_POINTER] = {"freed_pointer", "freed memory passed to a call", "freed"},
+    [VS_FINDING_UNWRITTEN] = {"uninitialised_read", "read, but never written", "other"},
+    [VS_FINDING_LEAK] = {"leak", "not freed before its context was destroyed", "other"},
+};
+
+static const char *const freed_keys[] = {
+    [VS_FREED_UNKNOWN] = "unknown_address", [VS_FREED_TWICE] = "double_free",
+    [VS_FREED_INSIDE] = "inside_allocation", [VS_FREED_LIVE] = "live_allocation"};
+
+static bool is_free(const struct vs_report_finding *finding)
+{
+    return finding->group.first.what == VS_FINDING_FAILED_FREE;
+}
+
+/* "double free: freed at 1.1 ms by cudaFree" */
+static void freed_line(const struct vs_report_finding *finding, const struct vs_style *style)
+{
+    const struct vs_finding_group *group = &finding->group;
+    char time[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    vs_size_format(size, group->alloc.requested);
+    vs_time_format(at, group->alloc_ns);
+    switch (group->freed) {
+    case VS_FREED_TWICE:
+        vs_text_lines(style, "    ", "double free: %s allocated at %s by %s, first freed at %s by %s",
+                      size, at, finding->alloc_api, vs_time_format(time, group->freed_ns),
+                      *finding->freed_api ? finding->freed_api : "the end of its context");
+        break;
+    case VS_FREED_INSIDE:
+        vs_text_lines(style, "    ", "foreign pointer: %llu bytes after the start of a live allocation of "
+                      "%s, by %s at %s; only its start can be freed",
+                      (unsigned long long)(group->first.addr - group->alloc.addr), size,
+                      finding->alloc_api, at);
+        break;
+    case VS_FREED_LIVE:
+        vs_text_lines(style, "    ", "still live: %s of %s memory, allocated at %s by %s", size,
+                      vs_family_name(group->alloc.family), at, finding->alloc_api);
+        break;
+    default:
+        if (group->first.addr < VS_ADDR_ARRAY)
+            vs_text_lines(style, "    ", "foreign pointer: the trace has no allocation at this address");
+    }
+}
+
+static void chain_line(const char *word, const struct vs_report_site *site,
+                       const struct vs_style *style)
+{
+    if (!site->frame_count && !site->line)
+        return;
+    fprintf(style->out, "    %-10s", word);
+    vs_text_chain(style, 14, site);
+}
+
+static void finding_lines(const struct vs_report_finding *finding, const struct vs_style *style)
+{
+    const struct vs_finding_group *group = &finding->group;
+    char error[VS_CUDA_ERROR_TEXT_MAX], count[VS_SIZE_TEXT_MAX], times[VS_SIZE_TEXT_MAX + 8] = "";
+    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 2] = "", addr[32];
+    bool array = group->first.addr >= VS_ADDR_ARRAY;
+    if (group->count > 1)
+        snprintf(times, sizeof times, "%s× ", vs_count_format(count, group->count));
+    snprintf(addr, sizeof addr, "0x%llx",
+             (unsigned long long)(array ? group->first.addr & ~VS_ADDR_MEMORY : group->first.addr));
+    vs_time_format(from, group->first_ns);
+    vs_time_format(to, group->last_ns);
+    bool span = strcmp(from, to) != 0;
+    if (is_free(finding)) {
+        vs_text_lines(style, "  ", "%s%s of %s%s%s %s%s%s%s", times, finding->api,
+                      array ? "array " : "", addr, group->addrs > 1 ? " and others" : "",
+                      span ? "from " : "at ", from, span ? " to " : "",
+                      span ? to : "");
+        fprintf(style->out, "    %s\n", vs_cuda_error_name(error, group->first.error));
+        freed_line(finding, style);
+    } else {
+        if (group->first.bytes)
+            snprintf(size, sizeof size, ", %s", vs_size_format(count, group->first.bytes));
+        vs_text_lines(style, "  ", "%s%s: %s%s%s%s at %s", times, kinds[group->first.what].text, addr,
+                      size, *finding->text ? ", " : "", finding->text, from);
+    }
+    if (group->first.what != VS_FINDING_LEAK) /* its call is the allocation */
+        chain_line("called", &finding->site, style);
+    chain_line(kinds[group->first.what].earlier, &finding->earlier, style);
+    chain_line("allocated", &finding->alloc, style);
+}
+
+/* The refused frees, or the checker's findings. */
+static void findings(const struct vs_report *report, bool frees, const struct vs_style *style)
+{
+    uint64_t count = 0, shown = 0, left = 0;
+    char text[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; i < report->finding_count; i++)
+        if (is_free(&report->findings[i]) == frees)
+            count += report->findings[i].group.count;
+    if (!count)
+        return;
+    fprintf(style->out, "\n%s%s %s%s%s%s\n", vs_paint(style, VS_BAD), vs_count_format(text, count),
+            frees ? "free" : "finding", count == 1 ? "" : "s",
+            frees ? " failed" : " of the simulated GPU's checker", vs_unpaint(style));
+    for (size_t i = 0; i < report->finding_count; i++) {
+        if (is_free(&report->findings[i]) != frees)
+            continue;
+        if (shown++ < SHOWN || style->small_sites)
+            finding_lines(&report->findings[i], style);
+        else
+            left += report->findings[i].group.count;
+    }
+    if (left)
+        fprintf(style->out, "  %s%s more at other call sites; --json lists them%s\n",
+                vs_paint(style, VS_DIM), vs_count_format(text, left), vs_unpaint(style));
+}
+
+void vs_findings_text(const struct vs_report *report, const struct vs_style *style)
+{
+    findings(report, true, style);
+    findings(report, false, style);
+}
+
+static void stack_json(struct vs_json *json, const char *key, const struct vs_report_site *site)
+{
+    vs_json_begin_object(json, key);
+    vs_report_json_frames(json, site);
+    vs_json_end_object(json);
+}
+
+static void finding_json(struct vs_json *json, const struct vs_report_finding *finding)
+{
+    const struct vs_finding_group *group = &finding->group;
+    char name[VS_CUDA_ERROR_TEXT_MAX];
+    bool freed = is_free(finding);
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "what", kinds[group->first.what].key);
+    vs_json_uint(json, "count", group->count);
+    vs_json_uint(json, "event", group->event);
+    vs_json_uint(json, "first_ns", group->first_ns);
+    vs_json_uint(json, "last_ns", group->last_ns);
+    vs_json_uint(json, "tid", group->tid);
+    vs_json_uint(json, "address", group->first.addr & ~VS_ADDR_MEMORY);
+    vs_json_bool(json, "several_addresses", group->addrs > 1);
+    vs_json_uint(json, "bytes", group->first.bytes);
+    vs_json_string(json, "api", finding->api);
+    vs_json_known_uint(json, "error", freed, group->first.error);
+    vs_json_string(json, "error_name", freed ? vs_cuda_error_name(name, group->first.error) : NULL);
+    vs_json_string(json, "detail", finding->text);
+    vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
+    vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);
+    vs_json_known_uint(json, "allocated_bytes", group->freed, group->alloc.requested);
+    vs_json_known_uint(json, "freed_ns", group->freed == VS_FREED_TWICE, group->freed_ns);
+    stack_json(json, "site", &finding->site);
+    stack_json(json, "allocated_at", &finding->alloc);
+    stack_json(json, "earlier_at", &finding->earlier);
+    vs_json_end_object(json);
+}
+
+void vs_findings_json(struct vs_json *json, const struct vs_report *report)
+{
+    vs_json_begin_array(json, "findings");
+    for (size_t i = 0; i < report->finding_count; i++)
+        finding_json(json, &report->findings[i]);
+    vs_json_end_array(json);
+    vs_json_uint(json, "findings_in_no_group", report->findings_ungrouped);
+}
