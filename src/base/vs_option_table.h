@@ -11,7 +11,8 @@ VS_OPTION(record, BOOL, "on", 0, 0, "",
 VS_OPTION(output, STRING, "vramscope.%n.%p.vst", 0, 0, "pattern",
           "trace file; %n program, %p pid, %h host, %r rank")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
-          "serve device memory from the cache, or only record; auto: caching, except under PyTorch")
+          "serve cudaMalloc from a cache, or only record; auto: caching, but observe under PyTorch, with --limit, "
+          "and on a simulated GPU with check= or fail=")
 VS_OPTION(policy, CHOICE, "pytorch", 0, 0, policy_choices,
           "how the cache places blocks: by PyTorch's rules, or more densely")
 VS_OPTION(plan, STRING, "", 0, 0, "file",

@@ -34,6 +34,7 @@
 
 /* The processes that ran out of memory, for the end of the summary. */
 struct failed_processes {
+    bool said_cached; /* the summary's first line */
     unsigned count;
     char text[FAILED_SHOWN][FAILED_TEXT_MAX]; /* "worker (4711): fragmentation" */
     char path[FAILED_SHOWN][PATH_MAX];
@@ -82,6 +83,15 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     return event;
 }
 
+/* Whether the cache served cudaMalloc. */
+static bool was_cached(const struct vs_report *report)
+{
+    bool segments = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        segments |= report->devices[i].segment_allocs > 0;
+    return segments && strncmp(report->policy, "caching", 7) == 0;
+}
+
 /* Builds the report of one trace, printed if *print*; false, with a message, when it cannot be
  * read. */
 static bool show_trace(const char *path, bool print, struct failed_processes *failed)
@@ -98,6 +108,10 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
     if (!vs_tool_report("vramscope run", path, true, "", 0, &reader, &report))
         return false;
     vs_style_init(&style, stderr);
+    if (was_cached(report) && !failed->said_cached) {
+        vs_text_wrapped(&style, "", "cudaMalloc was served from a cache; --allocator=observe only watches");
+        failed->said_cached = true;
+    }
     vs_report_text_after(report, show_oom(reader, report, &style, failed), &style);
     vs_report_free(report);
     vs_reader_close(reader);

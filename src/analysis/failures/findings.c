@@ -6,7 +6,7 @@
 static bool same_kind(const struct vs_event_finding *a, const struct vs_event_finding *b)
 {
     return a->what == b->what && a->error == b->error && a->stack == b->stack && a->api == b->api &&
-           (a->what == VS_FINDING_FAILED_FREE ||
+           (a->what == VS_FINDING_FAILED_FREE || a->what >= VS_FINDING_HIDDEN_FAILURE ||
             (a->earlier_stack == b->earlier_stack && a->text == b->text));
 }
 

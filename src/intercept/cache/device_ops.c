@@ -9,6 +9,7 @@
 
 #include "intercept/cache/capture.h"
 #include "intercept/cache/event_ops.h"
+#include "intercept/cache/room.h"
 #include "intercept/cache/vmm_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -68,6 +69,8 @@ static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
     vs_context_leave(&entered);
     if (!err)
         *addr = ptr;
+    else if (err == VS_ERR_DEVICE_OOM)
+        vs_room_refused(context, bytes);
     return err;
 }
 
@@ -83,9 +86,11 @@ static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
         return err;
     err = vs_err_of_driver(VS_REAL(cuMemFree_v2, addr));
     vs_context_leave(&entered);
-    if (!err)
-        vs_limit_give(context->device, bytes);
-    return err;
+    if (err)
+        return err;
+    vs_limit_give(context->device, bytes);
+    vs_room_given(bytes);
+    return VS_OK;
 }
 
 static enum vs_err synchronize_context(const struct vs_context *context)

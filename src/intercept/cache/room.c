@@ -4,32 +4,84 @@
  * device memory. */
 #include "intercept/cache/room.h"
 
+#include <stdio.h>
+
+#include "base/vs_size.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/context.h"
+#include "intercept/track/tracker.h"
 
-static bool may_make(CUresult r)
+static struct vs_context *context_on(uint32_t device)
 {
-    return r == CUDA_ERROR_OUT_OF_MEMORY && vs_process_state() == VS_PROCESS_ACTIVE;
+    struct vs_context *c = vs_context_current();
+    if (c && c->device == device)
+        return c;
+    for (c = vs_context_next(NULL); c && (c->device != device || !atomic_load(&c->alive));)
+        c = vs_context_next(c);
+    return c;
 }
 
 bool vs_room_made_on(uint32_t device, CUresult r)
 {
-    if (!may_make(r))
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     vs_thread.inside++;
+    vs_room_refused(context_on(device), 0);
     bool made = vs_context_make_room(device) > 0;
+    if (!made)
+        vs_thread.refused = false;
     vs_thread.inside--;
     return made;
 }
 
 bool vs_room_made(CUresult r)
 {
-    if (!may_make(r))
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     vs_thread.inside++;
     const struct vs_context *context = vs_context_current();
-    bool made = context && vs_context_make_room(context->device) > 0;
     vs_thread.inside--;
-    return made;
+    return context && vs_room_made_on(context->device, r);
+}
+
+/* --- refusals that the program does not see --- */
+
+void vs_room_refused(const struct vs_context *context, uint64_t bytes)
+{
+    uint64_t free_bytes, total_bytes;
+    if (vs_thread.refused || !context || !vs_process_recorder() ||
+        vs_device_memory_info(context, &free_bytes, &total_bytes))
+        return;
+    vs_thread.refused = true;
+    vs_thread.refused_bytes = bytes;
+    vs_thread.refused_free = free_bytes;
+    vs_thread.given_bytes = 0;
+}
+
+/* The bytes that the repeated call got, of what was free and given back. */
+static uint64_t got(const struct vs_context *context)
+{
+    uint64_t free_bytes, total_bytes, before = vs_thread.refused_free + vs_thread.given_bytes;
+    if (vs_device_memory_info(context, &free_bytes, &total_bytes))
+        return UINT64_MAX;
+    return before > free_bytes ? before - free_bytes : 0;
+}
+
+void vs_room_answered(CUresult r, const char *api)
+{
+    char refused[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], text[3 * VS_SIZE_TEXT_MAX];
+    uint64_t bytes = vs_thread.refused_bytes, free_bytes = vs_thread.refused_free;
+    vs_thread.refused = false;
+    vs_thread.inside++;
+    const struct vs_context *context = vs_context_current();
+    if (r == CUDA_SUCCESS && context && !bytes)
+        bytes = got(context);
+    bool hidden = bytes <= free_bytes;
+    if (r == CUDA_SUCCESS && context && (hidden || vs_thread.given_bytes)) {
+        snprintf(text, sizeof text, "%s refused with %s free", vs_size_format(refused, bytes),
+                 vs_size_format(left, free_bytes));
+        vs_track_hidden(hidden, vs_thread.given_bytes, api, text);
+    }
+    vs_thread.inside--;
 }

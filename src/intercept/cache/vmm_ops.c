@@ -14,6 +14,7 @@
 #include "base/vs_log.h"
 #include "base/vs_map.h"
 #include "intercept/cache/device_ops.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
@@ -150,6 +151,8 @@ static enum vs_err memory_create(void *arg, uint64_t bytes, uint64_t *handle)
     CUmemGenericAllocationHandle h;
     enum vs_err err = vs_err_of_driver(
         VS_LIMITED(context->device, bytes, VS_REAL(cuMemCreate, &h, bytes, &prop, 0)));
+    if (err == VS_ERR_DEVICE_OOM)
+        vs_room_refused(context, bytes);
     if (err)
         return err;
     if (!note(&memories, h + 1, bytes, arg)) {
@@ -171,6 +174,7 @@ static enum vs_err memory_release(void *arg, uint64_t handle, uint64_t bytes)
         return err;
     forget(&memories, handle + 1);
     vs_limit_give(context->device, bytes);
+    vs_room_given(bytes);
     return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include "intercept/cache/caching.h"
 #include "intercept/cache/capture.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/graph_memory.h"
@@ -69,8 +70,10 @@ static CUresult node_allocated(CUresult r, size_t bytes, const char *api)
     struct vs_context *context = vs_context_current();                                    \
     uint32_t device = vs_limit_device(context);                                           \
     CUresult r = VS_LIMITED(device, bytes, call);                                         \
-    if (r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(device))         \
+    if (context && vs_room_made_on(device, r)) {                                          \
         r = VS_LIMITED(device, bytes, call);                                              \
+        vs_room_served(r, api);                                                           \
+    }                                                                                     \
     after_alloc(r, ptr, bytes, stream, per_thread, context, api);                         \
     vs_thread.inside--;                                                                   \
     return r;

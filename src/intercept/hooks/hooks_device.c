@@ -6,6 +6,7 @@
 #include "intercept/cache/capture.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
@@ -26,10 +27,13 @@ static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t request
         vs_device_sample(context, now_ns);
 }
 
-/* Out of memory, but the cache had some: the caller tries once more. */
-static bool room_made(const struct vs_context *context, CUresult r)
+/* *bytes* are out of memory, but the cache had some: the caller tries once more. */
+static bool room_made(const struct vs_context *context, uint64_t bytes, CUresult r)
 {
-    return r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device) > 0;
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || !context)
+        return false;
+    vs_room_refused(context, bytes);
+    return vs_context_make_room(context->device) > 0;
 }
 
 static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, size_t bytes)
@@ -63,11 +67,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     CUresult r;
     if (!context || !vs_caching_alloc(context, bytes, api, ptr, &r)) {
         r = allocate(context, ptr, bytes);
-        if (room_made(context, r))
+        if (room_made(context, bytes, r))
             r = allocate(context, ptr, bytes);
         if (r == CUDA_SUCCESS)
             record(context, *ptr, bytes, bytes, VS_FAMILY_DEVICE, api);
     }
+    vs_room_served(r, api);
     if (r != CUDA_SUCCESS)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
     vs_thread.inside--;
@@ -98,10 +103,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
     struct vs_context *context = vs_context_current();
     CUresult r = allocate_pitch(context, ptr, pitch, width, height, element);
     uint64_t bytes;
-    if (room_made(context, r))
-        r = allocate_pitch(context, ptr, pitch, width, height, element);
     if (__builtin_mul_overflow(width, height, &bytes))
         bytes = UINT64_MAX;
+    if (room_made(context, bytes, r))
+        r = allocate_pitch(context, ptr, pitch, width, height, element);
+    vs_room_served(r, api);
     if (r == CUDA_SUCCESS)
         record(context, *ptr, bytes, *pitch * height, VS_FAMILY_DEVICE, api);
     else
@@ -119,8 +125,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
     struct vs_context *context = vs_context_current();
     make_room_ahead(context, bytes);
     CUresult r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
-    if (room_made(context, r))
+    if (room_made(context, bytes, r))
         r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    vs_room_served(r, api);
     if (r == CUDA_SUCCESS)
         record(context, *ptr, bytes, bytes, VS_FAMILY_MANAGED, api);
     else

@@ -148,13 +148,28 @@ void vs_process_inject(void)
     injected = true;
 }
 
+/* Was a setting of the cache given? */
+static bool wants_cache(void)
+{
+    return *options.text[VS_OPT_plan] || *options.text[VS_OPT_alloc_conf] ||
+           !vs_option_is(&options, VS_OPT_policy, "pytorch");
+}
+
+/* Is the run to find failures? The cache would hide some: it makes other requests of the device. */
+static bool tests_failures(void)
+{
+    const char *device = options.text[VS_OPT_simulate];
+    return *options.text[VS_OPT_limit] || strstr(device, ",fail=") ||
+           (strstr(device, ",check=") && !strstr(device, ",check=off"));
+}
+
 static void choose_policy(void)
 {
     bool cached = vs_option_is(&options, VS_OPT_allocator, "caching");
     if (injected)
         cached = false; /* reported calls cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        cached = !vs_loaded_find("libc10_cuda.so", NULL);
+        cached = !vs_loaded_find("libc10_cuda.so", NULL) && (wants_cache() || !tests_failures());
     atomic_store_explicit(&caching, cached, memory_order_relaxed);
 }
 

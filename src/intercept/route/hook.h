@@ -183,6 +183,8 @@ struct vs_hook_thread {
     const void *caller; /* where the program, or a library, called CUDA last: a return address */
     const void *judged; /* the caller of which *by_framework* is known (track/holding.h) */
     bool by_framework;  /* it is in a framework's allocator */
+    bool refused;       /* the driver refused memory during this call (cache/room.h), with the rest: */
+    uint64_t refused_bytes, refused_free, given_bytes;
 };
 
 extern _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));

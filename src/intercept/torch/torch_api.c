@@ -15,6 +15,7 @@
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/event_ops.h"
 #include "intercept/cache/policy.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
@@ -61,6 +62,7 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
         again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
     } while (again);
     *time_ns = call.time_ns;
+    vs_room_served(err ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS, "vramscope_torch_alloc");
     if (err)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, vs_stream_key_id(key),
                         "vramscope_torch_alloc",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refused frees, and what the checker of the simulated GPU finds. It reports a bad free from within
+ * Refused frees, refusals that the cache hid, and what the checker of the simulated GPU finds. It reports a bad free from within
  * the driver's call: the stacks that it adds wait for the event of the hook, which has the error. */
 #include "base/vs_lock.h"
 #include "intercept/process/process.h"
@@ -27,6 +27,19 @@ void vs_track_free_refused(uint64_t addr, const char *api, int error)
         bad_free.addr = 0;
     }
     vs_lock_release(&lock);
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+void vs_track_hidden(bool hidden, uint64_t given_bytes, const char *api, const char *text)
+{
+    struct vs_event event = {
+        .kind = VS_EVENT_finding,
+        .finding = {.what = hidden ? VS_FINDING_HIDDEN_FAILURE : VS_FINDING_CACHE_GAVE_BACK,
+                    .bytes = given_bytes,
+                    .api = vs_process_api(api),
+                    .stack = vs_process_stack(),
+                    .error = CUDA_ERROR_OUT_OF_MEMORY,
+                    .text = vs_process_string(text)}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
 

@@ -72,6 +72,10 @@ static inline void vs_track_free_failed(uint64_t addr, const char *api, int erro
         vs_track_free_refused(addr, api, error);
 }
 
+/* vs_track_hidden: record that the driver refused memory and the cache asked again with success, after it
+ * gave back *given_bytes*. *hidden*: without the cache the program would have seen the refusal. */
+void vs_track_hidden(bool hidden, uint64_t given_bytes, const char *api, const char *text);
+
 /* vs_track_findings: from here on, record what the simulated GPU finds. Nothing on another. */
 void vs_track_findings(void);
 

@@ -107,8 +107,8 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all memory in use: an upper limit, includes other processes */
 };
 
-/* What a `finding` is: a free that the driver, or the cache, refused; the others are reported by the checker of
- * the simulated GPU. */
+/* What a `finding` is: a free that the driver, or the cache, refused; 1 to 7 are reported by the checker of the
+ * simulated GPU. */
 enum vs_finding {
     VS_FINDING_FAILED_FREE = 0,
     VS_FINDING_RACE = 1,
@@ -118,6 +118,10 @@ enum vs_finding {
     VS_FINDING_FREED_POINTER = 5, /* a call received freed memory */
     VS_FINDING_UNWRITTEN = 6,     /* read, but never written */
     VS_FINDING_LEAK = 7,          /* live when its context ended */
+    /* A refusal that the program did not see, because the cache asked again: although the bytes were free
+     * (without the cache the program would have failed), or after the cache gave back memory. */
+    VS_FINDING_HIDDEN_FAILURE = 8,
+    VS_FINDING_CACHE_GAVE_BACK = 9,
     VS_FINDING_COUNT
 };
 

@@ -21,11 +21,26 @@ static const struct {
     [VS_FINDING_FREED_POINTER] = {"freed_pointer", "freed memory passed to a call", "freed"},
     [VS_FINDING_UNWRITTEN] = {"uninitialised_read", "read, but never written", "other"},
     [VS_FINDING_LEAK] = {"leak", "not freed before its context was destroyed", "other"},
+    [VS_FINDING_HIDDEN_FAILURE] = {"hidden_failure", "", "other"},
+    [VS_FINDING_CACHE_GAVE_BACK] = {"cache_gave_back", "", "other"},
 };
 
 static const char *const freed_keys[] = {
     [VS_FREED_UNKNOWN] = "unknown_address", [VS_FREED_TWICE] = "double_free",
     [VS_FREED_INSIDE] = "inside_allocation", [VS_FREED_LIVE] = "live_allocation"};
+
+/* The lists of the text. */
+enum list { FREES, HIDDEN, GIVEN, CHECKER };
+
+static enum list list_of(const struct vs_report_finding *finding)
+{
+    switch (finding->group.first.what) {
+    case VS_FINDING_FAILED_FREE: return FREES;
+    case VS_FINDING_HIDDEN_FAILURE: return HIDDEN;
+    case VS_FINDING_CACHE_GAVE_BACK: return GIVEN;
+    default: return CHECKER;
+    }
+}
 
 static bool is_free(const struct vs_report_finding *finding)
 {
@@ -74,7 +89,7 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
 {
     const struct vs_finding_group *group = &finding->group;
     char error[VS_CUDA_ERROR_TEXT_MAX], count[VS_SIZE_TEXT_MAX], times[VS_SIZE_TEXT_MAX + 8] = "";
-    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 2] = "", addr[32];
+    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 16] = "", addr[32];
     bool array = group->first.addr >= VS_ADDR_ARRAY;
     if (group->count > 1)
         snprintf(times, sizeof times, "%s× ", vs_count_format(count, group->count));
@@ -90,6 +105,10 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
                       span ? to : "");
         fprintf(style->out, "    %s\n", vs_cuda_error_name(error, group->first.error));
         freed_line(finding, style);
+    } else if (list_of(finding) != CHECKER) {
+        if (group->first.bytes)
+            snprintf(size, sizeof size, ", %s given back", vs_size_format(count, group->first.bytes));
+        vs_text_lines(style, "  ", "%s%s at %s: %s%s", times, finding->api, from, finding->text, size);
     } else {
         if (group->first.bytes)
             snprintf(size, sizeof size, ", %s", vs_size_format(count, group->first.bytes));
@@ -102,21 +121,35 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
     chain_line("allocated", &finding->alloc, style);
 }
 
-/* The refused frees, or the checker's findings. */
-static void findings(const struct vs_report *report, bool frees, const struct vs_style *style)
+static void findings(const struct vs_report *report, enum list list, const struct vs_style *style)
 {
+    static const struct {
+        const char *one, *more;
+    } titles[] = {
+        [FREES] = {"free failed", "frees failed"},
+        [HIDDEN] = {"request was refused by the driver, and the cache asked again: without the cache the program "
+                    "would have failed here",
+                    "requests were refused by the driver, and the cache asked again: without the cache the program "
+                    "would have failed here"},
+        [GIVEN] = {"request was refused by the driver until the cache gave back memory, which would have been free "
+                   "without the cache",
+                   "requests were refused by the driver until the cache gave back memory, which would have been free "
+                   "without the cache"},
+        [CHECKER] = {"finding of the simulated GPU's checker", "findings of the simulated GPU's checker"},
+    };
     uint64_t count = 0, shown = 0, left = 0;
-    char text[VS_SIZE_TEXT_MAX];
+    char text[VS_SIZE_TEXT_MAX], lead[VS_SIZE_TEXT_MAX + 2];
     for (size_t i = 0; i < report->finding_count; i++)
-        if (is_free(&report->findings[i]) == frees)
+        if (list_of(&report->findings[i]) == list)
             count += report->findings[i].group.count;
     if (!count)
         return;
-    fprintf(style->out, "\n%s%s %s%s%s%s\n", vs_paint(style, VS_BAD), vs_count_format(text, count),
-            frees ? "free" : "finding", count == 1 ? "" : "s",
-            frees ? " failed" : " of the simulated GPU's checker", vs_unpaint(style));
+    snprintf(lead, sizeof lead, "%s ", vs_count_format(text, count));
+    fprintf(style->out, "\n%s", vs_paint(style, list == GIVEN ? VS_WARN : VS_BAD));
+    vs_text_wrapped(style, lead, count == 1 ? titles[list].one : titles[list].more);
+    fputs(vs_unpaint(style), style->out);
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (is_free(&report->findings[i]) != frees)
+        if (list_of(&report->findings[i]) != list)
             continue;
         if (shown++ < SHOWN || style->small_sites)
             finding_lines(&report->findings[i], style);
@@ -130,8 +163,8 @@ static void findings(const struct vs_report *report, bool frees, const struct vs
 
 void vs_findings_text(const struct vs_report *report, const struct vs_style *style)
 {
-    findings(report, true, style);
-    findings(report, false, style);
+    for (enum list list = FREES; list <= CHECKER; list++)
+        findings(report, list, style);
 }
 
 static void stack_json(struct vs_json *json, const char *key, const struct vs_report_site *site)
@@ -145,7 +178,7 @@ static void finding_json(struct vs_json *json, const struct vs_report_finding *f
 {
     const struct vs_finding_group *group = &finding->group;
     char name[VS_CUDA_ERROR_TEXT_MAX];
-    bool freed = is_free(finding);
+    bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "what", kinds[group->first.what].key);
     vs_json_uint(json, "count", group->count);
@@ -157,8 +190,8 @@ static void finding_json(struct vs_json *json, const struct vs_report_finding *f
     vs_json_bool(json, "several_addresses", group->addrs > 1);
     vs_json_uint(json, "bytes", group->first.bytes);
     vs_json_string(json, "api", finding->api);
-    vs_json_known_uint(json, "error", freed, group->first.error);
-    vs_json_string(json, "error_name", freed ? vs_cuda_error_name(name, group->first.error) : NULL);
+    vs_json_known_uint(json, "error", failed, group->first.error);
+    vs_json_string(json, "error_name", failed ? vs_cuda_error_name(name, group->first.error) : NULL);
     vs_json_string(json, "detail", finding->text);
     vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
     vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);

@@ -73,6 +73,49 @@ def checked(folder, case, what, device="a100-40g,check=report", status=0):
     return findings[0], printed("report", trace)
 
 
+def summary(folder, device, *arguments):
+    """Its first line, the whole with single spaces, the policy, and the findings of the trace."""
+    trace = os.path.join(folder, "summary.vst")
+    run = subprocess.run([VRAMSCOPE, "run", "--simulate", device, "-o", trace, *arguments],
+                         capture_output=True, text=True, timeout=600, check=False)
+    report = json.loads(subprocess.run([VRAMSCOPE, "report", "--json", trace], capture_output=True,
+                                       text=True, check=True).stdout)
+    return (run.stderr.splitlines()[0], " ".join(run.stderr.split()), report["process"]["policy"],
+            report["findings"])
+
+
+def cache_hides_nothing(folder, victim):
+    served = "cudaMalloc was served from a cache; --allocator=observe only watches"
+    first, _, policy, findings = summary(folder, "a100-40g", victim, "device")
+    assert first == served and policy.startswith("caching") and not findings, (first, policy, findings)
+    first, text, policy, _ = summary(folder, "a100-40g", "--allocator=observe", victim, "device")
+    assert served not in text and policy == "observe", text
+
+    # where failures are looked for, the cache would hide them; unless it was asked for
+    for device, options in (("a100-40g,fail=device:1", []), ("a100-40g,check=report", []),
+                            ("a100-40g", ["--limit=8GiB"])):
+        first, text, policy, _ = summary(folder, device, *options, victim, "device")
+        assert policy == "observe" and served not in text, (device, text)
+        assert ("out of memory 1000 B by" in text) == ("fail=" in device), text
+    for wish in ("--policy=compact", "--alloc-conf=max_split_size_mb:64"):
+        _, _, policy, _ = summary(folder, "a100-40g", "--limit=8GiB", wish, victim, "device")
+        assert policy.startswith("caching"), (wish, policy)
+
+    hidden = "without the cache the program would have failed here"
+    for wish in ("--policy=pytorch", "--policy=compact", "--alloc-conf=expandable_segments:True"):
+        family = "device" if wish == "--policy=pytorch" else "vmm"
+        _, text, _, findings = summary(folder, f"a100-40g,fail={family}:1", "--allocator=caching", wish, victim,
+                                       "device")
+        assert hidden in text, (wish, text)
+        assert [(f["what"], f["count"]) for f in findings] == [("hidden_failure", 1)], (wish, findings)
+        assert "mode_device" in names(findings[0]["site"]), findings
+    # 20 freed blocks of 30 MiB fill the device: without the cache they would have been free
+    _, text, _, findings = summary(folder, "a100-40g,capacity=2GiB", "--allocator=caching", victim, "oom")
+    assert hidden not in text and "until the cache gave back memory" in text, text
+    given = [f for f in findings if f["what"] == "cache_gave_back"]
+    assert len(given) == 1 and given[0]["bytes"] == 600 * MIB, findings
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for victim in VICTIMS:
@@ -86,6 +129,7 @@ def main():
         finding, _ = checked(folder, "double_free", "failed_free")
         assert finding["address_is"] == "double_free", finding
         assert "releaser" in names(finding["earlier_at"]), finding  # only the checker knows the first
+        cache_hides_nothing(folder, VICTIMS[0])
         finding, text = checked(folder, "host_freed", "freed_in_use")
         assert "uploader" in names(finding["earlier_at"]), finding
         finding, _ = checked(folder, "cache_too_early", "race")
