@@ -90,6 +90,8 @@ static void look_at_installation(struct findings *f)
         add(f, GOOD, "compression", VS_LIBZSTD);
     else
         add(f, WARNING, "compression", VS_LIBZSTD " is missing: traces are not compressed; install libzstd1");
+    add(f, GOOD, "allocator", "run serves cudaMalloc from a cache, but only observes under PyTorch, with --limit, and "
+                              "with check= or fail= of --simulate; --allocator=observe always does");
 }
 
 /* The driver's entry points used here, in their documented C types. */
