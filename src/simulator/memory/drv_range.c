@@ -53,7 +53,9 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     node_insert(&root, n, range->base);
     pthread_mutex_unlock(&ranges_mu);
     vs_sim_report_memory(range, false);
-    if (range->kind != VS_SIM_RANGE_MAPPED && range->kind != VS_SIM_RANGE_OPENED)
+    /* other kinds may have been written before: at another address, or by a kernel that used a variable
+     * before the host did */
+    if (!range->variable && range->kind != VS_SIM_RANGE_MAPPED && range->kind != VS_SIM_RANGE_OPENED)
         vs_sim_uncomputed_fresh(range->base, range->bytes);
     if (vs_sim_checking)
         vs_sim_check_range_added(range);

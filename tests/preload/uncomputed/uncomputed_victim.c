@@ -29,7 +29,9 @@ void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
                             int limit, void *tid, void *bid, void *bdim, void *gdim, int *wsize);
-static char stubs[3];
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t bytes,
+                       int constant, int global);
+static char stubs[3], variable[sizeof(unsigned)];
 static const char *const names[] = {"count", "count_on_host", "pass_on"};
 
 static void register_kernels(void)
@@ -44,6 +46,7 @@ static void register_kernels(void)
     for (int i = 0; i < 3; i++)
         __cudaRegisterFunction(handle, &stubs[i], (char *)names[i], names[i], -1, NULL, NULL, NULL,
                                NULL, NULL);
+    __cudaRegisterVar(handle, variable, variable, "found", 0, sizeof variable, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
     cudaFree(NULL);
     vramscope_sim_register("count_on_host", count_on_host, sizes, 1);
@@ -100,6 +103,7 @@ int main(int argc, char **argv)
         case 'd': e = cudaMemcpy(other, count, sizeof counted, cudaMemcpyDeviceToDevice); break;
         case 'r': e = read_count(count); break;
         case 'o': e = read_count(other); break;
+        case 'v': e = cudaMemcpyFromSymbol(&counted, variable, sizeof counted, 0, cudaMemcpyDeviceToHost); break;
         case 'b': e = cudaMemcpy2D(&counted, 2, count, 2, 2, 2, cudaMemcpyDeviceToHost); break;
         case 'f': e = cudaFree(count) ? cudaErrorUnknown : cudaMalloc(&count, (size_t)4 << 20); break;
         case 'g': e = captured(count, stream); break;
