@@ -194,8 +194,8 @@ class Measured:
             place, source = self.names.place(read.site)
             lines += chain(place, begin)
             lines += [" " * len(begin) + source] if source else []
-            lines.append(" " * len(begin) + f"{size_text(read.site.bytes)} copied to the host, after kernel "
-                         f"{read.kernel}")
+            what = f"{size_text(read.site.bytes)} copied to the host" if read.site.bytes else "managed memory"
+            lines.append(" " * len(begin) + f"{what}, after kernel {read.kernel}")
         if len(reads) > SHOWN:
             lines.append(f"  {_further(len(reads))}")
         return lines + fold("sizes may depend on them; --vramscope-allow-uncomputed accepts that")

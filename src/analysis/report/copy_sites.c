@@ -2,8 +2,8 @@
  *
  * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
  * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
- * own behind those of copies. Stacks that read the same are one site. Calls, rows and sites are found by hash: a program
- * may copy from very many call sites. */
+ * own behind those of copies. Stacks that read the same are one site. Calls, rows and sites are found by
+ * hash: a program may copy from very many call sites. */
 #include "analysis/report/copy_sites.h"
 
 #include <stdlib.h>

@@ -7,15 +7,14 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/known_block.h"
 
-static void on_read(int device, uint64_t bytes, const char *text, bool decided)
+static void on_read(int what, int device, uint64_t bytes, const char *text)
 {
     if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE)
         return;
     vs_thread.inside++;
     struct vs_event event = {.kind = VS_EVENT_uncomputed_read,
                              .uncomputed_read = {.device = (uint64_t)(device < 0 ? 0 : device),
-                                                 .what = decided ? VS_UNCOMPUTED_DECIDED
-                                                                 : VS_UNCOMPUTED_COPIED,
+                                                 .what = (uint64_t)what,
                                                  .bytes = bytes,
                                                  .text = vs_process_string(text ? text : ""),
                                                  .stack = vs_process_stack()}};
@@ -35,7 +34,7 @@ static bool block_of(uint64_t address, uint64_t *base, uint64_t *bytes)
 
 void vs_uncomputed_watch(void)
 {
-    void (*watch)(void (*)(int, uint64_t, const char *, bool), bool (*)(uint64_t, uint64_t *, uint64_t *));
+    void (*watch)(void (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
     *(void **)&watch = vs_driver_symbol("vramscopeSimWatch");
     if (watch)
         watch(on_read, block_of);

@@ -48,6 +48,7 @@ static CUresult synchronize(struct vs_sim_context *ctx)
 {
     uint64_t begin = vs_clock_ns();
     CUresult e = vs_sim_context_sync(ctx);
+    vs_sim_uncomputed_waited();
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
         struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,

@@ -327,6 +327,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
         vs_sim_wait(s, seq);
     if (recorded && vs_sim_checking)
         vs_sim_check_synced(s, seq);
+    vs_sim_uncomputed_waited();
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
         struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,

@@ -159,6 +159,7 @@ CUresult cuStreamSynchronize(CUstream hStream)
     if (e)
         return e;
     vs_sim_stream_sync(s);
+    vs_sim_uncomputed_waited();
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
         struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,

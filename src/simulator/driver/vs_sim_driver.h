@@ -533,15 +533,20 @@ bool vs_sim_answer_take(size_t bytes, void **content);
 
 /* ---- values that were not computed (drv_uncomputed.c) ---- */
 
+/* What was read; the values are those of a trace (trace/format/event.h). */
+enum vs_sim_uncomputed { VS_SIM_COPIED, VS_SIM_DECIDED, VS_SIM_MANAGED };
 /* Called for each read: the device (-1: not known), its bytes, and the latest kernel that was not
- * computed, or, if *decided*, what a value decided. On the thread that reads, without locks. */
-typedef void vramscope_sim_read_fn(int device, uint64_t bytes, const char *text, bool decided);
+ * computed, or what a value decided. On the thread that reads, without locks. */
+typedef void vramscope_sim_read_fn(int what, int device, uint64_t bytes, const char *text);
 /* Stores the allocation that *address* lies in, if it is part of a cached segment. */
 typedef bool vramscope_sim_block_fn(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* vs_sim_uncomputed_submitted: *op* is about to be submitted. Called without locks. */
 void vs_sim_uncomputed_submitted(const struct vs_sim_op *op);
-/* vs_sim_uncomputed_fresh: memory was allocated: no kernel has written it yet. */
-void vs_sim_uncomputed_fresh(uintptr_t base, size_t bytes);
+/* vs_sim_uncomputed_range: memory was allocated, or freed. */
+struct vs_sim_range;
+void vs_sim_uncomputed_range(const struct vs_sim_range *range, bool freed);
+/* vs_sim_uncomputed_waited: the host has waited for work, and may now read managed memory. */
+void vs_sim_uncomputed_waited(void);
 
 struct vs_sim_hold { /* on one end */
     atomic_uint *pins;

@@ -53,10 +53,7 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     node_insert(&root, n, range->base);
     pthread_mutex_unlock(&ranges_mu);
     vs_sim_report_memory(range, false);
-    /* other kinds may have been written before: at another address, or by a kernel that used a variable
-     * before the host did */
-    if (!range->variable && range->kind != VS_SIM_RANGE_MAPPED && range->kind != VS_SIM_RANGE_OPENED)
-        vs_sim_uncomputed_fresh(range->base, range->bytes);
+    vs_sim_uncomputed_range(range, false);
     if (vs_sim_checking)
         vs_sim_check_range_added(range);
     return CUDA_SUCCESS;
@@ -113,8 +110,10 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
     pthread_mutex_unlock(&ranges_mu);
     if (n) /* no longer found by others */
         wait_unpinned(&n->pins);
-    if (n)
+    if (n) {
         vs_sim_report_memory(&n->range, true);
+        vs_sim_uncomputed_range(&n->range, true);
+    }
     if (n && vs_sim_checking)
         vs_sim_check_range_removed(&n->range);
     free(n);

@@ -9,8 +9,8 @@
  * the thread that requests it, so that its stack is that of the request.
  *
  * Everything happens in the order of the submissions, which the program's streams, events and waits
- * allow, and which does not depend on time. Not seen: a host that reads managed or pinned memory
- * itself. Off where the host computes the values (drv_ahead.c), which then reports them itself. */
+ * allow, and which does not depend on time. A host that reads managed memory itself is not seen: a wait
+ * after such a kernel counts as one read, while there is managed memory. Off where the host computes the values (drv_ahead.c), which then reports them itself. */
 #include "simulator/memory/vs_sim_memory.h"
 
 #include <string.h>
@@ -28,6 +28,8 @@ struct uncomputed_span {
 static _Atomic(vramscope_sim_read_fn *) on_read;
 static _Atomic(vramscope_sim_block_fn *) on_block;
 static atomic_uint_least64_t reads;
+static atomic_uint managed; /* live allocations of managed memory */
+static atomic_bool unread;  /* a kernel was not computed since the host last waited */
 static _Atomic(const char *) kernel; /* the latest that was not computed; names are never freed */
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* guards the spans; takes no other lock */
@@ -171,12 +173,12 @@ static bool rows(const struct vs_sim_end *end, size_t width, size_t height, size
     return found;
 }
 
-static void report(int device, uint64_t bytes, const char *text)
+static void report(enum vs_sim_uncomputed what, int device, uint64_t bytes, const char *text)
 {
     vramscope_sim_read_fn *read = atomic_load(&on_read);
     atomic_fetch_add(&reads, 1);
     if (read)
-        read(device, bytes, text ? text : atomic_load(&kernel), text != NULL);
+        read((int)what, device, bytes, text);
 }
 
 static bool on_host(enum vs_sim_memory_kind memory)
@@ -190,7 +192,8 @@ static void copied(const struct vs_sim_copy *c)
     if (!on_host(c->to.memory))
         rows(&c->to, c->width, c->height, c->depth, uncomputed ? add : take);
     else if (uncomputed && !c->staged) /* an answer was computed */
-        report(c->from.device, (uint64_t)c->width * c->height * c->depth, NULL);
+        report(VS_SIM_COPIED, c->from.device, (uint64_t)c->width * c->height * c->depth,
+               atomic_load(&kernel));
 }
 
 void vs_sim_uncomputed_submitted(const struct vs_sim_op *op)
@@ -200,6 +203,7 @@ void vs_sim_uncomputed_submitted(const struct vs_sim_op *op)
     const struct vs_sim_launch_op *launch = &op->u.launch;
     if (op->kind == VS_SIM_OP_KERNEL && !launch->host && !launch->only_time) {
         atomic_store(&kernel, launch->function->name);
+        atomic_store(&unread, true);
         if (!atomic_load(&all))
             add(0, UINTPTR_MAX);
     } else if (!atomic_load(&any)) {
@@ -213,9 +217,21 @@ void vs_sim_uncomputed_submitted(const struct vs_sim_op *op)
     }
 }
 
-void vs_sim_uncomputed_fresh(uintptr_t base, size_t bytes)
+void vs_sim_uncomputed_range(const struct vs_sim_range *range, bool freed)
 {
-    take(base, base + bytes);
+    if (range->kind == VS_SIM_RANGE_MANAGED)
+        atomic_fetch_add(&managed, freed ? -1u : 1u);
+    /* other kinds may have been written before: at another address, or by a kernel that used a variable
+     * before the host did */
+    if (!freed && !range->variable && range->kind != VS_SIM_RANGE_MAPPED &&
+        range->kind != VS_SIM_RANGE_OPENED)
+        take(range->base, range->base + range->bytes);
+}
+
+void vs_sim_uncomputed_waited(void)
+{
+    if (atomic_load(&managed) && atomic_load(&unread) && atomic_exchange(&unread, false))
+        report(VS_SIM_MANAGED, -1, 0, atomic_load(&kernel));
 }
 
 /* ---- the recording library, and the host that computes values ---- */
@@ -230,7 +246,10 @@ VS_SIM_EXPORT void vramscopeSimWatch(vramscope_sim_read_fn *read, vramscope_sim_
 
 /* vramscopeSimDecided: a value that this thread's host could not compute decided something: *text*
  * names the expression and the value that was read. */
-VS_SIM_EXPORT void vramscopeSimDecided(const char *text) { report(-1, 0, text); }
+VS_SIM_EXPORT void vramscopeSimDecided(const char *text)
+{
+    report(VS_SIM_DECIDED, -1, 0, text);
+}
 
 /* vramscopeSimUncomputedReads: how many reads there were in this process. */
 VS_SIM_EXPORT uint64_t vramscopeSimUncomputedReads(void) { return atomic_load(&reads); }

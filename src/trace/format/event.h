@@ -129,6 +129,7 @@ enum vs_finding {
 enum vs_uncomputed {
     VS_UNCOMPUTED_COPIED = 0,  /* a copy to the host; the latest kernel that was not computed */
     VS_UNCOMPUTED_DECIDED = 1, /* a value decided something; the expression and the value */
+    VS_UNCOMPUTED_MANAGED = 2, /* a wait, after which the host may read managed memory; as copied */
     VS_UNCOMPUTED_COUNT
 };
 

@@ -20,41 +20,50 @@ const char *vs_uncomputed_advice(const struct vs_report *report)
 
 bool vs_uncomputed_text(char *out, const struct vs_report *report)
 {
-    const struct vs_report_sites *copied = &report->uncomputed[VS_UNCOMPUTED_COPIED];
-    const struct vs_report_sites *decided = &report->uncomputed[VS_UNCOMPUTED_DECIDED];
+    const struct vs_report_sites *reads = report->uncomputed;
+    enum vs_uncomputed what = reads[VS_UNCOMPUTED_DECIDED].count  ? VS_UNCOMPUTED_DECIDED
+                              : reads[VS_UNCOMPUTED_COPIED].count ? VS_UNCOMPUTED_COPIED
+                                                                  : VS_UNCOMPUTED_MANAGED;
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], site[VS_CHAIN_TEXT_MAX];
-    *out = *site = 0;
-    if (copied->count && strstr(vs_text_site(site, &copied->items[0], 1), " < "))
+    *out = 0;
+    reads += what;
+    if (!reads->count)
+        return false;
+    bool one = reads->total_count == 1;
+    vs_count_format(count, reads->total_count);
+    if (strstr(vs_text_site(site, &reads->items[0], 1), " < "))
         *strstr(site, " < ") = 0; /* its callers */
-    if (decided->count)
+    if (what == VS_UNCOMPUTED_DECIDED)
         snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "values that were not computed decided what the program did, %s time%s, "
-                 "first at %.300s; sizes may depend on them", vs_count_format(count, decided->total_count),
-                 decided->total_count == 1 ? "" : "s", decided->items[0].api);
-    else if (copied->count)
+                 "first at %.300s; sizes may depend on them", count, one ? "" : "s", reads->items[0].api);
+    else if (what == VS_UNCOMPUTED_COPIED)
         snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "the program read %s that no kernel computed, in %s cop%s, first at "
-                 "%.300s; sizes may depend on them", vs_size_format(size, copied->total_bytes),
-                 vs_count_format(count, copied->total_count), copied->total_count == 1 ? "y" : "ies",
+                 "%.300s; sizes may depend on them", vs_size_format(size, reads->total_bytes), count, one ? "y" : "ies",
                  site);
-    return *out;
+    else
+        snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "the program waited %s time%s for kernels that computed nothing, first at "
+                 "%.300s, and may have read managed memory then; sizes may depend on it", count, one ? "" : "s", site);
+    return true;
 }
 
 static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], clipped[1024];
+    const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
     unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS : NUMBER_COLUMNS;
     size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count : SITES_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const struct vs_report_site *site = &sites->items[i];
-        bool copied = what == VS_UNCOMPUTED_COPIED;
-        fprintf(style->out, "    %10s %6s×  ", copied ? vs_size_format(size, site->bytes) : "decided",
-                vs_count_format(count, site->count));
-        if (copied) {
+        bool decided = what == VS_UNCOMPUTED_DECIDED;
+        vs_size_format(size, site->bytes);
+        fprintf(style->out, "    %10s %6s×  ", words[what], vs_count_format(count, site->count));
+        if (!decided) {
             vs_text_chain(style, NUMBER_COLUMNS, site);
         } else {
             vs_text_put(style->out, vs_text_clip(clipped, site->api, width));
             fputc('\n', style->out);
         }
-        if (copied && *site->api) {
+        if (!decided && *site->api) {
             fprintf(style->out, "%*s%safter kernel ", NUMBER_COLUMNS, "", vs_paint(style, VS_DIM));
             vs_text_put(style->out, vs_text_clip(clipped, site->api, width - sizeof "after kernel "));
             fprintf(style->out, "%s\n", vs_unpaint(style));
@@ -86,7 +95,7 @@ void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style
 
 void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
 {
-    static const char *const kinds[VS_UNCOMPUTED_COUNT] = {"copied", "decided"};
+    static const char *const kinds[VS_UNCOMPUTED_COUNT] = {"copied", "decided", "managed"};
     vs_json_begin_array(json, "uncomputed_reads");
     for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
         for (size_t i = 0; i < report->uncomputed[what].count; i++) {
@@ -95,7 +104,7 @@ void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
             vs_json_string(json, "kind", kinds[what]);
             vs_json_uint(json, "count", site->count);
             vs_json_uint(json, "bytes", site->bytes);
-            vs_json_string(json, what == VS_UNCOMPUTED_COPIED ? "kernel" : "value", site->api);
+            vs_json_string(json, what == VS_UNCOMPUTED_DECIDED ? "value" : "kernel", site->api);
             vs_report_json_frames(json, site);
             vs_json_end_object(json);
         }

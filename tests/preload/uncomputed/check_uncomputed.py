@@ -28,6 +28,7 @@ READS = {
     "kb": 1, "kmb": 0,     # in rows
     "kfcr": 0,             # allocated afterwards
     "v": 0, "kv": 1, "vkv": 1,  # a device variable, which is allocated when it is first used
+    "nkss": 1, "nkskw": 2, "ncs": 0, "ns": 0, "ks": 0,  # the host may read managed memory
     "g": 1, "gsmr": 1,     # in a graph
 }
 SENTENCE = "the program read 4 B that no kernel computed, in 1 copy, first at read_count (uncomputed_victim.c:"

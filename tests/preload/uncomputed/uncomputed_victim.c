@@ -107,6 +107,8 @@ int main(int argc, char **argv)
         case 'b': e = cudaMemcpy2D(&counted, 2, count, 2, 2, 2, cudaMemcpyDeviceToHost); break;
         case 'f': e = cudaFree(count) ? cudaErrorUnknown : cudaMalloc(&count, (size_t)4 << 20); break;
         case 'g': e = captured(count, stream); break;
+        case 'n': e = cudaMallocManaged(&block, 4, cudaMemAttachGlobal); break;
+        case 'w': e = cudaDeviceSynchronize(); break;
         case 's': e = cudaStreamSynchronize(stream); break;
         case 'a': e = cudaMalloc(&block, (size_t)counted << 20); break;
         default: return 4;
