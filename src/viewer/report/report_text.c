@@ -157,6 +157,31 @@ static void warning(const struct vs_style *style, const char *text)
     vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
 }
 
+/* The program and its arguments. If the line is too long, folders are left out, the program's first:
+ * "…/bin/train --batch 8". */
+static void command_line(const struct vs_report *report, const struct vs_style *style)
+{
+    static const char dots[] = "…";
+    char text[4096 + sizeof dots], clipped[1024];
+    size_t width = style->width - 11, exe = strlen(report->exe), dots_length = sizeof dots - 1;
+    snprintf(text, sizeof text, "%s", report->cmdline);
+    bool own = exe && strncmp(text, report->exe, exe) == 0 && strchr(" ", text[exe]);
+    for (char *word = text; *word && vs_text_width(text) > width; word += strspn(word, " ")) {
+        size_t over = vs_text_width(text) - width;
+        char *end = word + (word == text && own ? exe : strcspn(word, " ")), *cut = NULL;
+        for (char *at = word + 1; at < end && (!cut || (size_t)(cut - word) <= over); at++)
+            if (*at == '/')
+                cut = at;
+        if (cut && (size_t)(cut - word) >= dots_length) {
+            memcpy(word, dots, dots_length);
+            memmove(word + dots_length, cut, strlen(cut) + 1);
+            end -= cut - word - (ptrdiff_t)dots_length;
+        }
+        word = end;
+    }
+    fprintf(style->out, "  command  %s\n", vs_text_clip(clipped, text, width));
+}
+
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
@@ -176,7 +201,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     vs_text_put(out, report->policy);
     fputc('\n', out);
     if (*report->cmdline)
-        fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
+        command_line(report, style);
     trace_line(report, style);
     vs_recording_text(report, style);
     if (report->condition != VS_TRACE_COMPLETE)
