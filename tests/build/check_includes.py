@@ -134,7 +134,7 @@ ROOMS = {
     "simulator/libraries/cublaslt": ("base simulator/libraries/common", "vs_blas_handle.h"),
     "simulator/libraries/cublas": ("base simulator/libraries/common simulator/libraries/cublaslt", ""),
     "simulator/libraries/cudnn": ("base simulator/libraries/common simulator/libraries/sizes", ""),
-    "simulator/libraries/nccl": ("base simulator/libraries/common", ""),
+    "simulator/libraries/nccl": ("base simulator/libraries/common simulator/libraries/sizes", ""),
     "simulator/libraries/cusparse": ("base simulator/libraries/common", ""),
     "simulator/libraries/cusparselt": ("base simulator/libraries/common", ""),
     "simulator/libraries/cusolver": ("base simulator/libraries/common simulator/libraries/sizes", ""),

@@ -21,7 +21,7 @@ def run(all_runs, simulator, library, command, **more):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
     env.update(LD_LIBRARY_PATH=simulator, LD_PRELOAD=library,
-               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB", VRAMSCOPE_STACK_DEPTH=str(DEPTH),
+               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB", VRAMSCOPE_STACK_DEPTH=str(DEPTH),
                VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"), **more)
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=600)
     return done, glob.glob(folder + "/*.vst")

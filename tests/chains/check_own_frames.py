@@ -21,7 +21,7 @@ def run(all_runs, simulator, library, way, command, allocator):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
     env.update(LD_LIBRARY_PATH=simulator + ":" + os.path.dirname(command[0]),
-               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB", VRAMSCOPE_ALLOCATOR=allocator,
+               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB", VRAMSCOPE_ALLOCATOR=allocator,
                VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"))
     if way == "preload":
         env.update(LD_PRELOAD=library, NVTX_INJECTION64_PATH=library)

@@ -281,7 +281,7 @@ def wait_until_free(path):
 
 def run_program(folder, tool, options, program, arguments, kill_after=None, full=None):
     output = os.path.join(folder, "%n.%p.vst")
-    process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
+    process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB,context=400MiB", "-o", output] + options +
                                ["--", program] + arguments,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
                                env=dict(os.environ, TMPDIR=folder),  # what a killed command leaves

@@ -10,12 +10,14 @@ import datetime
 import json
 import os
 import re
+import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBLEMS = os.path.join(HERE, "calibrate_problems.py")
 # The simulated device of an architecture: the names of the libraries' rows do not depend on its size.
-SIMULATED = {"sm_75": "t4-16g", "sm_80": "a100-80g", "sm_89": "rtx4090-24g", "sm_90": "h100-80g",
-             "sm_100": "b200-192g"}
+SIMULATED = {"sm_60": "p100-16g", "sm_70": "v100-16g", "sm_75": "t4-16g", "sm_80": "a100-80g",
+             "sm_86": "rtx3090-24g", "sm_89": "rtx4090-24g", "sm_90": "h100-80g", "sm_100": "b200-192g",
+             "sm_103": "gb300-288g", "sm_120": "rtx5090-32g"}
 NAME = re.compile(r"(\S+) ?(.*)")
 ROUNDING = 512  # PyTorch's allocator rounds the sizes of blocks up to it
 # What lies outside PyTorch's allocator; all other names are workspaces.
@@ -99,7 +101,13 @@ def pair(real, simulated):
         for library, name, size in sizes:
             what, key = NAME.match(name).groups()
             library = library.lower()  # as the table names it
-            row = (library, version_range(library, versions), versions["architecture"], what, key or "*",
+            architecture = versions["architecture"]
+            if (library, what) == ("driver", "context"):  # its key is the GPU
+                architecture, key = "*", versions.get("gpu")
+                if not key:
+                    left_out.append(f"{problem}: no simulated GPU is named like {versions['device']}")
+                    continue
+            row = (library, version_range(library, versions), architecture, what, key or "*",
                    str(size), "measured", source)
             if seen.setdefault(row[:5], row) != row:
                 left_out.append(f"{problem}: {row[5]} bytes, and another problem of the same name {seen[row[:5]][5]}: "
@@ -124,6 +132,17 @@ def write(path, rows):
         f.write("\n".join(kept + ["\t".join(row) for row in rows]) + "\n")
 
 
+def gpu_of(versions, vramscope):
+    """The simulated GPU with the architecture, the multiprocessors and nearly the memory of the real
+    one; None if there is none."""
+    listed = json.loads(subprocess.run([vramscope, "doctor", "--gpus", "--json"], stdout=subprocess.PIPE,
+                                       check=True).stdout)["gpus"]
+    alike = [g for g in listed if f"sm_{g['compute_capability']}" == versions["architecture"]
+             and g["sms"] == versions.get("sms")
+             and abs(g["total_bytes"] - versions.get("total_bytes", 0)) < g["total_bytes"] / 20]
+    return alike[0]["name"] if len(alike) == 1 else None
+
+
 def calibrate(run, python, vramscope, path, scratch):
     """Both runs and the table. *run*: tests/gpu/run's. Returns the lines of the report."""
     real, simulated = (os.path.join(scratch, f"calibrate.{kind}.json") for kind in ("real", "simulated"))
@@ -131,11 +150,13 @@ def calibrate(run, python, vramscope, path, scratch):
     if ran.status:
         raise SystemExit(f"tests/gpu/run: the problems ended with {ran.why()}\n    --calibrate needs a python3 with "
                          "PyTorch for CUDA (pip install torch)")
-    architecture = read(real)[0]["architecture"]
+    measured = read(real)
+    architecture = measured[0]["architecture"]
+    measured[0]["gpu"] = gpu_of(measured[0], vramscope)
     if architecture not in SIMULATED:
         raise SystemExit(f"tests/gpu/run: no simulated GPU has the architecture {architecture}; "
                          f"there are {', '.join(SIMULATED)}")
-    command = [vramscope, "run", "-q", "--simulate", f"{SIMULATED[architecture]},data=small", "-o",
+    command = [vramscope, "run", "-q", "--simulate", f"{measured[0]['gpu'] or SIMULATED[architecture]},data=small", "-o",
                os.path.join(scratch, "calibrate.%p.vst"), "--values=off", "--", python, PROBLEMS, simulated]
     notes = os.path.join(scratch, "calibrate.notes")
     with open(notes, "w", encoding="utf-8"):
@@ -143,6 +164,6 @@ def calibrate(run, python, vramscope, path, scratch):
     ran = run(command, {"VRAMSCOPE_SIMULATE_NOTES": notes}, timeout=3600, cwd=scratch)
     if ran.status:
         raise SystemExit(f"tests/gpu/run: the problems on the simulated GPU ended with {ran.why()}")
-    rows, left_out = pair(read(real), read(simulated))
+    rows, left_out = pair(measured, read(simulated))
     write(path, rows)
     return [f"{len(rows)} sizes measured and written to {path}", *left_out]

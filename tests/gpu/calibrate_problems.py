@@ -223,7 +223,9 @@ def context_bytes():
 def measure(output):
     versions = {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
                 "architecture": "sm_%d%d" % torch.cuda.get_device_capability(),
-                "device": torch.cuda.get_device_name()}
+                "device": torch.cuda.get_device_name(),
+                "sms": torch.cuda.get_device_properties(0).multi_processor_count,
+                "total_bytes": torch.cuda.mem_get_info()[1]}
     put(output, versions=versions)
     free_bytes()  # notes this process's own context, which is not a problem's
     notes = Notes()

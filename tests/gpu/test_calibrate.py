@@ -7,7 +7,7 @@ import unittest
 
 import calibrate
 
-VERSIONS = {"torch": "2.15.0", "cudnn": 92600, "architecture": "sm_90", "device": "H100"}
+VERSIONS = {"torch": "2.15.0", "cudnn": 92600, "architecture": "sm_90", "device": "H100", "gpu": "h100-80g"}
 KEY = "forward half channels-last x 32x64x56x56 w 64x64x3x3 pad 1x1 stride 1x1 dilation 1x1"
 
 
@@ -42,7 +42,7 @@ class Calibrate(unittest.TestCase):
         rows, left_out = self.pair([{"problem": "context", "kind": "outside", "sizes": [541065216], "names": []}],
                                    [{"problem": "context", "sizes": [-2097152], "names": [["driver", "context", 419430400]]}])
         self.assertEqual(left_out, [])
-        self.assertEqual(rows[0][:7], ("driver", "*", "sm_90", "context", "*", "541065216", "measured"))
+        self.assertEqual(rows[0][:7], ("driver", "*", "*", "context", "h100-80g", "541065216", "measured"))
 
     def test_a_workspace_among_other_allocations_is_found_by_its_place(self):
         rows, left_out = self.pair(

@@ -15,7 +15,7 @@ import tempfile
 def run(all_runs, simulator, command, **more):
     folder = tempfile.mkdtemp(dir=all_runs)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
-    env.update(LD_LIBRARY_PATH=simulator, VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB",
+    env.update(LD_LIBRARY_PATH=simulator, VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB",
                VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"), **more)
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=600)
     return done, glob.glob(folder + "/*.vst")

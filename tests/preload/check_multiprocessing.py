@@ -38,7 +38,7 @@ def main():
         program = os.path.join(folder, "program.py")
         with open(program, "w", encoding="utf-8") as f:
             f.write(PROGRAM)
-        run = subprocess.run([command, "run", "-q", "--simulate", "t4-16g,capacity=1GiB", "-o", "%n.%p.vst",
+        run = subprocess.run([command, "run", "-q", "--simulate", "t4-16g,capacity=1GiB,context=400MiB", "-o", "%n.%p.vst",
                               "--", sys.executable, program, method],
                              cwd=folder, capture_output=True, text=True, timeout=600, check=False)
         assert (run.returncode, run.stdout, run.stderr) == (0, "26\n", ""), run

@@ -17,7 +17,7 @@ MIB = 1 << 20
 def record(command, victim, folder, *arguments):
     """Runs it; returns the summary of the run."""
     # the end of its output is the end of the last process: children may outlive the run
-    done = subprocess.run([command, "run", "--simulate=t4-16g,capacity=2GiB", "--allocator=observe",
+    done = subprocess.run([command, "run", "--simulate=t4-16g,capacity=2GiB,context=400MiB", "--allocator=observe",
                            "-o", os.path.join(folder, "%n.%p.vst"), "--", victim, *arguments],
                           capture_output=True, text=True, timeout=600)
     if done.returncode:

@@ -114,9 +114,9 @@ def variables(peak, last, caching):
     assert peak["parts"]["live"]["device"] == 2 * MIB, peak
 
 
-DEVICES = {"sizes": "t4-16g,others=2GiB", "pools": "t4-16g,others=1GiB,nvml=pids",
-           "injected pools": "t4-16g,others=1GiB", # nobody was there before the context
-           "libraries": "t4-16g,others=1GiB,nvml=nofigures", "contexts": "t4-16g,nvml=none"}
+DEVICES = {"sizes": "t4-16g,others=2GiB,context=400MiB", "pools": "t4-16g,others=1GiB,nvml=pids,context=400MiB",
+           "injected pools": "t4-16g,others=1GiB,context=400MiB", # nobody was there before the context
+           "libraries": "t4-16g,others=1GiB,nvml=nofigures,context=400MiB", "contexts": "t4-16g,nvml=none,context=400MiB"}
 
 
 def main():
@@ -127,7 +127,7 @@ def main():
                 continue
             if allocator == "injection" and case not in ("sizes", "pools"): # its first reading comes late
                 continue
-            device = DEVICES.get(case, "t4-16g")
+            device = DEVICES.get(case, "t4-16g,context=400MiB")
             if allocator == "injection":
                 device = DEVICES.get(f"injected {case}", device)
             for stacks in ("native", "none"):

@@ -191,7 +191,7 @@ def running_out_of_memory_is_distinguished():
 
 def the_summary_starts_with_the_verdict():
     """After a failure that ended the program; the same failure is not listed again below."""
-    done = subprocess.run([tool("vramscope"), "run", "--simulate", "t4-16g,capacity=500MiB", "-o",
+    done = subprocess.run([tool("vramscope"), "run", "--simulate", "t4-16g,capacity=500MiB,context=400MiB", "-o",
                            os.path.join(WORK, "first.vst"), "--", tool("train_lm_c"), "--leak",
                            "8MiB", "--steps", "40"], capture_output=True, timeout=600)
     text = done.stderr.decode()

@@ -26,6 +26,6 @@ static int exists(const char *name)
     return access(path, F_OK) == 0;
 }
 
-#define SIMULATED "run --simulate t4-16g,capacity=1GiB "
+#define SIMULATED "run --simulate t4-16g,capacity=1GiB,context=400MiB "
 
 #endif

@@ -73,7 +73,7 @@ static pid_t start(unsigned round)
     dup2(fd, STDERR_FILENO);
     dup2(fd, STDOUT_FILENO);
     setenv("TMPDIR", folder, 1);
-    execl(VS_COMMAND, VS_COMMAND, "run", "--simulate", "t4-16g,capacity=1GiB", policy, "--flush-ms=20",
+    execl(VS_COMMAND, VS_COMMAND, "run", "--simulate", "t4-16g,capacity=1GiB,context=400MiB", policy, "--flush-ms=20",
           "-o", trace, "--", VS_CRASH_VICTIM, tally_path, (char *)NULL);
     _exit(127);
 }

@@ -58,7 +58,7 @@ static void freed_memory_is_not_reused_under_another_devices_work(void **state)
 #ifdef VS_API_CPP
 static void checked(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,check=fail", 1);
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,context=400MiB,check=fail", 1);
 }
 
 static void checked_and_compact(void)

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#define SIMULATED "t4-16g,capacity=1GiB"
+#define SIMULATED "t4-16g,capacity=1GiB,context=400MiB"
 #include "preload/run_shell.h"
 
 static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state)

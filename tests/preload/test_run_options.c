@@ -135,7 +135,7 @@ static void injection_without_cupti_says_that_nothing_is_recorded(void **state)
     static const char *const how[] = {"none", "refused", "unprivileged"};
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         char args[2 * PATH_MAX];
-        snprintf(args, sizeof args, "run --simulate t4-16g,capacity=1GiB,cupti=%s --via=injection "
+        snprintf(args, sizeof args, "run --simulate t4-16g,capacity=1GiB,context=400MiB,cupti=%s --via=injection "
                  "-o none.vst -- %s atexit", how[i], VS_VICTIM);
         assert_int_equal(vramscope(args), 5);
         assert_non_null(strstr(err, "nothing is recorded: --via=injection needs CUPTI, which failed"));
@@ -196,7 +196,7 @@ static void a_device_that_is_not_understood_is_refused_before_the_program_starts
 {
     (void)state;
     static const char *const specs[] = {"h300", "t4-16g,colour=red", "fail=disk:1", "devices=17"};
-    static const char *const words[] = {"h100-80g", "keys: capacity, ", "FAMILY one of device, ",
+    static const char *const words[] = {"h100-80g", "keys: sm, sms, memory, capacity, ", "FAMILY one of device, ",
                                         "devices takes 1 to 16\n"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         char args[256];

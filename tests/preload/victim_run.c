@@ -53,7 +53,7 @@ static void read_all(int fd, char *out, size_t max)
 static void child_environment(enum front front)
 {
     setenv("LD_LIBRARY_PATH", VS_SIMULATOR_PATH, 1);
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB", 1);
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,context=400MiB", 1);
     /* victims leak memory on purpose and continue after a fork; tsan cannot follow libunwind's
      * thread destructors */
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0", 1);
@@ -263,7 +263,7 @@ void everywhere(const char *mode, struct count counts[2][2])
 
 void two_devices(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,devices=2", 1);
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,context=400MiB,devices=2", 1);
 }
 
 /* When linked, the library is used without LD_PRELOAD; a second copy of it is not. */

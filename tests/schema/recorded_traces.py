@@ -9,7 +9,7 @@ import sys
 RECORDED = (
     ("plain", "--simulate t4-16g", "--steps 6"),
     ("larger", "--simulate t4-16g", "--steps 6 --batch 24"),
-    ("leak", "--simulate t4-16g,capacity=500MiB", "--steps 30 --leak 8MiB"),
+    ("leak", "--simulate t4-16g,capacity=500MiB,context=400MiB", "--steps 30 --leak 8MiB"),
     ("observed", "--simulate t4-16g --allocator=observe", "--steps 6"),
     ("sampled", "--simulate t4-16g --sample 4 --min-size 4KiB", "--steps 6"),
 )

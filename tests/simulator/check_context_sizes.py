@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-GOOD = "driver\t*\t*\tcontext\t*\t400\tassumed\ta guess\n"
+GOOD = "driver\t*\t*\tcontext\th100-80g\t400\tassumed\ta guess\n"
 
 
 def write(folder, table):
@@ -27,15 +27,14 @@ def check(folder, table, expected):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    check(scratch, "# nothing\n", "no row 'driver * * context *'")
     for good, bad, why in (("400", "400MiB", "'400MiB' is not a number of bytes"),
-                           ("\t*\t*\tc", "\t*\t90\tc", "the architecture is 90; write sm_ and a number"),
+                           ("\t*\t*\tc", "\t*\tsm_90\tc", "versions and architecture of a context must be *"),
                            ("assumed", "guessed", "the kind is guessed; write measured or assumed"),
-                           ("context\t*", "context\tx", "versions and key of a context must be *"),
-                           ("driver\t*", "driver\t1.0.0-2.0.0", "versions and key of a context must be *"),
+                           ("h100-80g", "*", "the key of a context is *; write the name of a GPU"),
+                           ("driver\t*", "driver\t1.0.0-2.0.0", "versions and architecture of a context must be *"),
                            ("\ta guess", "", "7 columns instead of 8")):
         check(scratch, GOOD + GOOD.replace(good, bad), f"sizes.tsv:2: {why}")
     ran = write(scratch, GOOD + "cudnn\t*\t90\thandle\t*\t300\n")  # not a context
     assert ran.returncode == 0, ran.stderr
     with open(os.path.join(scratch, "out.h"), encoding="utf-8") as f:
-        assert f.read().endswith('VS_SIM_CONTEXT(0, 400, "a guess")\n')
+        assert f.read().endswith('VS_SIM_CONTEXT("h100-80g", 400, "assumed", "a guess")\n')

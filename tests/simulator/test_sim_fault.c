@@ -431,8 +431,8 @@ static void sixteen_full_devices(void)
         CUdeviceptr p;
         NEED(cuDevicePrimaryCtxRetain(&ctx, i) == CUDA_SUCCESS);
         NEED(cuCtxSetCurrent(ctx) == CUDA_SUCCESS);
-        NEED(cuMemAlloc(&p, (size_t)178 << 30) == CUDA_SUCCESS);
-        NEED(cuMemsetD8(p + ((size_t)177 << 30), 1, 4096) == CUDA_SUCCESS);
+        NEED(cuMemAlloc(&p, (size_t)177 << 30) == CUDA_SUCCESS);
+        NEED(cuMemsetD8(p + ((size_t)176 << 30), 1, 4096) == CUDA_SUCCESS);
     }
 }
 

@@ -18,7 +18,7 @@ import sys
 
 import environments
 
-DEVICE = "a100-40g,capacity=8GiB"
+DEVICE = "a100-40g,capacity=8GiB,context=400MiB"
 LIBRARIES = ("libc10.so", "libc10_cuda.so")
 
 

@@ -48,7 +48,7 @@ def compile_program(args, scratch, simulator):
 
 def run(program, simulator, scratch, options, mode, seed):
     env = dict(os.environ, LD_LIBRARY_PATH=f"{scratch}/nvml:{simulator}",
-               VRAMSCOPE_SIMULATE=f"a100-40g,capacity={MODES[mode]},time=off",
+               VRAMSCOPE_SIMULATE=f"a100-40g,capacity={MODES[mode]},context=400MiB,time=off",
                PYTORCH_ALLOC_CONF=options)
     command = [program, str(seed), str(STEPS)] + ([mode] if mode else [])
     out = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, timeout=120)

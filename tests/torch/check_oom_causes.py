@@ -182,7 +182,7 @@ def check(name, args, environment, folder):
     program = os.path.join(folder, case + ".py")
     with open(program, "w", encoding="utf-8") as f:
         f.write(PROGRAM % {"functions": code, "call": call, "steps": steps})
-    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB", [environment.python, program], folder)
+    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB,context=400MiB", [environment.python, program], folder)
     if conf:
         env["PYTORCH_ALLOC_CONF"] = env["PYTORCH_CUDA_ALLOC_CONF"] = conf
     status, out = simulated.run(command, env, folder, 600)

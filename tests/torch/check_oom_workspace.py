@@ -40,7 +40,7 @@ def record(args, environment, folder, left):
     for old in os.listdir(folder):
         if old.endswith(".vst"):
             os.remove(os.path.join(folder, old))
-    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB,workspace=512MiB",
+    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB,context=400MiB,workspace=512MiB",
                                      [environment.python, program, str(left)], folder)
     status, out = simulated.run(command, env, folder, 600)
     trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
@@ -53,7 +53,7 @@ def record(args, environment, folder, left):
 def fits(args, environment, folder, left):
     """What `vramscope fit` says about the same run."""
     command = [os.path.join(args.build, "bin/vramscope"), "fit", "--gpu",
-               "t4-16g,capacity=3GiB,workspace=512MiB", "--json", "--", environment.python,
+               "t4-16g,capacity=3GiB,context=400MiB,workspace=512MiB", "--json", "--", environment.python,
                os.path.join(folder, "convolve.py"), str(left)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
     assert done.returncode == 1, done

@@ -5,11 +5,13 @@
 #ifndef VS_SIMULATED_H
 #define VS_SIMULATED_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vs_err.h"
 
 #define VS_SIMULATED_WHY_MAX 4352
+#define VS_SIMULATED_MAX 64 /* devices */
 
 /* vs_simulated_check: whether *spec* ("h100-80g,devices=2") describes a device. Otherwise *why*
  * (VS_SIMULATED_WHY_MAX bytes) receives a sentence: VS_ERR_ARG with the accepted values,
@@ -22,7 +24,23 @@ enum vs_err vs_simulated_memory(const char *spec, uint64_t *total_bytes, uint64_
                                 char *why) VS_MUST_CHECK;
 
 /* vs_simulated_names: writes the names of the devices, "t4-16g, rtx4090-24g", to *names*
- * (VS_SIMULATED_WHY_MAX bytes); why there are none where the driver cannot be asked. */
+ * (VS_SIMULATED_WHY_MAX bytes); why there are none where the driver cannot be asked. The last one,
+ * "custom", stands for a description.
+ * vs_simulated_split: cuts them apart, into *list* (VS_SIMULATED_MAX); returns their number. */
 void vs_simulated_names(char *names);
+size_t vs_simulated_split(char *names, const char **list);
+
+struct vs_simulated_gpu {
+    const char *name;
+    int sm, sms; /* compute capability (89), multiprocessors */
+    uint64_t total_bytes, board_bytes; /* as cudaMemGetInfo and as NVML report it */
+    uint64_t context_bytes;
+    const char *context_kind, *context_source; /* measured, assumed, rule or given; by whom */
+    unsigned memory_gbps;
+    char line[768]; /* owns the strings */
+};
+
+/* vs_simulated_describe: the device of *spec*; errors as of vs_simulated_check. */
+enum vs_err vs_simulated_describe(const char *spec, struct vs_simulated_gpu *gpu, char *why) VS_MUST_CHECK;
 
 #endif

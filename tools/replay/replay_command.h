@@ -14,7 +14,7 @@
 
 #define VS_REPLAY_SETTINGS_MAX 64
 #define VS_REPLAY_DEVICES_MAX 16
-#define VS_REPLAY_GPUS_MAX 32
+#define VS_REPLAY_GPUS_MAX 64
 
 struct vs_replay_device {
     const char *gpu;   /* "": a capacity */

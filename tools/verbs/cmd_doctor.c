@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -23,15 +24,17 @@
 #include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
+#include "tools/common/simulated.h"
 #include "tools/run/reach.h"
 #include "viewer/common/text_style.h"
 
 static const char usage[] =
-    "usage: vramscope doctor [--json]\n"
+    "usage: vramscope doctor [--gpus] [--json]\n"
     "\n"
     "Checks the installation, the driver and its devices, CUPTI, NVML and permissions\n"
     "on this machine.\n"
     "\n"
+    "  --gpus          list the simulated GPUs instead, with the source of each figure\n"
     "  --json          JSON (schema vramscope.doctor/1)\n"
     "\n"
     "Exit codes: 0 programs can be recorded here, on a GPU or on the simulated one;\n"
@@ -301,14 +304,93 @@ static void print_json(const struct findings *f)
     json_object_put(root);
 }
 
+/* ---- the simulated GPUs ---- */
+
+#define GIB(bytes) ((double)(bytes) / (double)VS_GIB)
+
+static void print_gpu(const struct vs_simulated_gpu *g)
+{
+    char board[32] = "-";
+    if (g->board_bytes != g->total_bytes)
+        snprintf(board, sizeof board, "%.2f GiB", GIB(g->board_bytes));
+    printf("%-15s %6.2f GiB %10s  %3d.%d %5d %8u %7" PRIu64 " MiB  %s\n", g->name, GIB(g->total_bytes), board,
+           g->sm / 10, g->sm % 10, g->sms, g->memory_gbps, g->context_bytes / VS_MIB, g->context_kind);
+}
+
+static void put_gpu(struct json_object *list, const struct vs_simulated_gpu *g)
+{
+    struct json_object *one = json_object_new_object();
+    json_object_object_add(one, "name", json_object_new_string(g->name));
+    json_object_object_add(one, "total_bytes", json_object_new_uint64(g->total_bytes));
+    json_object_object_add(one, "board_bytes", json_object_new_uint64(g->board_bytes));
+    json_object_object_add(one, "compute_capability", json_object_new_int(g->sm));
+    json_object_object_add(one, "sms", json_object_new_int(g->sms));
+    json_object_object_add(one, "memory_gbps", json_object_new_int((int)g->memory_gbps));
+    json_object_object_add(one, "context_bytes", json_object_new_uint64(g->context_bytes));
+    json_object_object_add(one, "context_kind", json_object_new_string(g->context_kind));
+    json_object_object_add(one, "context_source", json_object_new_string(g->context_source));
+    json_object_array_add(list, one);
+}
+
+static void print_sources(const struct vs_simulated_gpu *gpus, size_t count)
+{
+    const char *rule = NULL;
+    puts("\nTotal memory is what cudaMemGetInfo reports; NVML (nvidia-smi) reports the board's. A program "
+         "has\nthe total less the context, other processes, and what libraries and kernels take.\n\n"
+         "Sources of the contexts' sizes:");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(gpus[i].context_kind, "rule") == 0)
+            rule = gpus[i].context_source;
+        else
+            printf("  %-15s %s\n", gpus[i].name, gpus[i].context_source);
+    if (rule)
+        printf("  %-15s %s\n", "rule", rule);
+    puts("\nAnother GPU: custom,sm=89,sms=128,memory=23.65GiB");
+}
+
+static int list_gpus(const char *who, bool json)
+{
+    char names[VS_SIMULATED_WHY_MAX], why[VS_SIMULATED_WHY_MAX];
+    const char *list[VS_SIMULATED_MAX];
+    static struct vs_simulated_gpu gpus[VS_SIMULATED_MAX];
+    size_t count = 0;
+    vs_simulated_names(names);
+    size_t names_count = vs_simulated_split(names, list);
+    for (size_t i = 0; i < names_count; i++)
+        if (vs_simulated_describe(list[i], &gpus[count], why) == VS_OK)
+            count++;
+    if (!count)
+        return vs_tool_fail(who, "%s", why);
+    struct json_object *root = json_object_new_object(), *array = json_object_new_array();
+    json_object_object_add(root, "schema", json_object_new_string("vramscope.gpus/1"));
+    if (!json)
+        printf("%-15s %10s %10s  %5s %5s %8s %11s  source\n", "GPU", "total", "board", "cc", "SMs", "GB/s", "context");
+    for (size_t i = 0; i < count; i++)
+        if (json)
+            put_gpu(array, &gpus[i]);
+        else
+            print_gpu(&gpus[i]);
+    json_object_object_add(root, "gpus", array);
+    if (json)
+        puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+    else
+        print_sources(gpus, count);
+    json_object_put(root);
+    return vs_tool_finish(who, stdout, 0);
+}
+
 static int doctor_main(int argc, char **argv)
 {
-    bool json = false;
+    bool json = false, gpus = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") != 0)
+        bool is_json = strcmp(argv[i], "--json") == 0, is_gpus = strcmp(argv[i], "--gpus") == 0;
+        if (!is_json && !is_gpus)
             return vs_tool_usage(argv[0], "unknown argument %s", argv[i]);
-        json = true;
+        json |= is_json;
+        gpus |= is_gpus;
     }
+    if (gpus)
+        return list_gpus(argv[0], json);
     struct findings *f = calloc(1, sizeof *f);
     if (!f)
         return 2;

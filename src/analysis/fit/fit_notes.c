@@ -67,7 +67,7 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
 
 static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
 {
-    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read"};
+    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read", "measured"};
     char *fields[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         fields[i] = line;

@@ -45,18 +45,19 @@ struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool pri
 }
 
 /* Once per process; a line as of library_notes.c. */
-static void note_assumed_size(void)
+static void note_size(void)
 {
     static atomic_bool noted;
     char line[512];
-    if (!vs_sim_spec.context_assumed || atomic_exchange(&noted, true))
+    const char *kind = vs_sim_spec.context_kind;
+    if (!strcmp(kind, "given") || atomic_exchange(&noted, true))
         return;
     const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
     int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0)
         return;
-    int n = snprintf(line, sizeof line, "assumed\t%ld\tdriver\tcontext\t%" PRIu64 "\t%.300s\n",
-                     (long)getpid(), vs_sim_spec.context_bytes, vs_sim_spec.context_assumed);
+    int n = snprintf(line, sizeof line, "%s\t%ld\tdriver\tcontext\t%" PRIu64 "\t%.300s\n",
+                     strcmp(kind, "rule") ? kind : "assumed", (long)getpid(), vs_sim_spec.context_bytes, vs_sim_spec.context_source);
     ssize_t unused = write(fd, line, (size_t)n);
     (void)unused; /* a note less */
     close(fd);
@@ -91,7 +92,7 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     ctx->side_wait = 0;
     atomic_store(&ctx->attached, 0);
     atomic_store(&ctx->alive, true);
-    note_assumed_size();
+    note_size();
     return CUDA_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
  * program that allocates in the same order fails at the same place. */
 #include "simulator/driver/vs_sim_driver.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static atomic_uint_least64_t allocations[VS_SIM_FAMILY_COUNT];
@@ -82,6 +83,24 @@ VS_SIM_EXPORT int vramscopeSimCheckSpec(const char *text, char *why, size_t byte
         return 0;
     snprintf(why, bytes, "%s", reason);
     return 1;
+}
+
+/* The device that *text* describes, as one line: its name, product, compute capability (89), SMs,
+ * total memory, that which NVML reports, size of a context, how that is known, its source, bandwidth
+ * in GB/s; between them tabs. false: see vramscopeSimCheckSpec. */
+bool vramscopeSimDescribe(const char *text, char *line, size_t bytes);
+VS_SIM_EXPORT bool vramscopeSimDescribe(const char *text, char *line, size_t bytes)
+{
+    struct vs_sim_spec spec;
+    char reason[VS_SIM_WHY_MAX];
+    if (vs_sim_spec_parse(text, &spec, reason))
+        return false;
+    const struct vs_sim_preset *p = spec.preset;
+    snprintf(line, bytes, "%s\t%s\t%d\t%d\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\t%s\t%u",
+             p->name, p->product, p->major * 10 + p->minor, p->sm_count, spec.capacity_bytes,
+             spec.board_bytes, spec.context_bytes, spec.context_kind, spec.context_source,
+             p->memory_gbps);
+    return true;
 }
 
 /* The memory of a device that *text* describes, and what a process with a context finds taken:

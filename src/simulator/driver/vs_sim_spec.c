@@ -3,9 +3,12 @@
  * Presets and the spec parser. Figures are NVIDIA's published ones (the product's data sheet for
  * memory bandwidth, the architecture white paper for SMs, the CUDA C++ programming guide's table of
  * compute capabilities for limits per SM, the list of PCI ids for the device number, the data sheet
- * for the board's power limit); total memory is what such a device reports, slightly below its
- * nominal size. The size of a context is a row of src/simulator/libraries/sizes/sizes.tsv, which the
- * build copies into a header (cmake/context_sizes.py). */
+ * for the board's power limit). Total memory is what PyTorch reports of such a device in public
+ * out-of-memory messages, two decimals of a GiB; GH200's follows from NVML's figure with the
+ * difference that H100 has. NVML's figures are those of nvidia-smi in public logs.
+ *
+ * The size of a context is the row of the GPU in src/simulator/libraries/sizes/sizes.tsv, which the
+ * build copies into a header (cmake/context_sizes.py). A GPU without a row has the size by a rule. */
 #include "simulator/driver/vs_sim_spec.h"
 
 #include <errno.h>
@@ -17,42 +20,100 @@
 #include "base/vs_size.h"
 
 static const struct vs_sim_preset presets[] = {
-    {"t4-16g", "Simulated T4 (vramscope)", 15360 * VS_MIB,
+    {"p100-16g", "Simulated P100 (vramscope)", 16271 * VS_MIB, 16384,
+     56, 6, 0, 732, 12, 1328500, 715000, 4096, 4 << 20, 64 << 10, 48 << 10, 2048, 32,
+     0x15f8, 250, 16384 * VS_MIB, 3},
+    {"v100-16g", "Simulated V100-16GB (vramscope)", 16149 * VS_MIB, 16384,
+     80, 7, 0, 900, 12, 1530000, 877000, 4096, 6 << 20, 96 << 10, 96 << 10, 2048, 32,
+     0x1db1, 300, 16384 * VS_MIB, 3},
+    {"v100-32g", "Simulated V100-32GB (vramscope)", 32492 * VS_MIB, 32768,
+     80, 7, 0, 900, 12, 1530000, 877000, 4096, 6 << 20, 96 << 10, 96 << 10, 2048, 32,
+     0x1db5, 300, 32768 * VS_MIB, 3},
+    {"t4-16g", "Simulated T4 (vramscope)", 14920 * VS_MIB, 15360,
      40, 7, 5, 320, 12, 1590000, 5001000, 256, 4 << 20, 64 << 10, 64 << 10, 1024, 16,
      0x1eb8, 70, 256 * VS_MIB, 3},
-    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB,
+    {"rtx3060-12g", "Simulated RTX 3060 (vramscope)", 12032 * VS_MIB, 12288,
+     28, 8, 6, 360, 25, 1777000, 7501000, 192, 3 << 20, 100 << 10, 99 << 10, 1536, 16,
+     0x2503, 170, 16384 * VS_MIB, 4},
+    {"rtx3090-24g", "Simulated RTX 3090 (vramscope)", 24258 * VS_MIB, 24576,
+     82, 8, 6, 936, 25, 1695000, 9751000, 384, 6 << 20, 100 << 10, 99 << 10, 1536, 16,
+     0x2204, 350, 32768 * VS_MIB, 4},
+    {"rtx4060ti-16g", "Simulated RTX 4060 Ti 16GB (vramscope)", 15974 * VS_MIB, 16380,
+     34, 8, 9, 288, 12, 2535000, 9001000, 128, 32 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2805, 165, 16384 * VS_MIB, 4},
+    {"rtx4070-12g", "Simulated RTX 4070 (vramscope)", 12001 * VS_MIB, 12282,
+     46, 8, 9, 504, 25, 2475000, 10501000, 192, 36 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2786, 200, 16384 * VS_MIB, 4},
+    {"rtx4080-16g", "Simulated RTX 4080 (vramscope)", 16067 * VS_MIB, 16376,
+     76, 8, 9, 717, 25, 2505000, 11201000, 256, 64 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2704, 320, 16384 * VS_MIB, 4},
+    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB, 24564,
      128, 8, 9, 1008, 25, 2520000, 10501000, 384, 72 << 20, 100 << 10, 99 << 10, 1536, 24,
      0x2684, 450, 32768 * VS_MIB, 4},
-    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB,
+    {"rtx5090-32g", "Simulated RTX 5090 (vramscope)", 32113 * VS_MIB, 32607,
+     170, 12, 0, 1792, 50, 2407000, 14001000, 512, 96 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2b85, 575, 32768 * VS_MIB, 5},
+    {"a10g-24g", "Simulated A10G (vramscope)", 22589 * VS_MIB, 23028,
+     80, 8, 6, 600, 25, 1710000, 6251000, 384, 6 << 20, 100 << 10, 99 << 10, 1536, 16,
+     0x2237, 300, 32768 * VS_MIB, 4},
+    {"l4-24g", "Simulated L4 (vramscope)", 22559 * VS_MIB, 23034,
+     58, 8, 9, 300, 25, 2040000, 6251000, 192, 48 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x27b8, 72, 32768 * VS_MIB, 4},
+    {"l40s-48g", "Simulated L40S (vramscope)", 45455 * VS_MIB, 46068,
+     142, 8, 9, 864, 25, 2520000, 9001000, 384, 96 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x26b9, 350, 65536 * VS_MIB, 4},
+    {"a40-48g", "Simulated A40 (vramscope)", 45486 * VS_MIB, 46068,
+     84, 8, 6, 696, 25, 1740000, 7251000, 384, 6 << 20, 100 << 10, 99 << 10, 1536, 16,
+     0x2235, 300, 65536 * VS_MIB, 4},
+    {"a6000-48g", "Simulated RTX A6000 (vramscope)", 48671 * VS_MIB, 49140,
+     84, 8, 6, 768, 25, 1800000, 8001000, 384, 6 << 20, 100 << 10, 99 << 10, 1536, 16,
+     0x2230, 300, 65536 * VS_MIB, 4},
+    {"rtx6000ada-48g", "Simulated RTX 6000 Ada (vramscope)", 48538 * VS_MIB, 49140,
+     142, 8, 9, 960, 25, 2505000, 10001000, 384, 96 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x26b1, 300, 65536 * VS_MIB, 4},
+    {"rtxpro6000-96g", "Simulated RTX PRO 6000 (vramscope)", 97249 * VS_MIB, 97887,
+     188, 12, 0, 1792, 50, 2617000, 14001000, 512, 128 << 20, 100 << 10, 99 << 10, 1536, 24,
+     0x2bb1, 600, 131072 * VS_MIB, 5},
+    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB, 40960,
      108, 8, 0, 1555, 25, 1410000, 1215000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32,
      0x20b0, 400, 65536 * VS_MIB, 4},
-    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB,
+    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB, 81920,
      108, 8, 0, 2039, 25, 1410000, 1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32,
      0x20b2, 400, 131072 * VS_MIB, 4},
-    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB,
+    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB, 81559,
      132, 9, 0, 3352, 50, 1980000, 2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2330, 700, 131072 * VS_MIB, 5},
-    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB,
+    {"h100nvl-94g", "Simulated H100 NVL (vramscope)", 95334 * VS_MIB, 95830,
+     132, 9, 0, 3938, 50, 1785000, 2619000, 6016, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x2321, 400, 131072 * VS_MIB, 5},
+    {"gh200-96g", "Simulated GH200 (vramscope)", 97310 * VS_MIB, 97871,
+     132, 9, 0, 4000, 450, 1980000, 2619000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x2342, 900, 131072 * VS_MIB, 5},
+    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 143771,
      132, 9, 0, 4800, 50, 1980000, 3201000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2335, 700, 262144 * VS_MIB, 5},
-    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB,
+    {"b200-192g", "Simulated B200 (vramscope)", 182630 * VS_MIB, 183359,
      148, 10, 0, 8000, 50, 1965000, 3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2901, 1000, 262144 * VS_MIB, 5},
+    {"gb300-288g", "Simulated GB300 (vramscope)", 283136 * VS_MIB, 0,
+     160, 10, 3, 8000, 450, 1920000, 3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32,
+     0x31c2, 1400, 524288 * VS_MIB, 6},
 };
 
-/* By architecture; the last row, 0, is for all others. */
-static const struct {
-    int sm;
+static const struct { /* by GPU */
+    const char *gpu;
     uint64_t bytes;
-    const char *assumed; /* its source; NULL: measured */
+    const char *kind, *source;
 } context_sizes[] = {
-#define VS_SIM_CONTEXT(sm, bytes, assumed) {sm, bytes, assumed},
+#define VS_SIM_CONTEXT(gpu, bytes, kind, source) {gpu, bytes, kind, source},
 #include "generated/vs_sim_context_table.h"
 #undef VS_SIM_CONTEXT
 };
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])
-#define DEFAULT_PRESET 2 /* a100-40g */
+#define DEFAULT_PRESET "a100-40g"
+#define RULE_BYTES 2048 /* of a context, for each thread that the SMs hold */
+#define SMS_MAX 1024
 #define TEXT_MAX 512
 #define DELAY_US_MAX 10000000
 #define KERNEL_US_MAX 100000000
@@ -73,6 +134,10 @@ static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
 
 /* What each key accepts, for messages. */
 static const char *const keys[][2] = {
+    {"sm", "the compute capability of a custom GPU without its point: 60, 70, 75, 80, 86, 89, 90, 100, "
+           "103 or 120"},
+    {"sms", "the number of multiprocessors of a custom GPU, 1 to " WORDS(SMS_MAX)},
+    {"memory", "the memory of a custom GPU, from 64MiB to 1TiB, such as 23.65GiB"},
     {"capacity", "a size from 64MiB to 1TiB"},
     {"context", "a size such as 400MiB"},
     {"others", "a size such as 1GiB"},
@@ -102,7 +167,7 @@ static enum vs_err no_device(char *why, const char *name)
     for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
         n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s%s", i ? ", " : "", presets[i].name);
     if (n < VS_SIM_WHY_MAX)
-        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "; keys: see docs/simulator.md");
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, ", custom; keys: see docs/simulator.md");
     return VS_ERR_ARG;
 }
 
@@ -310,12 +375,26 @@ static bool parse_hole(struct vs_sim_spec *spec, const char *value)
 
 /* ---- one KEY=VALUE ---- */
 
+static bool parse_sm(struct vs_sim_spec *spec, const char *value)
+{
+    uint64_t sm;
+    if (!parse_count(value, 10, 999, &sm))
+        return false;
+    spec->custom.major = (int)sm / 10;
+    spec->custom.minor = (int)sm % 10;
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        if (presets[i].major == spec->custom.major && presets[i].minor == spec->custom.minor)
+            return true;
+    return false;
+}
+
 static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
 {
     struct {
         const char *key;
         uint64_t *bytes;
-    } sizes[] = {{"capacity", &spec->capacity_bytes},
+    } sizes[] = {{"memory", &spec->custom.memory_bytes},
+                 {"capacity", &spec->capacity_bytes},
                  {"context", &spec->context_bytes},
                  {"others", &spec->others_bytes},
                  {"workspace", &spec->workspace_bytes}};
@@ -323,7 +402,7 @@ static bool set_size(struct vs_sim_spec *spec, const char *key, const char *valu
         if (!strcmp(key, sizes[i].key)) {
             *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
             if (sizes[i].bytes == &spec->context_bytes)
-                spec->context_assumed = NULL;
+                spec->context_kind = "given";
             return true;
         }
     return false;
@@ -339,7 +418,8 @@ static bool set_count(struct vs_sim_spec *spec, const char *key, const char *val
                   {"malloc_us", &spec->malloc_us, 0, DELAY_US_MAX},
                   {"free_us", &spec->free_us, 0, DELAY_US_MAX},
                   {"kernel_us", &spec->kernel_us, 0, KERNEL_US_MAX},
-                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION}};
+                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION},
+                  {"sms", (unsigned *)&spec->custom.sm_count, 1, SMS_MAX}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         uint64_t n;
         if (strcmp(key, counts[i].key))
@@ -357,6 +437,8 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
     bool ok = false;
     if (set_size(spec, key, value, &ok) || set_count(spec, key, value, &ok))
         return ok;
+    if (!strcmp(key, "sm"))
+        return parse_sm(spec, value);
     if (!strcmp(key, "time"))
         return parse_time(spec, value);
     if (!strcmp(key, "data"))
@@ -388,15 +470,68 @@ static const struct vs_sim_preset *find_preset(const char *name)
     return NULL;
 }
 
-static void use_preset(struct vs_sim_spec *spec)
+static void use_context(struct vs_sim_spec *spec)
 {
-    int sm = spec->preset->major * 10 + spec->preset->minor;
-    size_t i = 0;
-    while (context_sizes[i].sm && context_sizes[i].sm != sm)
-        i++;
-    spec->capacity_bytes = spec->preset->memory_bytes;
-    spec->context_bytes = context_sizes[i].bytes;
-    spec->context_assumed = context_sizes[i].assumed;
+    const struct vs_sim_preset *p = spec->preset;
+    spec->context_bytes = (uint64_t)p->sm_count * (unsigned)p->threads_per_sm * RULE_BYTES;
+    spec->context_kind = "rule";
+    spec->context_source = "2 KiB for each thread that the multiprocessors hold: within 6 % on 7 of 11 GPUs seen";
+    for (size_t i = 0; i < sizeof context_sizes / sizeof context_sizes[0]; i++)
+        if (!strcmp(context_sizes[i].gpu, p->name)) {
+            spec->context_bytes = context_sizes[i].bytes;
+            spec->context_kind = context_sizes[i].kind;
+            spec->context_source = context_sizes[i].source;
+        }
+}
+
+/* A device of sm=, sms= and memory=. All else is that of the preset of its architecture with the
+ * nearest number of SMs; bandwidth and cache in proportion. */
+static enum vs_err use_custom(struct vs_sim_spec *spec, char *why)
+{
+    struct vs_sim_preset *p = &spec->custom, given = *p;
+    if (!given.major || !given.sm_count || !given.memory_bytes) {
+        snprintf(why, VS_SIM_WHY_MAX, "custom lacks %s=: write custom,sm=89,sms=128,memory=23.65GiB",
+                 !given.major ? "sm" : !given.sm_count ? "sms" : "memory");
+        return VS_ERR_ARG;
+    }
+    const struct vs_sim_preset *like = NULL;
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        if (presets[i].major == given.major && presets[i].minor == given.minor &&
+            (!like || abs(presets[i].sm_count - given.sm_count) < abs(like->sm_count - given.sm_count)))
+            like = &presets[i];
+    *p = *like;
+    p->name = "custom";
+    p->product = "Simulated custom GPU (vramscope)";
+    p->memory_bytes = given.memory_bytes;
+    p->board_mib = 0;
+    p->sm_count = given.sm_count;
+    p->memory_gbps = (unsigned)((uint64_t)like->memory_gbps * (unsigned)given.sm_count /
+                                (unsigned)like->sm_count) + 1;
+    return VS_OK;
+}
+
+/* What the keys left open, as the preset has it. */
+static enum vs_err use_preset(struct vs_sim_spec *spec, char *why)
+{
+    const struct vs_sim_preset *given = &spec->custom;
+    if (spec->preset == given && use_custom(spec, why))
+        return VS_ERR_ARG;
+    if (spec->preset != given && (given->major || given->sm_count || given->memory_bytes)) {
+        snprintf(why, VS_SIM_WHY_MAX, "sm, sms and memory describe the device 'custom', not %s%s",
+                 spec->preset->name, given->memory_bytes ? "; its memory is set by capacity=" : "");
+        return VS_ERR_ARG;
+    }
+    if (!spec->capacity_bytes) {
+        spec->capacity_bytes = spec->preset->memory_bytes;
+        spec->board_bytes = spec->preset->board_mib * VS_MIB;
+    }
+    if (spec->board_bytes < spec->capacity_bytes)
+        spec->board_bytes = spec->capacity_bytes;
+    if (spec->context_kind)
+        spec->context_source = "context=";
+    else
+        use_context(spec);
+    return VS_OK;
 }
 
 enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why)
@@ -407,19 +542,18 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (strlen(text) >= sizeof copy)
         return explain(why, "more than 511 characters:", text);
     strcpy(copy, text);
-    struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
+    struct vs_sim_spec out = {.preset = find_preset(DEFAULT_PRESET),
                               .devices = 1,
                               .data_max_bytes = UINT64_MAX,
                               .workspace_bytes = VS_SIM_WORKSPACE_BY_RULE,
                               .driver_version = VS_SIM_DRIVER_VERSION};
     char *word = strtok_r(copy, ",", &save);
     if (word && !strchr(word, '=')) {
-        out.preset = find_preset(word);
+        out.preset = strcmp(word, "custom") ? find_preset(word) : &out.custom;
         if (!out.preset)
             return no_device(why, word);
         word = strtok_r(NULL, ",", &save);
     }
-    use_preset(&out);
     for (; word; word = strtok_r(NULL, ",", &save)) {
         char *equals = strchr(word, '=');
         if (!equals)
@@ -428,6 +562,8 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
         if (!set_field(&out, word, equals + 1))
             return bad_value(why, word, equals + 1);
     }
+    if (use_preset(&out, why))
+        return VS_ERR_ARG;
     if (out.capacity_bytes < 64 * VS_MIB || out.capacity_bytes > 1024 * VS_GIB)
         return explain(why, "capacity must lie between 64MiB and 1TiB in", text);
     if (out.context_bytes > out.capacity_bytes ||
@@ -437,5 +573,7 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
                            out.hole_bytes > out.capacity_bytes))
         return explain(why, "hole needs addresses=lowest, and must fit the capacity, in", text);
     *spec = out;
+    if (out.preset == &out.custom)
+        spec->preset = &spec->custom;
     return VS_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The simulated devices: the presets and the text that chooses and alters one
- * ("t4-16g,capacity=2GiB,devices=2,fail=device:3"). Read once by the stand-in driver from
+ * ("t4-16g,capacity=2GiB,devices=2,fail=device:3"), or describes another
+ * ("custom,sm=89,sms=128,memory=23.65GiB"). Read once by the stand-in driver from
  * VRAMSCOPE_SIMULATE; docs/simulator.md describes the syntax, drv_fault.c the faults. */
 #ifndef VS_SIM_SPEC_H
 #define VS_SIM_SPEC_H
@@ -21,7 +22,8 @@
 struct vs_sim_preset {
     const char *name;      /* as written in a spec */
     const char *product;   /* the result of cuDeviceGetName */
-    uint64_t memory_bytes; /* total memory as the device reports it */
+    uint64_t memory_bytes; /* total memory as cudaMemGetInfo reports it */
+    unsigned board_mib;    /* that of the board, as NVML reports it: larger; 0: not known */
     int sm_count, major, minor;
     unsigned memory_gbps; /* device memory bandwidth, 10^9 bytes per second */
     unsigned link_gbps;   /* host link bandwidth, pinned memory, each way */
@@ -79,8 +81,11 @@ struct vs_sim_spec {
     const struct vs_sim_preset *preset;
     unsigned devices;            /* 1..VS_SIM_DEVICES_MAX, all alike */
     uint64_t capacity_bytes;     /* total memory of each device */
+    uint64_t board_bytes;        /* the same as NVML reports it, with what the driver reserves */
     uint64_t context_bytes;      /* taken by each context */
-    const char *context_assumed; /* the source of that size; NULL if it was measured or given */
+    const char *context_kind;    /* how that size is known: "measured", "assumed", "rule" or "given" */
+    const char *context_source;  /* by whom, or by which rule */
+    struct vs_sim_preset custom; /* *preset* of the device "custom" */
     uint64_t others_bytes;       /* held by "other processes" on each device */
     uint64_t workspace_bytes;    /* of library calls without a measured size, or WORKSPACE_BY_RULE */
     unsigned malloc_us, free_us; /* added to each device allocation and free */
@@ -104,8 +109,8 @@ struct vs_sim_spec {
 };
 
 /* vs_sim_spec_parse: parses *text* ("" and NULL give the default device). On VS_ERR_ARG *spec* is
- * unwritten and *why* (VS_SIM_WHY_MAX bytes) receives one line with the accepted values. Any
- * thread. */
+ * unwritten and *why* (VS_SIM_WHY_MAX bytes) receives one line with the accepted values. *spec* may
+ * point into itself: it is not to be copied. Any thread. */
 enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why) VS_MUST_CHECK;
 
 #endif

@@ -14,8 +14,9 @@ NVML(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t *memory))
     nvmlReturn_t r = vs_sim_nvml_enter_device(device, memory, &physical);
     if (r)
         return r;
-    memory->total = vs_sim_nvml_spec.capacity_bytes;
-    memory->used = vs_sim_nvml_spec.others_bytes + vs_sim_nvml_held(physical, &contexts);
+    memory->total = vs_sim_nvml_spec.board_bytes;
+    memory->used = memory->total - vs_sim_nvml_spec.capacity_bytes + vs_sim_nvml_spec.others_bytes +
+                   vs_sim_nvml_held(physical, &contexts);
     memory->free = memory->total > memory->used ? memory->total - memory->used : 0;
     return NVML_SUCCESS;
 }
@@ -29,9 +30,9 @@ NVML(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *memory))
     if (r)
         return r;
     memory->total = plain.total;
-    memory->reserved = 0;
+    memory->reserved = plain.total - vs_sim_nvml_spec.capacity_bytes;
     memory->free = plain.free;
-    memory->used = plain.used;
+    memory->used = plain.used - memory->reserved;
     return NVML_SUCCESS;
 }
 

@@ -159,6 +159,7 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     put_remedy(json, &run->remedy);
     put_assumed_sum(json, &run->assumed);
     put_notes(json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
+    put_notes(json, "measured", &run->notes.lists[VS_FIT_MEASURED]);
     put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
     put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
     put_notes(json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);

@@ -89,7 +89,7 @@ def environment(config, case, folder, front):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "NVTX_", "LD_PRELOAD", "PYTORCH_"))}
     env["LD_LIBRARY_PATH"] = config["simulator"]
-    env["VRAMSCOPE_SIMULATE"] = (case and case.simulate) or "t4-16g,capacity=1GiB"
+    env["VRAMSCOPE_SIMULATE"] = (case and case.simulate) or "t4-16g,capacity=1GiB,context=400MiB"
     env["VICTIM_TALLY"] = folder
     # victims leak memory on purpose; the tests need a fork that continues
     env["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0"

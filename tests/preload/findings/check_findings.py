@@ -110,7 +110,7 @@ def cache_hides_nothing(folder, victim):
         assert [(f["what"], f["count"]) for f in findings] == [("hidden_failure", 1)], (wish, findings)
         assert "mode_device" in names(findings[0]["site"]), findings
     # 20 freed blocks of 30 MiB fill the device: without the cache they would have been free
-    _, text, _, findings = summary(folder, "a100-40g,capacity=2GiB", "--allocator=caching", victim, "oom")
+    _, text, _, findings = summary(folder, "a100-40g,capacity=2GiB,context=400MiB", "--allocator=caching", victim, "oom")
     assert hidden not in text and "until the cache gave back memory" in text, text
     given = [f for f in findings if f["what"] == "cache_gave_back"]
     assert len(given) == 1 and given[0]["bytes"] == 600 * MIB, findings

@@ -2,14 +2,14 @@
  *
  * `vramscope fit` as a user types it: answers, exit codes and messages, with a CUDA program whose
  * memory is an argument. The simulated devices have less than their capacity, by the context: 400 MiB
- * (assumed) on the T4, 426 MiB (measured) on the RTX 4090. */
+ * (by rule) on the custom one, 426 MiB (measured) on the RTX 6000 Ada. */
 #define _GNU_SOURCE
 #define SIMULATED ""
 #define VS_SIMULATOR_PATH ""
 #include "preload/run_shell.h"
 
-#define SMALL "--gpu t4-16g,capacity=1GiB "
-#define LARGE "--gpu rtx4090-24g,capacity=2GiB "
+#define SMALL "--gpu custom,sm=80,sms=100,memory=1GiB "
+#define LARGE "--gpu rtx6000ada-48g,capacity=2GiB "
 #define FIT "\"$V\" fit "
 
 static void assert_fits(const char *script, int status)
@@ -29,13 +29,13 @@ static void each_gpu_has_an_answer(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL LARGE "-- $P hold 1024", 1);
-    assert_prints(out, "t4-16g,capacity=1GiB       no");
-    assert_prints(out, "rtx4090-24g,capacity=2GiB  yes           1.00 GiB  1.00 GiB  598.0 MiB\n");
+    assert_prints(out, "custom,sm=80,sms=100,memory=1GiB  no");
+    assert_prints(out, "rtx6000ada-48g,capacity=2GiB      yes           1.00 GiB  1.00 GiB  598.0 MiB\n");
     assert_prints(out, "fit_victim.c:");
     assert_prints(out, "short");
-    assert_prints(out, "\nassumed on t4-16g,capacity=1GiB: context 400.0 MiB\n");
-    assert_lacks(out, "assumed on rtx4090");
-    assert_prints(err, "t4-16g,capacity=1GiB … does not fit");
+    assert_prints(out, "\nassumed on custom,sm=80,sms=100,memory=1GiB: context 400.0 MiB\n");
+    assert_lacks(out, "assumed on rtx6000");
+    assert_prints(err, "custom,sm=80,sms=100,memory=1GiB … does not fit");
     assert_lacks(out, "cudaMalloc:"); /* the program's own output */
     assert_fits(FIT LARGE "$P hold 1024", 0);
     assert_fits(FIT SMALL "-q $P hold 512", 0);
@@ -74,15 +74,15 @@ static void the_line_is_the_users_own(void **state)
                 "E\n" FIT SMALL LARGE "-- python3 train.py", 1);
     assert_prints(out, "    first failure: train.py:5, short by 528.0 MiB\n");
     assert_prints(out, "memory was held by\n   128.0 MiB  empty(128) (train.py:4)");
-    assert_prints(out, "peak on rtx4090-24g,capacity=2GiB\n    1.00 GiB  return empty(mib) (train.py:5)\n");
+    assert_prints(out, "peak on rtx6000ada-48g,capacity=2GiB\n    1.00 GiB  return empty(mib) (train.py:5)\n");
 }
 
 static void the_largest_value_is_found_by_halves(void **state)
 {
     (void)state;
     assert_fits(FIT SMALL LARGE "--vary --mib=64,128,256,512,1024,2048 -- $P hold", 0);
-    assert_prints(out, "largest that fits on t4-16g,capacity=1GiB: --mib 512\n");
-    assert_prints(out, "largest that fits on rtx4090-24g,capacity=2GiB: --mib 1024\n");
+    assert_prints(out, "largest that fits on custom,sm=80,sms=100,memory=1GiB: --mib 512\n");
+    assert_prints(out, "largest that fits on rtx6000ada-48g,capacity=2GiB: --mib 1024\n");
     assert_lacks(out, "--mib 64 ");
     assert_lacks(out, "--mib 128 ");
     assert_fits(FIT SMALL "--all --vary --mib=256,64,1024 -- $P hold", 0);
@@ -132,10 +132,10 @@ static void other_failures_have_no_answer(void **state)
     assert_fits(FIT SMALL LARGE "-- ./missing", 2);
     assert_prints(out, "the program could not be started");
     assert_prints(out, "cannot run ./missing: No such file or directory");
-    assert_lacks(out, "rtx4090"); /* it would be the same there */
+    assert_lacks(out, "rtx6000"); /* it would be the same there */
     assert_fits(FIT SMALL "-- $P second", 2);
     assert_prints(out, "add devices=N");
-    assert_fits(FIT SMALL LARGE "-- sh -c 'case $VRAMSCOPE_SIMULATE in t4*) exec \"$0\" fail;; esac; "
+    assert_fits(FIT SMALL LARGE "-- sh -c 'case $VRAMSCOPE_SIMULATE in custom*) exec \"$0\" fail;; esac; "
                 "exec \"$0\" hold 64' $P", 2); /* one answer is missing */
     assert_prints(out, "yes");
 }
@@ -165,8 +165,8 @@ static void a_recovered_failure_fits_and_a_hidden_one_does_not(void **state)
 static void every_device_counts(void **state)
 {
     (void)state;
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- $P second 1024", 1);
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- $P second 64", 0);
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- $P second 1024", 1);
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- $P second 64", 0);
 }
 
 static void processes_on_one_device_are_added_up(void **state)
@@ -191,7 +191,7 @@ static void processes_that_follow_each_other_are_not_added_up(void **state)
 static void the_rank_that_failed_first_is_shown(void **state)
 {
     (void)state;
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=2 -- sh -c 'for r in 1 0; do "
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- sh -c 'for r in 1 0; do "
                 "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold 1024; done' $P", 1);
     assert_prints(out, "rank 1 of 2 processes: grow");
 }
@@ -199,11 +199,11 @@ static void the_rank_that_failed_first_is_shown(void **state)
 static void ranks_are_named(void **state)
 {
     (void)state;
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
                 "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold $((64 + 64 * (r == 2))) || exit; done' $P", 0);
     assert_prints(out, "128.0 MiB");
     assert_prints(out, "rank 2 of 4 processes\n");
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
                 "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold $((64 + 1024 * (r == 3))); done' $P", 1);
     assert_prints(out, "rank 3 of 4 processes: grow");
 }
@@ -214,7 +214,7 @@ static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **s
     assert_fits(FIT SMALL "-- $P notes", 0);
     assert_prints(out, "assumed: workspace of conv1 of cuDNN 64.0 MiB (2 times); context 400.0 MiB\n");
     assert_prints(out, "not supported: cusparseSpSM_solve of cuSPARSE\n");
-    assert_fits(FIT "--gpu t4-16g,capacity=1GiB,context=100MiB -- $P notes", 0);
+    assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,context=100MiB -- $P notes", 0);
     assert_prints(out, "assumed: workspace of conv1 of cuDNN 64.0 MiB (2 times)\n");
     assert_fits(FIT SMALL "-- $P notes", 0);
     assert_prints(out, "decided by values that were not computed\n"
@@ -232,7 +232,7 @@ static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **s
 static void an_answer_that_rests_on_assumed_sizes_says_so(void **state)
 {
     (void)state;
-#define GIB "--gpu t4-16g,capacity=1GiB,context=100MiB "
+#define GIB "--gpu custom,sm=80,sms=100,memory=1GiB,context=100MiB "
     assert_fits(FIT GIB "-- $P notes 512", 0);
     assert_lacks(out, "yes, if");
     assert_fits(FIT GIB "-- $P notes 896", 0);
@@ -286,7 +286,7 @@ static void wrong_usage_is_answered_before_any_run(void **state)
     static const struct {
         const char *arguments, *message;
     } cases[] = {
-        {"-- $P hold", "no GPU given; --gpu takes one of: t4-16g, rtx4090-24g"},
+        {"-- $P hold", "no GPU given; --gpu takes one of: p100-16g, v100-16g"},
         {SMALL, "no program given"},
         {"--gpu nosuch -- $P hold", "--gpu nosuch: no simulated device 'nosuch'"},
         {"--gpu t4-16g,colour=red -- $P hold", "unknown key in colour=red"},
@@ -336,7 +336,7 @@ static void options_of_run_are_passed_on(void **state)
     assert_string_equal(out, "off off 3 observe\n");
     assert_fits(FIT SMALL "--gpu t4-16g,data=on --jobs 1 -- sh -c 'echo $VRAMSCOPE_SIMULATE >>devices; exec \"$0\" hold' $P", 0);
     slurp("devices", out, sizeof out);
-    assert_string_equal(out, "t4-16g,capacity=1GiB,data=small\nt4-16g,data=on\n");
+    assert_string_equal(out, "custom,sm=80,sms=100,memory=1GiB,data=small\nt4-16g,data=on\n");
 }
 
 static void kept_traces_stay_and_others_go(void **state)
@@ -345,7 +345,7 @@ static void kept_traces_stay_and_others_go(void **state)
     assert_fits("rm -rf tmp/*; " FIT SMALL "--keep 'my %d folder' -- sh -c '\"$0\" hold; echo hello' $P >/dev/null && "
                 FIT SMALL "--keep 'my %d folder' -- $P hold >/dev/null; ls -A tmp; cd 'my %d folder' && ls; cd *GiB; ls | "
                 "sed s/[0-9][0-9]*/N/g; \"$V\" report *.vst | grep -c 'peak allocated'", 0);
-    assert_string_equal(out, "t4-16g,capacity=1GiB\nN.N.vst\nnotes.txt\nstderr.txt\nstdout.txt\n1\n");
+    assert_string_equal(out, "custom,sm=80,sms=100,memory=1GiB\nN.N.vst\nnotes.txt\nstderr.txt\nstdout.txt\n1\n");
 }
 
 /* Each of the two waits for the other, which a single one at a time never ends. */
@@ -357,9 +357,9 @@ static void gpus_run_at_the_same_time_and_are_shown_in_order(void **state)
     char script[1024];
     snprintf(script, sizeof script, "rm -f on-*; timeout 600 " FIT LARGE SMALL "--jobs 2 %s", meet);
     assert_fits(script, 0);
-    assert_prints(strstr(out, "rtx4090-24g,capacity=2GiB  yes"), "t4-16g,capacity=1GiB       yes");
-    assert_prints(err, "t4-16g,capacity=1GiB … fits (");
-    assert_prints(err, "rtx4090-24g,capacity=2GiB … fits (");
+    assert_prints(strstr(out, "rtx6000ada-48g,capacity=2GiB      yes"), "custom,sm=80,sms=100,memory=1GiB  yes");
+    assert_prints(err, "custom,sm=80,sms=100,memory=1GiB … fits (");
+    assert_prints(err, "rtx6000ada-48g,capacity=2GiB … fits (");
     /* one at a time, and a GPU that is given twice has one folder */
     assert_fits("rm -f log; " FIT SMALL LARGE SMALL "--jobs 1 -- sh -c 'echo begin >>log; \"$0\" hold; "
                 "echo end >>log' $P && uniq -c log | sort -u | wc -l && uniq log | wc -l", 0);

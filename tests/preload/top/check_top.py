@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 from terminal import DEADLINE, Terminal, Victim, child_of  # noqa: E402
 
 COMMAND, PLAIN, TENSORS = sys.argv[1:4]
-DEVICE = "t4-16g,capacity=600MiB"
+DEVICE = "t4-16g,capacity=600MiB,context=400MiB"
 KEPT, STAGED = 8000000, 30000000  # bytes that a step keeps, and that it frees (Victim.step)
 
 

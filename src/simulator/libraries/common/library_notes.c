@@ -78,6 +78,11 @@ int vs_library_unsupported(const char *function, const char *why)
     return vs_library.not_supported;
 }
 
+void vs_library_measured(const char *name, uint64_t bytes, const char *source)
+{
+    note("measured", name, bytes, source);
+}
+
 void vs_library_assume(const char *name, uint64_t bytes, const char *why)
 {
     note("assumed", name, bytes, why);

@@ -131,8 +131,10 @@ bool vs_library_forget(const void *object, int kind);
  * to VRAMSCOPE_SIMULATE_NOTES, and returns the library's status for it. *why*: NULL, or what of the
  * function is not supported ("with packed weights"). */
 int vs_library_unsupported(const char *function, const char *why);
-/* vs_library_assume: notes that a size without a measured row was assumed to be *bytes*.
+/* vs_library_measured: notes the source of a size that was measured. vs_library_assume: notes that a
+ * size without a measured row was assumed to be *bytes*.
  * *name*: the function or operation; *why*: in plain words. The same note is written once. */
+void vs_library_measured(const char *name, uint64_t bytes, const char *source);
 void vs_library_assume(const char *name, uint64_t bytes, const char *why);
 
 #endif

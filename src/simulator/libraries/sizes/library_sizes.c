@@ -174,11 +174,12 @@ static bool look_up(const char *what, const char *key, struct vs_size_answer *an
     return vs_size_find(vs_size_table, vs_size_table_end, &query, answer);
 }
 
-static void note(const char *what, const char *key, uint64_t bytes, const char *why)
+static uint64_t noted(const char *what, const char *key, uint64_t bytes, const char *why, bool measured)
 {
     char name[400];
     snprintf(name, sizeof name, "%s%s%s", what, *key ? " " : "", key);
-    vs_library_assume(name, bytes, why);
+    (measured ? vs_library_measured : vs_library_assume)(name, bytes, why);
+    return bytes;
 }
 
 static uint64_t size_of(const char *what, const char *key, uint64_t assumed, const char *why,
@@ -187,7 +188,7 @@ static uint64_t size_of(const char *what, const char *key, uint64_t assumed, con
     struct vs_size_answer answer;
     bool found = look_up(what, key, &answer);
     if (found && answer.measured)
-        return answer.bytes;
+        return noted(what, key, answer.bytes, answer.source, true);
     uint64_t given;
     if (workspace && given_workspace(&given)) {
         assumed = given;
@@ -196,8 +197,7 @@ static uint64_t size_of(const char *what, const char *key, uint64_t assumed, con
         assumed = answer.bytes;
         why = answer.source;
     }
-    note(what, key, assumed, why);
-    return assumed;
+    return noted(what, key, assumed, why, false);
 }
 
 uint64_t vs_library_size(const char *what, const char *key, uint64_t assumed, const char *why)

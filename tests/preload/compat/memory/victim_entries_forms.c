@@ -325,7 +325,7 @@ CASE(address_12000, "functions through cuGetProcAddress_v2 of CUDA 12.0, legacy 
 CASE(address_13000, "functions through cuGetProcAddress_v2 of CUDA 13.0, per-thread streams", 0)
 CASE(entry_point, "driver functions through the runtime", 0)
 CASE(of_another_driver, "a driver of CUDA 11.8 has no newer functions", VF_NO_TRACE)
-SIMULATE(of_another_driver, "t4-16g,capacity=1GiB,driver=11080")
+SIMULATE(of_another_driver, "t4-16g,capacity=1GiB,context=400MiB,driver=11080")
 CASE(detached, "a context is destroyed when its last user detaches", 0)
 CASE(code_under_pressure, "a module is loaded while the cache holds most of the device", 0)
 SIMULATE(code_under_pressure, "t4-16g,capacity=256MiB,context=32MiB")

@@ -321,7 +321,7 @@ CASE(imported_elsewhere,
      "another process imports: listed there, counted in the exporter", VF_CHILDREN)
 CASE(on_the_host, "physical memory on the host does not count for the device", 0)
 CASE(another_device, "physical memory of a device other than the current one", 0)
-SIMULATE(another_device, "t4-16g,capacity=1GiB,devices=2")
+SIMULATE(another_device, "t4-16g,capacity=1GiB,context=400MiB,devices=2")
 CASE(refused, "physical memory allocation fails; invalid handles and ranges", 0)
 CASE(expandable, "one range that grows and shrinks page by page", 0)
 CASE(after_a_full_cache, "physical memory while the cache holds most of the device", 0)

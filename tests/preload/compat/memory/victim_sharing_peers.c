@@ -179,7 +179,7 @@ static int descriptors(void)
 
 static int descriptors_compact(void) { return descriptors(); }
 
-#define TWO "a100-40g,capacity=1GiB,devices=2"
+#define TWO "a100-40g,capacity=1GiB,context=400MiB,devices=2"
 
 VICTIM("sharing")
 CASE(peer_by_dlsym,

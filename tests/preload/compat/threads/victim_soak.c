@@ -309,10 +309,10 @@ static int soak_limited(void)
 VICTIM("soak")
 CASE(soak, "24 threads on 4 devices, all families, frees by other threads",
      VF_SHARED_ONLY)
-SIMULATE(soak, "h100-80g,devices=4,capacity=2GiB,time=off")
+SIMULATE(soak, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off")
 CASE(soak_checked, "24 threads on 4 devices under the simulator's checker", 0)
-SIMULATE(soak_checked, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
+SIMULATE(soak_checked, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail")
 CASE(soak_limited, "24 threads on 4 devices with little memory (--limit)", VF_SHARED_ONLY)
-SIMULATE(soak_limited, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
+SIMULATE(soak_limited, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail")
 ENV(soak_limited, "VRAMSCOPE_LIMIT=48MiB")
 END_VICTIM
