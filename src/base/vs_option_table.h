@@ -44,6 +44,8 @@ VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
 VS_OPTION(nvml, BOOL, "on", 0, 0, "", "query NVML from time to time for the processes that use the device")
 VS_OPTION(debug_dir, STRING, "", 0, 0, "folders",
           "folders searched for debug files before /usr/lib/debug, separated by ':'")
+VS_OPTION(library, STRING, "", 0, 0, "prefixes",
+          "code named as a library's: prefixes of folders, files, objects or functions, separated by ','")
 VS_OPTION(symbol_cache, BOOL, "on", 0, 0, "",
           "cache function names in ~/.cache/vramscope/symbols")
 VS_OPTION(symbol_seconds, COUNT, "20", 0, 86400, "s",

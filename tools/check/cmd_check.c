@@ -6,6 +6,7 @@
 
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
 
 static const char usage[] =
     "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE...\n"
@@ -65,6 +66,8 @@ static const char usage[] =
     "                          (default: the checkout in CI, else the current folder)\n"
     "  --color WHEN            auto (default), always or never\n"
     "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
     "Exit codes: 0 every limit held; 1 a limit was exceeded; 2 a trace is unreadable\n"
     "or incomplete, lacks what a limit names, or wrong usage (2 takes precedence\n"
     "over 1).\n";
@@ -73,6 +76,8 @@ static int check_main(int argc, char **argv)
 {
     struct vs_check_command command = {.who = argv[0], .out = stdout};
     int first = 0;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     int code = vs_check_parse(&command, argc, argv, usage, &first);
     if (!code && first == argc)
         code = vs_tool_usage(argv[0], "no trace given");

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/naming/library.h"
 #include "tools/common/command.h"
 #include "trace/symbols/symbols.h"
 
@@ -75,6 +76,7 @@ static bool add_debug_dir(const char *dir)
 void vs_symbol_tool_configure(const struct vs_options *options)
 {
     debug_dirs[0] = '\0';
+    vs_library_add(options->text[VS_OPT_library]);
     add_debug_dir(options->text[VS_OPT_debug_dir]);
     chosen = (struct vs_symbols_options){
         .debug_dirs = debug_dirs,
@@ -120,13 +122,14 @@ static bool is_folder(const char *path)
  * wrong. */
 static int take_flag(char **argv, int argc, int i)
 {
-    static const char *const with_value[] = {"--debug-dir", "--sysroot", "--symbol-seconds"};
+    static const char *const with_value[] = {"--debug-dir", "--sysroot", "--symbol-seconds",
+                                             "--library"};
     unsigned long long seconds;
     if (strcmp(argv[i], "--no-symbol-cache") == 0)
         return chosen.cache_dir = NULL, 1;
     if (strcmp(argv[i], "--debuginfod") == 0)
         return chosen.debuginfod = true, 1;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         int used;
         const char *value = value_of(argv, argc, i, with_value[k], &used);
         if (!used)
@@ -137,6 +140,8 @@ static int take_flag(char **argv, int argc, int i)
             return vs_tool_usage(argv[0], "%s: no such folder: %s", with_value[k], value), -1;
         if (k == 0 && !add_debug_dir(value))
             return vs_tool_usage(argv[0], "too many --debug-dir folders"), -1;
+        if (k == 3 && !vs_library_add(value))
+            return vs_tool_usage(argv[0], "too many --library prefixes"), -1;
         if (k == 1)
             chosen.sysroot = value;
         if (k == 2 && !vs_tool_count(value, 0, 86400, &seconds))

@@ -16,6 +16,8 @@
     "  --sysroot DIR         root folder of the traced program, such as a container's\n" \
     "  --symbol-seconds N    time limit for reading debug files (20; 0 = no limit)\n" \
     "  --no-symbol-cache     do not use or write the cache of names\n" \
+    "  --library PREFIX      a library's code, not yours: a folder, file, object or\n" \
+    "                        namespace that begins so; may be repeated\n" \
     "  --debuginfod          query the servers in DEBUGINFOD_URLS\n"
 
 /* vs_symbol_tool_configure: sets the sources from *options*. Called by main with the environment's

@@ -8,6 +8,7 @@
 #include "analysis/budget/budget_key.h"
 #include "analysis/budget/phase_moments.h"
 #include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "viewer/diff/diff_output.h"
@@ -34,6 +35,8 @@ static const char usage[] =
     "  --partial          use the readable events of a trace that is cut off or\n"
     "                     damaged, or whose program was killed\n"
     "  --color WHEN       auto (default), always or never\n"
+    "\n"
+    VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 compared; 1 a regression, with --fail-on-regression; 2 a trace is\n"
     "unreadable, both have no device in common, or wrong usage.\n";
@@ -182,6 +185,8 @@ static int diff_main(int argc, char **argv)
 {
     struct diff_command command = {.who = argv[0]};
     struct vs_measured a = {0}, b = {0};
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     int code = parse(&command, argc, argv);
     if (!code) {
         bool good = read_run(&command, argv[optind], &a);

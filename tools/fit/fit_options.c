@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/library.h"
 #include "base/vs_option.h"
 #include "tools/common/command.h"
 #include "tools/common/simulated.h"
@@ -69,6 +70,8 @@ static int pass_on(struct vs_fit_job *job, char **argv, int left, int *used)
     *used = value ? 1 : 2;
     if (vs_options_set(&checked, id, value ? value + 1 : argv[1], VS_FROM_COMMAND, why))
         return vs_tool_fail(job->who, "%s", why);
+    if (id == VS_OPT_library) /* of the traces, which are read here */
+        vs_library_add(value ? value + 1 : argv[1]);
     return value ? add_flag(job, argv[0], NULL) : add_flag(job, argv[0], argv[1]);
 }
 

@@ -51,6 +51,11 @@ static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
     /* an empty variable in a script must not remove the limit */
     if (id == VS_OPT_limit && !*value)
         return vs_run_fail("%s needs a value such as 8GiB or 50%%", "--limit");
+    char joined[2 * VS_OPTION_TEXT_MAX];
+    if (id == VS_OPT_library && run->options.source[id] == VS_FROM_COMMAND) { /* may be repeated */
+        snprintf(joined, sizeof joined, "%s,%.*s", run->options.text[id], VS_OPTION_TEXT_MAX - 2, value);
+        value = joined;
+    }
     if (vs_options_set(&run->options, id, value, VS_FROM_COMMAND, why))
         return vs_run_fail("%s", why);
     return 0;

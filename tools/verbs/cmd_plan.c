@@ -8,6 +8,7 @@
 
 #include "base/vs_size.h"
 #include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
 #include "tools/common/plan_tool.h"
 
 static const char usage[] =
@@ -23,6 +24,8 @@ static const char usage[] =
     "  --whole         plan the whole trace; do not look for repetition\n"
     "  --json          JSON (schema vramscope.plan/1)\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
+    "\n"
+    VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 written; 2 the trace is unreadable or has no device allocations,\n"
     "the plan cannot be written, or wrong usage.\n";
@@ -208,6 +211,8 @@ static int plan_main(int argc, char **argv)
     struct plan_arguments args = {0};
     struct vs_plan_result plan;
     char beside[4096];
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/function_text.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_text.h"
 
@@ -163,6 +164,8 @@ bool vs_library_installed(const char *path, char *name)
     static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib", "/usr/local/lib",
                                           "/usr/local/cuda", "/opt/", NULL};
     const char *base = vs_text_base_name(path);
+    if (vs_library_named(path, NULL, name))
+        return true;
     if (is_interpreter(base)) {
         snprintf(name, VS_PACKAGE_MAX, "python");
         return true;
@@ -182,16 +185,100 @@ bool vs_library_installed(const char *path, char *name)
     return installed;
 }
 
-const char *vs_library_of_header(const char *file)
+/* --- libraries that are compiled into a program --- */
+
+/* Whether *path* has a folder "cuda" or "cuda-13.0" with "include" in it. */
+static bool in_toolkit(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/cuda")) != NULL;) {
+        at += strlen("/cuda");
+        const char *rest = at + (*at == '-' ? 1 + strspn(at + 1, "0123456789.") : 0);
+        if (vs_text_begins(rest, "/include/"))
+            return true;
+    }
+    return false;
+}
+
+static const char *by_header(const char *file)
 {
     static const struct { const char *folder, *name; } headers[] = {
         {"/include/c++/", "C++ library"}, {"/include/thrust/", "Thrust"}, {"/include/cub/", "CUB"},
-        {"/include/cuda/", "libcu++"}, {"/include/nv/", "libcu++"},
+        {"/include/cuda/", "libcu++"}, {"/include/nv/", "libcu++"}, {"/cccl/thrust/", "Thrust"},
+        {"/cccl/cub/", "CUB"}, {"/cccl/", "libcu++"}, {"/targets/x86_64-linux/include/", "CUDA"},
+        {"/targets/sbsa-linux/include/", "CUDA"}, {"/site-packages/", "library header"},
+        {"/dist-packages/", "library header"},
     };
-    for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         if (strstr(file, headers[i].folder))
             return headers[i].name;
-    if (file && (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/")))
-        return "library header";
-    return file && vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
+    if ((strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) && strstr(file, "/include/"))
+        return "compiler header";
+    return in_toolkit(file) ? "CUDA" : vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
+}
+
+/* Where the debug information is missing, or a copy of the headers is in the user's own folders. */
+static const char *by_namespace(const char *function)
+{
+    static const struct { const char *space, *name; } spaces[] = {
+        {"thrust::", "Thrust"}, {"cub::", "CUB"}, {"cuda::std::", "libcu++"}, {"cuda::mr::", "libcu++"},
+        {"std::", "C++ library"}, {"__gnu_cxx::", "C++ library"},
+    };
+    const char *name = vs_function_qualified(function);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (vs_text_begins(name, spaces[i].space))
+            return spaces[i].name;
+    return NULL;
+}
+
+const char *vs_library_of_code(const char *function, const char *file)
+{
+    const char *found = file ? by_header(file) : NULL;
+    return found ? found : by_namespace(function);
+}
+
+/* --- libraries that the user names --- */
+
+static char prefixes[4096]; /* one after another, each ends with a zero byte; "" ends them */
+
+bool vs_library_add(const char *list)
+{
+    while (*list) {
+        size_t length = strcspn(list, ","), used = 0;
+        while (prefixes[used])
+            used += strlen(prefixes + used) + 1;
+        if (used + length + 2 > sizeof prefixes)
+            return false;
+        memcpy(prefixes + used, list, length);
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+/* Whether *path* or its file name begin with *prefix*, or *prefix* is one of its folders, or several. */
+static bool path_begins(const char *path, const char *prefix, size_t length)
+{
+    if (vs_text_begins(path, prefix) || vs_text_begins(vs_text_base_name(path), prefix))
+        return true;
+    for (const char *at = path; *prefix != '/' && (at = strchr(at, '/')) != NULL;)
+        if (vs_text_begins(++at, prefix) && (prefix[length - 1] == '/' || at[length] == '/'))
+            return true;
+    return false;
+}
+
+bool vs_library_named(const char *path, const char *function, char *name)
+{
+    for (const char *prefix = prefixes; *prefix; prefix += strlen(prefix) + 1) {
+        size_t length = strlen(prefix);
+        if (!(path && path_begins(path, prefix, length)) &&
+            !(function && vs_text_begins(vs_function_qualified(function), prefix)))
+            continue;
+        while (length > 1 && strchr("/:", prefix[length - 1]))
+            length--;
+        size_t start = length;
+        while (start && prefix[start - 1] != '/')
+            start--;
+        snprintf(name, VS_PACKAGE_MAX, "%.*s", (int)(length - start), prefix + start);
+        return true;
+    }
+    return false;
 }

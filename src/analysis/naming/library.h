@@ -39,9 +39,20 @@ bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t
  * python_file.h) receives its common name or its file's, "" for the user's. */
 bool vs_library_installed(const char *path, char *name);
 
-/* vs_library_of_header: the library whose template or inline function is defined in the header *file*
- * (a path of the debug information; NULL: unknown) of a system folder: "C++ library", "Thrust".
- * NULL for other files. */
-const char *vs_library_of_header(const char *file);
+/* vs_library_of_code: the library whose template or inline function *function* is, compiled into a
+ * program: by its header *file* (a path of the debug information; NULL: unknown) in a folder of the
+ * toolkit, of the compiler or of the system, or by its namespace: "C++ library", "Thrust". NULL for
+ * other functions. */
+const char *vs_library_of_code(const char *function, const char *file);
+
+/* vs_library_add: the code that the prefixes in *list*, separated by ',', match is a library's in all
+ * that is named from now on. A prefix is of a path, of a folder or file in it, of an object's file
+ * name, or of a function with its namespace. Kept for the life of the process. Returns false when
+ * there are too many. Call before names are looked up; one thread. */
+bool vs_library_add(const char *list);
+
+/* vs_library_named: whether a prefix of vs_library_add matches *path* or *function* (NULL: none).
+ * *name* (VS_PACKAGE_MAX bytes) receives the library's name, the last part of the prefix. */
+bool vs_library_named(const char *path, const char *function, char *name);
 
 #endif

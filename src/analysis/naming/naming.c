@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
 #include "base/vs_text.h"
 
@@ -94,9 +95,11 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
                                                    named[k].line, named[k].inlined, named[k].known,
                                                    python, (unsigned)i, ""};
             memcpy(all[count - 1].library, library, sizeof library);
-            const char *header = python || *library ? NULL : vs_library_of_header(named[k].file);
-            if (header) /* compiled into the program, and not its own code */
-                snprintf(all[count - 1].library, sizeof library, "%s", header);
+            if (python || *library || vs_library_named(named[k].file, named[k].function, all[count - 1].library))
+                continue;
+            const char *code = vs_library_of_code(named[k].function, named[k].file);
+            if (code) /* compiled into the program, and not its own code */
+                snprintf(all[count - 1].library, sizeof library, "%s", code);
         }
     }
     size_t first = 0, last = count;
@@ -115,12 +118,10 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
 
 char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max)
 {
-    if (!frame->file)
-        snprintf(out, max, "%s", frame->function);
-    else if (!frame->line)
-        snprintf(out, max, "%s (%s)", frame->function, vs_text_base_name(frame->file));
-    else
-        snprintf(out, max, "%s (%s:%u)", frame->function, vs_text_base_name(frame->file),
-                 frame->line);
+    size_t used = vs_function_text(frame->function, out, max);
+    if (frame->file && frame->line)
+        snprintf(out + used, max - used, " (%s:%u)", vs_text_base_name(frame->file), frame->line);
+    else if (frame->file)
+        snprintf(out + used, max - used, " (%s)", vs_text_base_name(frame->file));
     return out;
 }

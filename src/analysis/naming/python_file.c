@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/library.h"
 #include "base/vs_text.h"
 
 #define STACK_MAX 129
@@ -106,6 +107,8 @@ static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
 {
     const char *inside = in_packages(path);
     name[0] = 0;
+    if (vs_library_named(path, NULL, name))
+        return true;
     if (inside)
         return set_package(name, inside);
     for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)

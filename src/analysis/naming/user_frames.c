@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
@@ -105,8 +106,9 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
         if (vs_torch_operation(frames[i].function, out, VS_THROUGH_MAX)) /* the outermost */
             return out;
     if (first > 0 && first < count && !frames[first].python)
-        snprintf(out, VS_THROUGH_MAX, "%s: %.*s", frames[first - 1].library,
-                 (int)strcspn(frames[first - 1].function, "("), frames[first - 1].function);
+        vs_function_text(frames[first - 1].function,
+                         out + snprintf(out, VS_THROUGH_MAX, "%s: ", frames[first - 1].library),
+                         VS_THROUGH_MAX - strlen(frames[first - 1].library) - 2);
     return out;
 }
 

@@ -3,82 +3,12 @@
  * Call sites and names as text; see the header. */
 #include "analysis/report/site_text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/function_text.h"
 #include "base/vs_text.h"
 #include "trace/format/event.h"
-
-/* Whether "operator()" ends before *length*. */
-static bool is_call_operator(const char *function, size_t length)
-{
-    static const char call[] = "operator()";
-    size_t bytes = sizeof call - 1;
-    return length >= bytes && memcmp(function + length - bytes, call, bytes) == 0 &&
-           (length == bytes || function[length - bytes - 1] == ':');
-}
-
-/* The length of "f(int) const &&" without what follows the parameters; of other texts all of it. */
-static size_t without_qualifiers(const char *function)
-{
-    static const char *const qualifiers[] = {" const", " volatile", " &", " &&"};
-    size_t whole = strlen(function), length = whole;
-    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
-        size_t bytes = strlen(qualifiers[i]);
-        if (length < bytes || memcmp(function + length - bytes, qualifiers[i], bytes) != 0)
-            continue;
-        length -= bytes;
-        i = (size_t)-1; /* several may follow each other */
-    }
-    return length && function[length - 1] == ')' ? length : whole;
-}
-
-/* The length of the function's name without its parameters: "f(int, float) const" -> "f". Template
- * arguments stay; "operator()" and "(anonymous namespace)" are unchanged. */
-static int function_length(const char *function)
-{
-    size_t whole = strlen(function), length = without_qualifiers(function);
-    if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
-        return (int)length;
-    int depth = 0;
-    for (size_t i = length; i-- > 0;) {
-        if (function[i] == ')')
-            depth++;
-        else if (function[i] == '(' && --depth == 0)
-            return i == 0 ? (int)whole : (int)i;
-    }
-    return (int)whole;
-}
-
-/* Whether "operator" begins at *i*: what follows, such as << and ->, is a part of the name. */
-static bool is_operator(const char *function, int i)
-{
-    static const char word[] = "operator";
-    size_t bytes = sizeof word - 1;
-    if (strncmp(function + i, word, bytes) != 0 || (i && !strchr(" :", function[i - 1])))
-        return false;
-    return !isalnum((unsigned char)function[i + (int)bytes]) && function[i + (int)bytes] != '_';
-}
-
-/* The bytes before the name of a template function, which C++ demanglers begin with its return type:
- * "std::unique_ptr<int> make<int>" -> "make<int>". */
-static int return_type_length(const char *function, int length)
-{
-    int name = 0, depth = 0;
-    if (length == 0 || function[length - 1] != '>')
-        return 0;
-    for (int i = 0; i < length && !(depth == 0 && is_operator(function, i)); i++) {
-        bool arrow = function[i] == '>' && i && function[i - 1] == '-';
-        if (strchr("<([{", function[i]))
-            depth++;
-        else if (strchr(">)]}", function[i]) && !arrow)
-            depth--;
-        else if (function[i] == ' ' && depth == 0)
-            name = i + 1;
-    }
-    return name;
-}
 
 static size_t append(char *out, size_t at, const char *text, int length)
 {
@@ -108,9 +38,9 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     static const char more[] = "(more frames; raise --stack-depth, at most 128)";
     if (strcmp(function, "(more frames)") == 0)
         return append(out, at, more, (int)sizeof more - 1);
-    int length = function_length(function), type = return_type_length(function, length);
-    function += type;
-    length -= type;
+    char name[VS_CHAIN_TEXT_MAX];
+    int length = (int)vs_function_text(function, name, sizeof name);
+    function = name;
     if (!first || length <= FIRST_FUNCTION_MAX)
         return append(out, at, function, length);
     const char *tail = short_tail(function, length);

@@ -38,7 +38,7 @@ static void parameters_are_left_out_and_names_are_whole(void **state)
          "main::{lambda(auto:1, int)#1}::operator()<float>"},
         {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
         {"decltype ((a->b)()) f<int>(int)", "f<int>"},
-        {"n::vector<int, n::alloc<int> >::vector(int)", "n::vector<int, n::alloc<int> >::vector"},
+        {"n::vector<int, n::alloc<int> >::vector(int)", "n::vector<…>::vector"},
         {"f<int> [clone .cold]", "f<int> [clone .cold]"},
         {"<T as n::Drop<U>>::drop<V>", "<T as n::Drop<U>>::drop<V>"},
         {"main.<locals>.<lambda>", "main.<locals>.<lambda>"},

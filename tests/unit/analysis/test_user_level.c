@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/python_file.h"
@@ -557,13 +558,30 @@ static void an_object_is_a_librarys_by_name_or_folder(void **state)
 static void templates_of_system_headers_are_not_the_users_code(void **state)
 {
     (void)state;
-    assert_string_equal(vs_library_of_header("/usr/include/c++/12/bits/shared_ptr.h"), "C++ library");
-    assert_string_equal(vs_library_of_header("/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/"
-                                             "bits/std_thread.h"), "C++ library");
-    assert_string_equal(vs_library_of_header("/usr/local/cuda-13.0/include/thrust/device_vector.h"), "Thrust");
-    assert_string_equal(vs_library_of_header("/usr/include/eigen3/Eigen/Core"), "system header");
-    assert_null(vs_library_of_header("/home/u/project/include/pool.h"));
-    assert_null(vs_library_of_header(NULL));
+    static const struct { const char *function, *file, *library; } code[] = {
+        {"make", "/usr/include/c++/12/bits/shared_ptr.h", "C++ library"},
+        {"make", "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/std_thread.h", "C++ library"},
+        {"_mm_set1_ps", "/usr/lib/gcc/x86_64-linux-gnu/12/include/xmmintrin.h", "compiler header"},
+        {"resize", "/usr/local/cuda-13.0/include/thrust/device_vector.h", "Thrust"},
+        {"resize", "/usr/local/cuda-13.0/include/cccl/thrust/device_vector.h", "Thrust"},
+        {"Sum", "/opt/cuda/targets/x86_64-linux/include/cccl/cub/device/device_scan.cuh", "CUB"},
+        {"max", "/opt/nvidia/targets/x86_64-linux/include/cuda_fp16.hpp", "CUDA"},
+        {"max", "/opt/cuda-12.4/include/cuda_fp16.hpp", "CUDA"},
+        {"max", "/usr/include/eigen3/Eigen/Core", "system header"},
+        {"void thrust::THRUST_300001_SM_900_NS::sort<int*>(int*, int*)", "/home/u/vendor/sort.h", "Thrust"},
+        {"cuda::std::__4::pair<int, long> thrust::THRUST_300001_SM_900_NS::get<int>(long)", NULL, "Thrust"},
+        {"cub::CUB_200200_SM_80::DeviceScan::Sum(int)", NULL, "CUB"},
+        {"std::__1::vector<int, std::__1::allocator<int> >::resize(unsigned long)", NULL, "C++ library"},
+        {"void grow<std::vector<int> >(std::vector<int>&)", "/home/u/a.cu", NULL},
+        {"thrusters::fire()", NULL, NULL},
+        {"resize", "/home/u/cuda-samples/include/pool.h", NULL},
+        {"resize", "/home/u/project/include/pool.h", NULL},
+        {"resize", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
+        const char *library = vs_library_of_code(code[i].function, code[i].file);
+        assert_string_equal(library ? library : "the user's", code[i].library ? code[i].library : "the user's");
+    }
 
     struct vs_chain_frame frames[] = {
         {.function = "std::make_shared<Buffer>", .file = "/usr/include/c++/12/bits/shared_ptr.h", .module = "a",
@@ -573,6 +591,50 @@ static void templates_of_system_headers_are_not_the_users_code(void **state)
     assert_true(vs_naming_fold(frames, 2));
     assert_string_equal(frames[0].library, "C++ library");
     assert_string_equal(frames[1].library, "");
+}
+
+static void names_of_functions_are_short(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"void thrust::THRUST_300001_SM_900_NS::sort<thrust::THRUST_300001_SM_900_NS::detail::pointer<int> >(int*)",
+         "thrust::sort<…>"},
+        {"thrust::THRUST_300001_SM_900_NS::device_vector<int, thrust::device_allocator<int> >::resize(unsigned long)",
+         "thrust::device_vector<…>::resize"},
+        {"std::__cxx11::basic_string<char, std::char_traits<char> >::append(char const*)",
+         "std::basic_string<…>::append"},
+        {"Pool<float>::grow(unsigned long) const", "Pool<float>::grow"},
+        {"operator<< <Matrix<double, 3, 3, 0, 3, 3> >(std::ostream&)", "operator<< <Matrix<double, 3, 3, 0, 3, 3> >"},
+        {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"},
+        {"<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<T> as core::ops::Drop>::drop"},
+        {"Module.cuda.<locals>.<lambda>", "Module.cuda.<locals>.<lambda>"},
+        {"<module>", "<module>"},
+    };
+    char out[200], cut[8];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = vs_function_text(names[i][0], out, sizeof out);
+        assert_string_equal(out, names[i][1]);
+        assert_int_equal(length, strlen(out));
+    }
+    assert_int_equal(vs_function_text("a_long_name", cut, sizeof cut), 7);
+    assert_string_equal(cut, "a_long_");
+}
+
+static void the_user_can_name_libraries(void **state)
+{
+    (void)state;
+    char name[VS_PACKAGE_MAX];
+    assert_false(vs_library_named("/home/u/app/third_party/pool/pool.cpp", "pool::grow()", name));
+    assert_true(vs_library_add("third_party/pool,acme::,/srv/shared/,libowned"));
+    assert_true(vs_library_named("/home/u/app/third_party/pool/pool.cpp", NULL, name));
+    assert_string_equal(name, "pool");
+    assert_true(vs_library_named(NULL, "void acme::detail::grow<int>(int)", name));
+    assert_string_equal(name, "acme");
+    assert_true(vs_library_named("/srv/shared/tool.py", NULL, name));
+    assert_true(vs_python_is_library("/srv/shared/tool.py"));
+    assert_true(vs_library_installed("/home/u/build/libowned.so.2", name));
+    assert_string_equal(name, "libowned");
+    assert_false(vs_library_named("/home/u/app/third_party/pools/a.cpp", "acmes::f()", name));
 }
 
 /* Called by ctypes, or an extension compiled with debug information. */
@@ -596,7 +658,7 @@ static void native_code_of_the_user_below_python_names_the_call_site(void **stat
     assert_true(vs_naming_fold(frames, 8));
     for (size_t i = 0; i < 8; i++)
         assert_string_equal(frames[i].library, libraries[i]);
-    assert_string_equal(vs_library_of_header("/env/lib/python3.11/site-packages/torch/include/ATen/empty.h"),
+    assert_string_equal(vs_library_of_code("empty", "/env/lib/python3.11/site-packages/torch/include/ATen/empty.h"),
                         "library header");
 }
 
@@ -630,12 +692,13 @@ static void a_long_first_function_leaves_room_for_its_line(void **state)
 {
     (void)state;
     struct vs_report_frame frame = {
-        .function = "outer::middle::Template<std::vector<float, std::allocator<float>>, "
+        .function = "a_library_of_long_names::outer::middle::Template<std::vector<float, std::allocator<float>>, "
                     "std::vector<double>>::inner::grow_the_buffer",
         .file = "/home/u/a_file.cpp", .line = 123, .known = true};
     struct vs_report_site site = {.frames = &frame, .frame_count = 1, .api = ""};
     char text[VS_CHAIN_TEXT_MAX];
-    assert_string_equal(vs_text_site(text, &site, 4), "…::inner::grow_the_buffer (a_file.cpp:123)");
+    assert_string_equal(vs_text_site(text, &site, 4), "…::outer::middle::Template<…>::inner::grow_the_buffer "
+                        "(a_file.cpp:123)");
 }
 
 /* The stack of a refused request differs from those of the requests before it only inside PyTorch's
@@ -680,6 +743,8 @@ int main(void)
         cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
         cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
         cmocka_unit_test(templates_of_system_headers_are_not_the_users_code),
+        cmocka_unit_test(names_of_functions_are_short),
+        cmocka_unit_test(the_user_can_name_libraries),
         cmocka_unit_test(native_code_of_the_user_below_python_names_the_call_site),
         cmocka_unit_test(native_code_of_the_user_tells_stacks_of_one_python_line_apart),
         cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
