@@ -7,6 +7,8 @@
  *
  *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
  *   bench_trace --events N --trace FILE    only records N events with 20 native frames, into FILE
+ *   bench_trace --events N --cached FILE   the same as of a caching allocator: blocks of random sizes and
+ *                                          lifetimes in segments, 512 of them live
  *
  * --window: events of the large trace, 0 skips it. --size-at-most measures only sizes, and fails
  * above this limit. scripts/bench-trace compares heaptrack and memray with this. */
@@ -99,6 +101,72 @@ void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2],
         e.alloc.stack = stack ? stack_at_depth(r, 17) : 0;
         vs_recorder_event(r, &e);
     }
+}
+
+#define CACHED_LIVE 512u
+#define CACHED_SEGMENT (UINT64_C(64) << 20)
+#define CACHED_ROOM (UINT64_C(8) << 20) /* of a block */
+
+static void put_segment(struct vs_recorder *r, uint64_t number, bool freed)
+{
+    struct vs_event e = {.kind = freed ? VS_EVENT_segment_free : VS_EVENT_segment_alloc};
+    uint64_t addr = UINT64_C(0x7f3a00000000) + number * CACHED_SEGMENT;
+    if (freed) {
+        e.segment_free.addr = addr;
+        e.segment_free.size = CACHED_SEGMENT;
+    } else {
+        e.segment_alloc.addr = addr;
+        e.segment_alloc.size = CACHED_SEGMENT;
+        e.segment_alloc.context = 1;
+        e.segment_alloc.pool = 1;
+    }
+    vs_recorder_event(r, &e);
+}
+
+/* Each block has its own room in a segment; every 1000 pairs a segment without blocks is
+ * allocated, or released. */
+static void record_cached(struct vs_recorder *r, uint64_t events, const uint64_t api[2])
+{
+    const uint64_t segments = CACHED_LIVE * CACHED_ROOM / CACHED_SEGMENT;
+    static bool live[CACHED_LIVE];
+    unsigned random = 1;
+    for (uint64_t i = 0; i < segments; i++)
+        put_segment(r, i, false);
+    for (uint64_t n = 0; n < events / 2; n++) {
+        random = random * 1664525u + 1013904223u;
+        unsigned slot = (random >> 12) % CACHED_LIVE;
+        struct vs_event e = {.kind = VS_EVENT_free};
+        uint64_t addr = UINT64_C(0x7f3a00000000) + slot * CACHED_ROOM;
+        if (live[slot]) {
+            e.free.addr = addr;
+            e.free.api = api[1];
+            vs_recorder_event(r, &e);
+        }
+        live[slot] = true;
+        random = random * 1664525u + 1013904223u;
+        uint64_t size = ((random >> 8) % (CACHED_ROOM / 512) + 1) * 512;
+        memset(&e, 0, sizeof e);
+        e.kind = VS_EVENT_alloc;
+        e.alloc.addr = addr;
+        e.alloc.size = size;
+        e.alloc.requested = size - random % 512;
+        e.alloc.context = 1;
+        e.alloc.api = api[0];
+        e.alloc.stack = stack_at_depth(r, 17);
+        vs_recorder_event(r, &e);
+        if (n % 1000 == 999)
+            put_segment(r, segments, n / 1000 % 2);
+    }
+}
+
+static int write_cached(const char *path, uint64_t events)
+{
+    snprintf(bench_path, sizeof bench_path, "%s", path);
+    struct vs_recorder *r = bench_open(1, 64, false);
+    const uint64_t api[2] = {vs_recorder_string(r, "cudaMalloc", SIZE_MAX), vs_recorder_string(r, "cudaFree", SIZE_MAX)};
+    record_cached(r, events, api);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -204,6 +272,8 @@ int main(int argc, char **argv)
             limit = strtod(argv[at + 1], NULL);
         else if (!strcmp(argv[at], "--trace"))
             trace = argv[at + 1];
+        else if (!strcmp(argv[at], "--cached"))
+            return write_cached(argv[at + 1], events);
         else
             break;
     }
