@@ -64,6 +64,31 @@ def test_reserved_memory(run):
     run(RESERVED, "-n", "2").assert_outcomes(passed=4, failed=2)
 
 
+DECIDED = """
+@pytest.mark.limit_vram("1 GiB")
+def test_large():
+    x = torch.randn(2048, 2048, device="cuda")
+    for _ in range(2):
+        if x.sum() > 3:
+            make(100)
+    print(x.sum().item())
+
+@pytest.mark.limit_vram("1 GiB")
+def test_small():
+    make(int((torch.arange(100, device="cuda") > 50).sum()))
+"""
+
+
+def test_decided_by_values(run):
+    """What a value decided that was not computed; reading one, and values that were computed, decide nothing."""
+    result = run(DECIDED)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["cannot be checked: the test read values that were not computed, 2 times",
+                                 "      2x  test_case.py:*: `if x.sum() > 3`: read as False",
+                                 "sizes may depend on them; --vramscope-allow-uncomputed accepts that"])
+    run(DECIDED, "--vramscope-allow-uncomputed").assert_outcomes(passed=2)
+
+
 MIXED = """
 import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")

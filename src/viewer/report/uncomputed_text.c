@@ -13,9 +13,11 @@
 
 const char *vs_uncomputed_advice(const struct vs_report *report)
 {
-    return report->uncomputed[VS_UNCOMPUTED_DECIDED].count
-               ? "compute larger tensors (run --values=SIZE)"
-               : "compile the kernels for the host (docs/simulator.md)";
+    bool torch = report->uncomputed[VS_UNCOMPUTED_DECIDED].count;
+    for (size_t i = 0; i < report->device_count; i++)
+        torch |= report->devices[i].has_framework;
+    return torch ? "compute larger tensors (run --values=SIZE)"
+                 : "compile the kernels for the host (docs/simulator.md)";
 }
 
 bool vs_uncomputed_text(char *out, const struct vs_report *report)

@@ -14,7 +14,8 @@
 #define VS_UNCOMPUTED_TEXT_MAX 512
 bool vs_uncomputed_text(char *out, const struct vs_report *report);
 
-/* vs_uncomputed_advice: "compile the kernels for the host (docs/simulator.md)", or what PyTorch needs. */
+/* vs_uncomputed_advice: "compile the kernels for the host (docs/simulator.md)", or for PyTorch "compute
+ * larger tensors (run --values=SIZE)". */
 const char *vs_uncomputed_advice(const struct vs_report *report);
 
 /* vs_uncomputed_lines: the reads by call site; nothing without them. */
