@@ -59,7 +59,7 @@ ROOMS = {
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",
-                        "library.h name_text.h naming.h python_file.h user_line.h"),
+                        "function_text.h library.h name_text.h naming.h python_file.h user_line.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
                        "activity.h balance.h driver_pages.h live_memory.h period.h phases.h replay.h "
                        "replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h "

@@ -126,13 +126,103 @@ def stacks(command, folder):
     device.alloc(8 * MIB, stack=3)
     made = load(command, folder, snapshot([device]))
     site = made.report()["devices"][0]["sites_at_peak_allocated"]["sites"][0]
-    PROBLEMS.equal("call site", site["text"], "layer3 (train.py:103) < main:9 [torch: relu]")
+    PROBLEMS.equal("call site", site["text"], "layer3 (train.py:103) < main:9")
+    PROBLEMS.equal("what it called", site["through"], "torch: relu")
     functions = [frame["function"] for frame in site["frames"]]
     PROBLEMS.equal("functions", functions, ["at::_ops::empty_like::call(at::Tensor const&)", "relu", "layer3",
                                             "main"])
     whole = made.verb("export", "-f", "collapsed", made.path)
-    PROBLEMS.true("native frames are kept", "at::_ops::empty_like::call(at::Tensor const&)" in whole)
+    PROBLEMS.true("native frames are kept", "at::_ops::empty_like::call" in whole)
     PROBLEMS.true("the interpreter's are not", "_PyEval" not in whole and "unwind" not in whole)
+
+
+def python_frames_behind_the_native_ones(command, folder):
+    """PyTorch puts one Python frame in the place of each frame of the interpreter, and the others
+    behind _start: they are outer functions of the same thread, and one path of calls is one path,
+    however many native frames of the interpreter it had."""
+    def frame(name, file="??", line=0):
+        return {"name": name, "filename": file, "line": line}
+    python = [frame("forward", "/home/me/net.py", 3), frame("_call_impl", "/x/site-packages/torch/module.py", 7),
+              frame("train", "/home/me/train.py", 5), frame("<module>", "/home/me/train.py", 9)]
+    device = Device(0)
+    for evaluations in (1, 2, 3, 4):  # of the interpreter: as many Python frames have a place
+        stack = [frame("at::empty(long)")]
+        for n in range(evaluations):
+            stack += [python[n], frame("_PyEval_EvalFrameDefault"), frame("slot_tp_call")]
+        stack += [frame(name) for name in ("Py_BytesMain", "__libc_init_first", "__libc_start_main", "_start")]
+        device.stacks[0] = stack + python[evaluations:]
+        device.alloc(8 * MIB)
+    made = load(command, folder, snapshot([device]))
+    paths = {line.rsplit(" ", 1)[0] for line in made.verb("export", "-f", "collapsed", made.path).splitlines()
+             if "at::empty" in line}
+    PROBLEMS.equal("one path", paths, {"train.py:9;train (train.py:5);_call_impl (module.py:7);"
+                                       "forward (net.py:3);at::empty"})
+    sites = made.report()["devices"][0]["sites_at_peak_allocated"]["sites"]
+    PROBLEMS.equal("one call site", [(site["count"], site["text"]) for site in sites],
+                   [(4, "forward (net.py:3) < train (train.py:5) < <module>:9")])
+    PROBLEMS.equal("no frame is lost", [frame["function"] for frame in sites[0]["frames"]],
+                   ["at::empty(long)", "forward", "_call_impl", "train", "<module>"])
+
+
+def memory_of_before_the_recording(command, folder):
+    """A training loop whose recording began in its second step: parameters, the optimizer's state, which
+    each step replaces, and the cache, part of which is given back at once."""
+    sizes = [(12 + 2 * n) * MIB for n in range(4)]  # each its own segment
+    site = "/opt/lib/python3.11/site-packages/torch/"
+    stacks = {"backward": [{"name": name, "filename": "??", "line": 0} for name in (
+                  "at::empty(long)", "torch::autograd::AccumulateGrad::apply(long)",
+                  "torch::autograd::Engine::thread_main(long)", "torch::autograd::python::PythonEngine::thread_init(int)")],
+              "optimizer": [{"name": "Adam.step", "filename": site + "optim/adam.py", "line": 5},
+                            {"name": "train", "filename": "/home/me/train.py", "line": 12}],
+              "forward": [{"name": "forward", "filename": "/home/me/net.py", "line": 4},
+                          {"name": "train", "filename": "/home/me/train.py", "line": 10}]}
+    device = Device(0)
+    device.stacks = [stacks["forward"], stacks["backward"], stacks["optimizer"]] + [[]] * 6
+    for size in sizes:
+        device.alloc(size, stack=4)
+    state = [device.alloc(size, stack=4) for size in sizes]
+    device.free(device.alloc(300 * MIB, stack=4))
+    begin = len(device.entries)
+    device.empty_cache()
+    for _ in range(2):
+        forward = device.alloc(24 * MIB, stack=0)
+        gradients = [device.alloc(size, stack=1) for size in sizes]
+        device.free(forward)
+        for n, size in enumerate(sizes):
+            new = device.alloc(size, stack=2)
+            device.free(state[n])
+            state[n] = new
+        for gradient in gradients:
+            device.free(gradient)
+    content = snapshot([device], lost=begin)
+    for segment in content["segments"]:  # PyTorch recorded no stacks yet
+        for block in segment["blocks"]:
+            block["frames"] = block["frames"] if block["state"] != "inactive" and block["frames"] else []
+    base = 1700000000000000
+    content["external_annotations"] = [
+        {"name": "Optimizer.step#Adam.step", "stage": stage, "device": 0, "time_us": base + 10 * n}
+        for n, stage in ((i, "START" if i == first else "END") for first, last in optimizer_ranges(device, stacks)
+                         for i in (first, last))]
+    made = load(command, folder, content)
+    report = made.report()["devices"][0]
+    PROBLEMS.equal("peak reserved of the framework", report["framework"]["peak_reserved_bytes"],
+                   report["peak_reserved"]["bytes"])
+    PROBLEMS.equal("all that was reserved", report["framework"]["peak_reserved_bytes"], truth(device, begin)["peak_reserved"])
+    PROBLEMS.equal("reserved before", report["peak_reserved"]["phase"], "before the recording")
+    by_kind = json.loads(made.verb("report", "--json", "--by", "kind", made.path))["devices"][0]["live"]["by"]["kind"]
+    kinds = {kind["name"]: kind["bytes"] for kind in by_kind}
+    PROBLEMS.equal("parameters", kinds.get("parameters"), sum(sizes))
+    PROBLEMS.true(f"nothing is unknown: {kinds}", "unknown" not in kinds)
+    PROBLEMS.true("optimizer state", kinds.get("optimizer state", 0) >= sum(sizes))
+    sites = [site["text"] for site in report["sites_at_peak_allocated"]["sites"]]
+    PROBLEMS.true(f"its call site {sites}", "allocated before the recording" in sites)
+
+
+def optimizer_ranges(device, stacks):
+    """The first and the last entry of each step of the optimizer."""
+    inside = [n for n, entry in enumerate(device.entries) if entry["frames"] is stacks["optimizer"]]
+    half = len(inside) // 2
+    return [(part[0], part[-1]) for part in (inside[:half], inside[half:])]
 
 
 def failures(command, folder):
@@ -184,7 +274,7 @@ def work_in_proportion(command, folder):
 def main():
     command = os.path.abspath(sys.argv[1])
     for check in (whole_histories, histories_without_their_beginning, several_devices, times_and_ranges,
-                  stacks, failures, other_verbs, work_in_proportion):
+                  stacks, python_frames_behind_the_native_ones, memory_of_before_the_recording, failures, other_verbs, work_in_proportion):
         before = PROBLEMS.count
         with tempfile.TemporaryDirectory() as folder:
             check(command, folder)

@@ -2,7 +2,8 @@
  *
  * Names of call sites in the live view. Reading debug information takes seconds and may fail, so a
  * child process does it: it has a copy of everything that was read, and sends a name after the
- * other through a pipe. Until then the trace's own words are shown. */
+ * other through a pipe. Until then a call site without the user's
+ * Python has no name. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -144,7 +144,7 @@ static enum vs_err name_holders(const struct fit_holding *held, const struct vs_
         out->total_bytes += sum->bytes;
         if (i >= limit || !sum->bytes)
             continue;
-        const char *where = vs_fit_where(summary, sum->stack, sum->mark, true, !held->tensors);
+        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !held->tensors);
         if (!where) {
             free(lines);
             return VS_ERR_NOMEM;

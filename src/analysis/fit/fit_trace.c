@@ -129,7 +129,7 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         .time_ns = found->time_ns,
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
         .place = place_text(pass, found->place),
-        .where = vs_fit_where(&pass->summary, found->stack, found->mark, false, !device->tensors)};
+        .where = vs_fit_where(&pass->summary, found->stack, found->mark, !device->tensors)};
     if (!out->place || !out->where)
         return VS_ERR_NOMEM;
     return vs_fit_holders(pass->reader, &pass->summary, found->event, device->device, device->tensors,
@@ -215,16 +215,16 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     return VS_OK;
 }
 
-/* The program's own allocation functions are looked for only without PyTorch: the names of its native
- * functions are not needed, and take seconds. */
+/* With PyTorch its native functions are not looked up: their names are not needed, and take seconds. */
 static enum vs_err prepare_names(struct fit_pass *pass)
 {
     bool tensors = false;
     for (unsigned i = 0; i < pass->replay->account_count; i++)
         tensors |= pass->watches[i].tensors_event != 0;
     pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = pass->replay,
-                                        .symbols = pass->symbols, .wrappers = &pass->wrappers};
-    return tensors ? VS_OK : vs_summary_wrappers(&pass->summary, &pass->wrappers);
+                                        .symbols = pass->symbols, .wrappers = &pass->wrappers,
+                                        .own_only = tensors};
+    return vs_summary_wrappers(&pass->summary, &pass->wrappers);
 }
 
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,

@@ -25,7 +25,7 @@ struct vs_fit_failure {
     bool other_error;   /* not out of memory */
     uint64_t error;     /* CUresult; 0 for a framework's */
     const char *place;  /* "step 2 / backward"; "" outside any range */
-    const char *where;  /* vs_user_line without the source */
+    const char *where;  /* as vs_fit_where */
     struct vs_fit_holders holders; /* at that time */
     struct vs_kinds_table kinds;   /* of tensors, at that time; without a list of blocks */
 };

@@ -6,11 +6,9 @@
 
 #include "analysis/report/summary.h"
 
-/* vs_fit_where: the user's Python line of *stack* with *mark*, as vs_user_line; *source*: with its
- * text. Without one, and with *native*: the chain of native functions, named as in the report, without
- * the program's own allocation functions. "" when nothing is known. In the summary's arena; NULL:
- * out of memory. */
-const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool source,
-                         bool native);
+/* vs_fit_where: the label of the call site of *stack* with *mark*, as in the report (vs_text_label).
+ * *native*: also of stacks without a line of the user's Python, whose names take time to look up. "" when
+ * nothing is known. In the summary's arena; NULL: out of memory. */
+const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool native);
 
 #endif

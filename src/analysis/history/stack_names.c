@@ -188,7 +188,11 @@ static bool is_interpreter(const struct vs_chain_frame *chain)
 static enum vs_err add_chain_frame(struct vs_stack_names *names, const struct vs_chain_frame *chain,
                                    const struct vs_frame *recorded, uint32_t *out)
 {
-    char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
+    const char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
+    if (chain->python && !*chain->library && chain->file && strcmp(chain->function, "<module>") == 0)
+        function = vs_line_text(&names->memory, chain->file, chain->line, true);
+    if (!function)
+        return VS_ERR_NOMEM;
     const char *library = is_interpreter(chain) ? "python" : chain->library;
     struct vs_named_frame frame = {
         .name = function, .function = chain->function, .file = chain->file,

@@ -169,16 +169,35 @@ static size_t frame_of(struct vs_import_stacks *s, const struct vs_pickle_value 
     return s->frame_count++;
 }
 
-/* The frames that are kept, innermost first; of a deeper stack the Python frames only. */
+static enum frame_kind kind_of(struct vs_import_stacks *s, const struct vs_pickle_value *dict)
+{
+    size_t place = frame_of(s, dict);
+    return place < s->frame_count ? s->frames[place].kind : FRAME_LEFT_OUT;
+}
+
+/* The frames that are kept, innermost first; of a deeper stack the Python frames only. PyTorch puts one
+ * Python frame in the place of each native frame of the interpreter, from the innermost on, and those
+ * that are left behind the last native one. The interpreter runs calls among Python functions in one
+ * native frame, so the order of the Python frames is right, and which native frames are between them is
+ * not known: these are left out, or one path of calls would be several. So are the outer ones of a
+ * Python program's own thread; those of another thread tell who called Python. */
 static size_t choose(struct vs_import_stacks *s, const struct vs_pickle_list *list, bool python_only,
                      struct vs_import_frame chosen[DEPTH_MAX + 1])
 {
-    size_t count = 0;
+    size_t count = 0, inner = 0, outer = list->count;
+    while (inner < list->count && kind_of(s, &list->items[inner]) != FRAME_PYTHON)
+        inner++;
+    while (outer > inner && kind_of(s, &list->items[outer - 1]) != FRAME_PYTHON)
+        outer--;
+    for (size_t i = outer; outer > inner && i < list->count; i++) {
+        const struct vs_pickle_value *name = vs_pickle_get(&list->items[i], "name");
+        if (name && name->type == VS_PICKLE_TEXT && strcmp(name->text->bytes, "_start") == 0)
+            outer = list->count; /* the interpreter is the program */
+    }
     for (size_t i = 0; i < list->count && count <= DEPTH_MAX; i++) {
-        size_t place = frame_of(s, &list->items[i]);
-        if (place < s->frame_count && s->frames[place].kind != FRAME_LEFT_OUT &&
-            (!python_only || s->frames[place].kind == FRAME_PYTHON))
-            chosen[count++] = s->frames[place];
+        enum frame_kind kind = kind_of(s, &list->items[i]);
+        if (kind == FRAME_PYTHON || (kind == FRAME_NATIVE && !python_only && (i < inner || i >= outer)))
+            chosen[count++] = s->frames[frame_of(s, &list->items[i])];
     }
     return count;
 }

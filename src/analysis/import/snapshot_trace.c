@@ -19,6 +19,7 @@
 #include "base/vs_size.h"
 
 #define CUDA_ERROR_OUT_OF_MEMORY 2
+#define BEFORE "before the recording" /* of a range, and of the blocks allocated in it */
 
 struct device_state {
     const struct vs_snapshot_device *from;
@@ -26,6 +27,7 @@ struct device_state {
     struct vs_tiles tiles;
     size_t next; /* entry */
     uint64_t allocated, reserved;
+    uint64_t start_reserved; /* while the state at the start is written: all of it */
     uint64_t bytes; /* free or held by PyTorch at a failure; 0: unknown */
 };
 
@@ -39,6 +41,7 @@ struct snapshot_import {
     const struct vs_pickle_text *metadata; /* in force */
     uint64_t memories, first_us;
     uint64_t step_domain; /* 0: no step is open */
+    uint64_t before;      /* the stack of blocks of which the snapshot has none */
     uint64_t cuda_malloc, cuda_free, mem_create, mem_release; /* string ids */
 };
 
@@ -142,19 +145,19 @@ static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile
 }
 
 static enum vs_err begin_block(struct snapshot_import *m, unsigned device, uint64_t addr,
-                               uint64_t size, uint64_t stream, struct vs_pickle_list *frames)
+                               uint64_t size, uint64_t stream, uint64_t stack)
 {
     struct device_state *d = &m->devices[device];
     struct vs_tile *old = vs_tiles_find(&d->tiles, addr);
     if (old && old->allocated)
         end_block(m, device, old);
     d->allocated += size;
+    uint64_t reserved = d->reserved > d->start_reserved ? d->reserved : d->start_reserved;
     struct vs_event event = {
         .kind = VS_EVENT_framework_alloc,
         .framework_alloc = {.addr = addr, .size = size, .device = device,
-                            .total_allocated = d->allocated, .total_reserved = d->reserved,
-                            .stack = vs_import_stack(&m->stacks, frames),
-                            .framework_stream = stream}};
+                            .total_allocated = d->allocated, .total_reserved = reserved,
+                            .stack = stack, .framework_stream = stream}};
     vs_import_event(&m->writer, &event);
     return vs_tiles_add(&d->tiles, addr, size, true);
 }
@@ -334,7 +337,8 @@ static enum vs_err write_blocks(struct snapshot_import *m, unsigned device, uint
             continue;
         m->result->start_blocks++;
         m->result->start_bytes += block->size;
-        err = begin_block(m, device, block->addr, block->size, 0, block->frames);
+        err = begin_block(m, device, block->addr, block->size, 0,
+                          block->frames || !m->before ? vs_import_stack(&m->stacks, block->frames) : m->before);
     }
     return err;
 }
@@ -346,6 +350,10 @@ static enum vs_err write_start(struct snapshot_import *m, unsigned device)
     struct vs_snapshot_start *start = &m->devices[device].start;
     size_t next = 0, empty = 0;
     enum vs_err err = VS_OK;
+    struct device_state *d = &m->devices[device];
+    d->start_reserved = d->reserved;
+    for (size_t i = 0; i < start->segment_count; i++)
+        d->start_reserved += start->segments[i].size;
     for (size_t i = 0; i < start->segment_count && !err; i++) {
         const struct vs_snapshot_segment segment = start->segments[i];
         err = write_blocks(m, device, segment.addr, &next);
@@ -361,7 +369,10 @@ static enum vs_err write_start(struct snapshot_import *m, unsigned device)
     for (size_t i = 0; i < empty; i++)
         device_alloc(m, device, VS_FAMILY_DEVICE, start->segments[i].addr, start->segments[i].size,
                      vs_import_stack(&m->stacks, start->segments[i].frames));
-    return err ? err : write_blocks(m, device, UINT64_MAX, &next);
+    if (!err)
+        err = write_blocks(m, device, UINT64_MAX, &next);
+    d->start_reserved = 0;
+    return err;
 }
 
 static enum vs_err begin_device(struct snapshot_import *m, unsigned device)
@@ -387,7 +398,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
         m->result->allocs++;
         return begin_block(m, device, entry->addr,
                            vs_tiles_size(&d->tiles, entry->addr, entry->size), entry->stream,
-                           entry->frames);
+                           vs_import_stack(&m->stacks, entry->frames));
     case VS_SNAPSHOT_FREE_REQUESTED:
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_ALLOC:
@@ -507,6 +518,14 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
     if (m->snapshot->conf)
         vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
                          vs_import_text(m->writer.composer, m->snapshot->conf));
+    uint64_t domain = vs_import_string(&m->writer, "recording"), range = vs_import_string(&m->writer, BEFORE);
+    struct vs_event event = {.kind = VS_EVENT_range_push, .range_push = {.name = range, .domain = domain}};
+    if (m->result->history) {
+        uint32_t module = vs_composer_module(m->writer.composer, vs_import_string(&m->writer, ""),
+                                             vs_import_string(&m->writer, "allocated " BEFORE));
+        m->before = vs_composer_node(m->writer.composer, 0, module, 0);
+        vs_import_event(&m->writer, &event);
+    }
     for (unsigned i = 0; i < m->snapshot->device_count && !err; i++) {
         struct device_state *d = &m->devices[i];
         d->from = &m->snapshot->devices[i];
@@ -518,6 +537,8 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
         if (!err)
             err = begin_device(m, i);
     }
+    if (m->result->history)
+        end_range(m, domain);
     if (!err)
         write_notes(m, name);
     return err;

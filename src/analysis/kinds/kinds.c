@@ -24,6 +24,7 @@ struct block {
     uint32_t pending;   /* index + 1 of the first row; on the free list: of the next block */
     uint8_t maker;      /* enum vs_maker */
     bool assumed, used;
+    bool before;        /* older than the record, without a stack */
 };
 
 struct pending {
@@ -40,6 +41,10 @@ struct vs_kinds {
     uint32_t free_block; /* index + 1 */
     struct vs_map by_addr;
     struct vs_map parameters; /* size_key -> number of live parameters of that size */
+    struct vs_map gradients; /* size_key -> count_gradient */
+    struct vs_map updates;   /* size_key -> 1: the latest block of that size is an optimizer's */
+    struct vs_map older;     /* size_key -> number of older blocks that were found to be parameters */
+    bool any_before;
     struct vs_map hidden; /* device + 1 -> bytes of tensors without events */
     struct pending *pending;
     size_t pending_count, pending_capacity;
@@ -82,6 +87,9 @@ void vs_kinds_close(struct vs_kinds *kinds)
     vs_map_free(&kinds->by_addr);
     vs_map_free(&kinds->parameters);
     vs_map_free(&kinds->hidden);
+    vs_map_free(&kinds->gradients);
+    vs_map_free(&kinds->updates);
+    vs_map_free(&kinds->older);
     vs_clock_drop(&kinds->clock);
     vs_makers_close(kinds->makers);
     free(kinds);
@@ -144,7 +152,7 @@ static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *blo
     case VS_MAKER_INPUT:
         return VS_KIND_INPUTS;
     case VS_MAKER_UNKNOWN:
-        return VS_KIND_UNKNOWN;
+        return block->before ? NO_KIND : VS_KIND_UNKNOWN;
     case VS_MAKER_CONSTRUCTOR:
         return NO_KIND;
     case VS_MAKER_OPTIMIZER:
@@ -196,6 +204,45 @@ static void remove_parameter(struct vs_kinds *kinds, const struct block *block)
     uint64_t *count = vs_map_get(&kinds->parameters, size_key(block));
     if (count && --*count == 0)
         vs_map_remove(&kinds->parameters, size_key(block), NULL);
+}
+
+/* A gradient has the size of its parameter: counts how many of a size one backward pass made, the most of
+ * any pass. */
+#define COUNT_BITS 20u
+static uint64_t most_gradients(const struct vs_kinds *kinds, uint64_t key)
+{
+    const uint64_t *known = vs_map_get(&kinds->gradients, key);
+    return known ? *known & ((1u << COUNT_BITS) - 1) : 0;
+}
+
+static enum vs_err count_gradient(struct vs_kinds *kinds, const struct block *block)
+{
+    const uint64_t *known = vs_map_get(&kinds->gradients, size_key(block));
+    uint64_t mask = (1u << COUNT_BITS) - 1, pass = block->born.begun & mask, most = known ? *known & mask : 0;
+    uint64_t count = known && *known >> 2 * COUNT_BITS == pass ? (*known >> COUNT_BITS & mask) + 1 : 1;
+    most = count > most ? count : most;
+    return vs_map_put(&kinds->gradients, size_key(block), pass << 2 * COUNT_BITS | count << COUNT_BITS | most);
+}
+
+/* The kind of a block that was there before the record began. One that is freed after an optimizer made
+ * another one of its size was replaced: state. Of those that stay, as many as have a gradient of their
+ * size are parameters, and the others of that size the optimizer's state, which it changes in place. */
+static enum vs_kind older_kind(struct vs_kinds *kinds, struct block *block, enum life life)
+{
+    uint64_t key = size_key(block), gradients = most_gradients(kinds, key);
+    const uint64_t *found = vs_map_get(&kinds->older, key);
+    if (!kinds->clock.now.optimized && !kinds->clock.now.begun)
+        return VS_KIND_UNKNOWN;
+    if (life != LIFE_GOES_ON && !vs_map_get(&kinds->updates, key))
+        return VS_KIND_UNKNOWN;
+    block->assumed = true;
+    if (life != LIFE_GOES_ON)
+        return VS_KIND_OPTIMIZER_STATE;
+    if (!gradients)
+        return VS_KIND_UNKNOWN;
+    if (found && *found >= gradients)
+        return VS_KIND_OPTIMIZER_STATE;
+    return vs_map_put(&kinds->older, key, found ? *found + 1 : 1) ? VS_KIND_UNKNOWN : VS_KIND_PARAMETERS;
 }
 
 /* The kind of a block whose end was not seen, or not in the ordinary way. */
@@ -252,11 +299,13 @@ static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kin
     block->pending = 0;
 }
 
-static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
+static enum vs_err end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
 {
     struct block *block = &kinds->blocks[index];
     enum vs_kind kind = decide(kinds, block, life);
-    if (kind == NO_KIND)
+    if (block->before)
+        kind = older_kind(kinds, block, life);
+    else if (kind == NO_KIND)
         kind = assume(kinds, block);
     else
         vs_makers_row(kinds->makers, block->site)->ended[kind] += block->size;
@@ -264,20 +313,22 @@ static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
     kinds->ended = kind;
     if (block->maker == VS_MAKER_MODULE)
         remove_parameter(kinds, block);
+    enum vs_err err = kind == VS_KIND_GRADIENTS && kinds->any_before ? count_gradient(kinds, block) : VS_OK;
     block->used = false;
     block->pending = kinds->free_block;
     kinds->free_block = index + 1;
+    return err;
 }
 
-static void free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t tid)
+static enum vs_err free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t tid)
 {
     uint64_t index;
     if (!addr || !vs_map_remove(&kinds->by_addr, addr, &index))
-        return;
+        return VS_OK;
     struct block *block = &kinds->blocks[index];
     vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
     bool abroad = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
-    end_block(kinds, (uint32_t)index, abroad ? LIFE_FREED_ABROAD : LIFE_FREED);
+    return end_block(kinds, (uint32_t)index, abroad ? LIFE_FREED_ABROAD : LIFE_FREED);
 }
 
 static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
@@ -303,8 +354,9 @@ static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event
     bool assumed;
     if (!alloc->addr)
         return VS_OK;
-    free_block(kinds, alloc->addr, event->tid); /* its free is missing */
-    enum vs_err err = vs_makers_site(kinds->makers, alloc->stack, &site);
+    enum vs_err err = free_block(kinds, alloc->addr, event->tid); /* its free is missing */
+    if (!err)
+        err = vs_makers_site(kinds->makers, alloc->stack, &site);
     if (err)
         return err;
     const struct vs_maker_site *row = vs_makers_row(kinds->makers, site);
@@ -318,7 +370,16 @@ static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event
     kinds->blocks[index] = (struct block){
         .addr = alloc->addr, .size = alloc->size, .device = alloc->device,
         .born = kinds->clock.now, .site = site, .tid = event->tid, .maker = (uint8_t)maker,
-        .assumed = assumed, .used = true};
+        .assumed = assumed, .used = true,
+        .before = row->older};
+    kinds->any_before |= kinds->blocks[index].before;
+    bool update = maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE;
+    if (update && kinds->any_before)
+        err = vs_map_put(&kinds->updates, size_key(&kinds->blocks[index]), 1);
+    else if (kinds->any_before)
+        vs_map_remove(&kinds->updates, size_key(&kinds->blocks[index]), NULL);
+    if (err)
+        return err;
     if (maker == VS_MAKER_MODULE)
         err = add_parameter(kinds, &kinds->blocks[index]);
     return err ? err : vs_map_put(&kinds->by_addr, alloc->addr, index);
@@ -343,8 +404,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
     case VS_EVENT_framework_alloc:
         return on_alloc(kinds, event);
     case VS_EVENT_framework_free:
-        free_block(kinds, event->framework_free.addr, event->tid);
-        return VS_OK;
+        return free_block(kinds, event->framework_free.addr, event->tid);
     case VS_EVENT_unrecorded:
         return on_unrecorded(kinds, &event->unrecorded);
     case VS_EVENT_framework_oom:
@@ -463,14 +523,23 @@ void vs_kinds_finish(struct vs_kinds *kinds)
 {
     for (size_t i = 0; i < kinds->block_count; i++) {
         struct block *block = &kinds->blocks[i];
-        if (!block->used || (!block->pending && !kinds->decided))
-            continue;
-        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
+        enum vs_kind kind = block->used ? decide(kinds, block, LIFE_GOES_ON) : NO_KIND;
+        if (kind == VS_KIND_GRADIENTS && kinds->any_before && count_gradient(kinds, block))
+            break; /* fewer older ones are known */
+        if (!block->used || block->before || (!block->pending && !kinds->decided))
+            continue; /* older blocks: by what the others are */
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;
         if (kind == NO_KIND && whole && kinds->clock.now.begun > block->born.begun)
             kind = VS_KIND_ACTIVATIONS;
         settle(kinds, block, kind == NO_KIND ? assume_live(kinds, block) : kind);
     }
+    for (size_t i = 0; i < kinds->block_count; i++) {
+        struct block *block = &kinds->blocks[i];
+        if (block->used && block->before)
+            settle(kinds, block, older_kind(kinds, block, LIFE_GOES_ON));
+    }
+    for (size_t i = 0; i < kinds->moment_count; i++)
+        kinds->moments[i].before = kinds->any_before;
     for (size_t i = 0; i < kinds->moment_count; i++)
         kinds->moments[i].no_python = !vs_makers_python(kinds->makers);
 }

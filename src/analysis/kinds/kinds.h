@@ -46,6 +46,7 @@ struct vs_kinds_table {
     struct vs_kind_sum kinds[VS_KIND_COUNT];
     uint64_t assumed_bytes;  /* of the total: by what blocks of the same stack became */
     uint64_t unrecorded_bytes; /* of unknown: tensors without events of their own (sampling) */
+    bool before;             /* memory of unknown kind is older than the record */
     bool no_python;          /* the trace has no Python stacks */
     struct vs_kind_block *blocks; /* ordered by address; when asked for */
     size_t block_count;

@@ -173,6 +173,8 @@ const char *vs_kinds_note(const struct vs_kinds_table *table)
     if (table->unrecorded_bytes)
         return "tensors without events of their own are unknown: record without --sample and "
                "--min-size";
+    if (table->kinds[VS_KIND_UNKNOWN].bytes && table->before)
+        return "unknown: allocated before the recording";
     if (table->kinds[VS_KIND_UNKNOWN].bytes)
         return "unknown: the stacks do not show the purpose of these tensors";
     return "";

@@ -253,7 +253,7 @@ struct walk {
     unsigned bits;   /* of all native frames */
     unsigned inner;  /* of those inside the innermost Python frame */
     unsigned call;   /* of the outermost call among these */
-    bool python;
+    bool python, older;
     bool library;    /* the innermost Python function is of an installed package */
     bool in_constructor; /* of one of PyTorch's modules, and no other one so far */
     enum vs_maker maker;
@@ -275,6 +275,9 @@ static enum vs_err walk_frame(struct vs_makers *makers, const struct vs_frame *f
         }
         return err;
     }
+    walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
+    if (walk->older)
+        return VS_OK;
     struct maker_function *function;
     enum vs_err err = function_of(makers, frame->module, module, &function);
     if (err)
@@ -322,6 +325,7 @@ static enum vs_err judge_stack(struct vs_makers *makers, struct vs_maker_site *s
     site->maker = conclude(&walk);
     site->engine = walk.bits & NATIVE_ENGINE;
     site->python = walk.python;
+    site->older = walk.older;
     site->named = walk.bits & NATIVE_NAMED;
     site->class_row = walk.class_row;
     makers->python |= site->python;

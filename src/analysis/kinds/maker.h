@@ -41,6 +41,7 @@ struct vs_maker_site {
     enum vs_maker maker;
     bool engine;      /* a frame of the autograd engine */
     bool python;      /* has Python frames */
+    bool older;       /* than the record: no stack was recorded */
     bool named;       /* a native frame of PyTorch has a name */
     uint32_t class_row; /* of a constructor */
     uint64_t ended[VS_KIND_COUNT]; /* bytes of its blocks by the kind they turned out to be */

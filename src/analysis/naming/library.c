@@ -88,8 +88,8 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     *framework = false;
     for (size_t i = 0; i < count; i++) {
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
-        if (module && *module->function)
-            return "the program"; /* a language runtime */
+        if (module && *module->function) /* a language runtime, or no code (maker.c) */
+            return *module->path ? "the program" : module->function;
         const char *found =
             module ? vs_library_of_module(module->path, exe, name, framework) : NULL;
         if (found)

@@ -58,7 +58,7 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
 
 bool vs_naming_is_startup(const char *function, const char *module)
 {
-    static const char *const functions[] = {"__libc_start", "_start", "start_thread", "__clone",
+    static const char *const functions[] = {"__libc_start", "__libc_init", "_start", "start_thread", "__clone",
                                             "clone3", "clone", "thread_start",
                                             "call_init", "_dl_", NULL};
     static const char *const modules[] = {"libc.so", "libc-2", "libpthread", "ld-linux", NULL};
@@ -74,21 +74,25 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count)
     return 0;
 }
 
-size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                       struct vs_chain_frame *frames, size_t max)
+static size_t chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack, bool own,
+                    struct vs_chain_frame *frames, size_t max)
 {
     struct vs_frame pcs[STACK_MAX];
     struct vs_chain_frame all[VS_CHAIN_MAX];
     size_t depth = vs_reader_stack(reader, stack, pcs, STACK_MAX), count = 0;
+    bool any_python = false;
     for (size_t i = 0; i < depth && count < VS_CHAIN_MAX; i++) {
         struct vs_symbol named[INLINE_MAX];
-        size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
         const struct vs_module *module = vs_reader_module(reader, pcs[i].module);
         bool python = module && *module->function;
         char library[VS_PACKAGE_MAX] = "";
         if (module)
             python ? (void)vs_python_library(reader, module->path, library)
                    : vs_library_installed(module->path, library);
+        any_python |= python;
+        if (own && !python && (!module || *library))
+            continue;
+        size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
         for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++) {
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
@@ -102,6 +106,8 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
                 snprintf(all[count - 1].library, sizeof library, "%s", code);
         }
     }
+    if (own && !any_python)
+        return 0;
     size_t first = 0, last = count;
     while (first < last && !all[first].python &&
            vs_naming_is_plumbing(all[first].function, all[first].module, all[first].file))
@@ -114,6 +120,18 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
     count = last - first < max ? last - first : max;
     memcpy(frames, all + first, count * sizeof *frames);
     return count;
+}
+
+size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                       struct vs_chain_frame *frames, size_t max)
+{
+    return chain(reader, symbols, stack, false, frames, max);
+}
+
+size_t vs_naming_own_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                           struct vs_chain_frame *frames, size_t max)
+{
+    return chain(reader, symbols, stack, true, frames, max);
 }
 
 char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max)

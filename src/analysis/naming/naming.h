@@ -36,6 +36,11 @@ struct vs_chain_frame {
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
                        struct vs_chain_frame *frames, size_t max);
 
+/* vs_naming_own_chain: likewise without the native frames of installed libraries, whose names take time
+ * to look up: the frames that vs_naming_fold may select. 0 without a Python function. */
+size_t vs_naming_own_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                           struct vs_chain_frame *frames, size_t max);
+
 /* vs_naming_text: "forward (net.py:12)" in *out* of *max* bytes, at least 1; longer names are cut.
  * Returns out. */
 char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max);
@@ -54,7 +59,13 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
  * call site. */
 bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
 
-/* vs_naming_through: the function of a library that the innermost selected frame called, as
+/* vs_naming_telling: of the libraries that the innermost selected frame called, the function that tells
+ * its calls apart: the innermost forward, backward or step of an installed package, or else its
+ * innermost public function. PyTorch and Python's own library, which all packages end in, do not tell
+ * them apart. NULL without one. */
+const struct vs_chain_frame *vs_naming_telling(const struct vs_chain_frame *frames, size_t count);
+
+/* vs_naming_through: that function, or else the function of a library that the innermost selected frame called, as
  * "torch: Linear.forward" or "torch.empty", or "" without one. *out* has VS_THROUGH_MAX bytes. Returns out. */
 #define VS_THROUGH_MAX 128
 char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char *out);

@@ -73,6 +73,14 @@ static bool is_public(const char *function)
     return *function != '_' && *last != '_' && !strchr(function, '<');
 }
 
+/* Whether a function of PyTorch only passes an operation on: it says nothing about which. */
+static bool is_dispatcher(const char *function)
+{
+    return vs_text_begins(function, "OpOverload") || vs_text_begins(function, "HigherOrderOperator") ||
+           strstr(function, "redispatch") || strstr(function, "__torch_dispatch__") ||
+           strstr(function, "__torch_function__");
+}
+
 /* The library's Python function among the first *count* frames: the innermost public one, or
  * the innermost. */
 static const struct vs_chain_frame *python_function(const struct vs_chain_frame *frames,
@@ -80,11 +88,34 @@ static const struct vs_chain_frame *python_function(const struct vs_chain_frame 
 {
     const struct vs_chain_frame *found = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!frames[i].python)
+        if (!frames[i].python || is_dispatcher(frames[i].function))
             continue;
         if (is_public(frames[i].function))
             return &frames[i];
         found = found ? found : &frames[i];
+    }
+    return found;
+}
+
+const struct vs_chain_frame *vs_naming_telling(const struct vs_chain_frame *frames, size_t count)
+{
+    static const char *const ends_of_all[] = {"torch", "python", "vramscope", "torch.compile", "numpy", "triton"};
+    static const char *const steps[] = {"forward", "backward", "step"};
+    const struct vs_chain_frame *found = NULL;
+    bool found_public = false;
+    for (size_t i = 0; i < count && *frames[i].library; i++) {
+        const struct vs_chain_frame *frame = &frames[i];
+        const char *dot = strrchr(frame->function, '.');
+        bool telling = frame->python;
+        for (size_t k = 0; k < sizeof ends_of_all / sizeof *ends_of_all; k++)
+            telling &= strcmp(frame->library, ends_of_all[k]) != 0;
+        for (size_t k = 0; telling && k < sizeof steps / sizeof *steps; k++)
+            if (strcmp(dot ? dot + 1 : frame->function, steps[k]) == 0)
+                return frame;
+        if (telling && (!found || (!found_public && is_public(frame->function)))) {
+            found = frame;
+            found_public = is_public(frame->function);
+        }
     }
     return found;
 }
@@ -95,7 +126,9 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
     out[0] = 0;
     while (first < count && *frames[first].library)
         first++;
-    const struct vs_chain_frame *called = first < count ? python_function(frames, first) : NULL;
+    const struct vs_chain_frame *called = first < count ? vs_naming_telling(frames, first) : NULL;
+    if (!called && first < count)
+        called = python_function(frames, first);
     if (called) {
         const char *local = strstr(called->function, ".<"); /* ".<locals>.<lambda>" */
         size_t length = local ? (size_t)(local - called->function) : strlen(called->function);

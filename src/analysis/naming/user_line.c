@@ -92,7 +92,7 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
     return *out;
 }
 
-static const char *python_text(struct vs_arena *memory, const char *path, unsigned line, bool source)
+const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line, bool source)
 {
     char text[SOURCE_MAX + 512], code[SOURCE_MAX + 8];
     bool shown = source && read_source(path, line, code);
@@ -131,7 +131,7 @@ static const char *mark_text(const struct vs_reader *reader, struct vs_arena *me
     text += strlen(MARK_PREFIX);
     const char *colon = strrchr(text, ':');
     snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
-    return python_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10), source);
+    return vs_line_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10), source);
 }
 
 static const char *native_text(const struct vs_reader *reader, struct vs_symbols *symbols,
@@ -160,7 +160,7 @@ const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symb
     struct vs_symbol found;
     bool python;
     if (find_python(reader, symbols, stack, &found, &python))
-        return python_text(memory, found.file, found.line, source);
+        return vs_line_text(memory, found.file, found.line, source);
     if (mark)
         return mark_text(reader, memory, mark, source);
     return native && !python ? native_text(reader, symbols, memory, stack)

@@ -35,6 +35,10 @@ const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symb
                         struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
                         bool native);
 
+/* vs_line_text: line *line* of the Python file *path* in the same form, in *memory*. NULL: out of
+ * memory. */
+const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line, bool source);
+
 /* vs_user_line_of_event: the Python line, with its source, of the failed allocation that is event
  * number *event* (from 1) of a trace; "" if there is none. Reads the trace up to it.
  * VS_ERR_NOMEM. */

@@ -31,6 +31,14 @@ struct vs_report_frame {
     const char *library;  /* whose code it is: "torch", "cuBLAS"; NULL: the user's */
 };
 
+/* Of a call site's memory, what one function of an installed package allocated for it. */
+#define VS_SITE_PARTS_MAX 64
+struct vs_site_part {
+    const char *function, *file, *library; /* "LlamaMLP.forward", path or NULL, "transformers" */
+    unsigned line; /* 0: on several */
+    uint64_t bytes, count;
+};
+
 /* A call site that allocated memory. Stacks with the same text are one site: the user's functions,
  * without the frames of libraries below and between them. */
 struct vs_report_site {
@@ -42,6 +50,10 @@ struct vs_report_site {
     unsigned line_number;
     const char *through; /* the library's function that the user's called: "torch: Linear.forward";
                           * NULL: none, or several */
+    struct vs_site_part *parts; /* the user's line called several functions of packages, such as the
+                          * forward of several modules: the largest first, not all of the bytes;
+                          * room for VS_SITE_PARTS_MAX */
+    size_t part_count;
     bool folds;          /* frames of libraries are not shown */
     size_t stacks;       /* distinct ones that are this site, at least 1 */
     const struct vs_report_frame *frames; /* innermost first; without internal frames */

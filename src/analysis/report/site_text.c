@@ -118,12 +118,30 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
                                                        : vs_family_name(site->family));
         return vs_text_clean(out);
     }
-    at = append_chain(out, at, site, frames);
-    if (site->through) {
-        at = append(out, at, " [", 2);
-        at = append(out, at, site->through, (int)strlen(site->through));
-        append(out, at, "]", 1);
-    }
+    append_chain(out, at, site, frames);
+    return vs_text_clean(out);
+}
+
+char *vs_text_label(char *out, const struct vs_report_site *site)
+{
+    return vs_text_site(out, site, VS_LABEL_FRAMES);
+}
+
+char *vs_text_called(char *out, const struct vs_report_site *site)
+{
+    size_t at = strlen(vs_text_label(out, site));
+    if (site->through)
+        snprintf(out + at, VS_CHAIN_TEXT_MAX - at, " [%s]", site->through);
+    return vs_text_clean(out);
+}
+
+char *vs_text_part(char *out, const struct vs_site_part *part)
+{
+    int n = snprintf(out, VS_PART_TEXT_MAX, "%.200s", part->function);
+    if (part->file && part->line)
+        snprintf(out + n, VS_PART_TEXT_MAX - (size_t)n, " (%.120s:%u)", vs_text_base_name(part->file), part->line);
+    else if (part->file)
+        snprintf(out + n, VS_PART_TEXT_MAX - (size_t)n, " (%.120s)", vs_text_base_name(part->file));
     return vs_text_clean(out);
 }
 

@@ -12,13 +12,27 @@
 #include "analysis/report/report.h"
 
 #define VS_CHAIN_TEXT_MAX 4096
-/* vs_text_site: "f (a.c:12) < g (a.c:30) < main [torch.empty]": at most *frames* functions of the
+#define VS_LABEL_FRAMES 4 /* of a call site's label, which is the same wherever it is shown */
+
+/* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions of the
  * user's, " < …" when there are more, the file only where it changes, without the program's own
- * allocation functions, and the library's function that they called; the first one is short enough
+ * allocation functions; the first one is short enough
  * for its line to fit on a terminal. The user's line alone, "loss.backward() (train.py:40)", for
  * threads without Python frames; the API's name when no stack was recorded; control characters become
  * '?'. *out* has VS_CHAIN_TEXT_MAX bytes. Returns out. */
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
+
+/* vs_text_label: vs_text_site of VS_LABEL_FRAMES functions. */
+char *vs_text_label(char *out, const struct vs_report_site *site);
+
+/* vs_text_called: "f (a.py:12) < main:30 [torch.empty]": the label, and the library's function that the
+ * first one called, if it is one. *out* has VS_CHAIN_TEXT_MAX bytes. Returns out. */
+char *vs_text_called(char *out, const struct vs_report_site *site);
+
+/* vs_text_part: "LlamaMLP.forward (modeling_llama.py:164)", in *out* of VS_PART_TEXT_MAX bytes. Returns
+ * out. */
+#define VS_PART_TEXT_MAX 384
+char *vs_text_part(char *out, const struct vs_site_part *part);
 
 /* vs_text_percent: writes "23.3 %" to *out* (16 bytes); "-" when *whole* is 0. */
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole);

@@ -135,8 +135,8 @@ static void find_wrappers(struct short_chain *chains, size_t count, struct vs_wr
 static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
                           struct vs_chain_frame *chain, bool *folds, size_t *lead)
 {
-    size_t count = vs_naming_chain(summary->replay->reader, summary->symbols, stack, chain,
-                                   VS_CHAIN_MAX);
+    size_t count = (summary->own_only ? vs_naming_own_chain : vs_naming_chain)(
+        summary->replay->reader, summary->symbols, stack, chain, VS_CHAIN_MAX);
     *folds = vs_naming_fold(chain, count);
     *lead = *folds ? 0 : vs_naming_lead(chain, count);
     while (*folds && *lead < count && *chain[*lead].library)
@@ -252,6 +252,16 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
         if (site->line && !fill_marked_file(summary, mark, site))
             return VS_ERR_NOMEM;
     }
+    size_t first = lead;
+    while (first < count && site->folds && *chain[first].library)
+        first++;
+    if (!site->line && site->folds && chain[first].python && strcmp(chain[first].function, "<module>") == 0) {
+        site->line = vs_line_text(summary->memory, chain[first].file, chain[first].line, true);
+        site->line_file = copy_or_null(summary->memory, chain[first].file, &failed);
+        site->line_number = chain[first].line;
+        if (!site->line || failed)
+            return VS_ERR_NOMEM;
+    }
     if (!site->line && !site->folds && *vs_naming_torch(chain, count, through)) {
         site->line = vs_summary_copy(summary->memory, vs_text_clean(through));
         if (!site->line)
@@ -327,8 +337,84 @@ uint64_t vs_summary_text_hash(const struct vs_report_site *site)
     return hash ? hash : 1;
 }
 
+static bool same_part(const struct vs_site_part *a, const struct vs_site_part *b)
+{
+    return strcmp(a->function, b->function) == 0 && vs_text_same(a->file, b->file);
+}
+
+static void add_part(struct vs_report_site *site, const struct vs_site_part *part)
+{
+    size_t i = 0;
+    while (i < site->part_count && !same_part(&site->parts[i], part))
+        i++;
+    if (i == VS_SITE_PARTS_MAX)
+        return;
+    if (i == site->part_count) {
+        site->parts[site->part_count++] = *part;
+        return;
+    }
+    site->parts[i].line = site->parts[i].line == part->line ? part->line : 0;
+    site->parts[i].bytes += part->bytes;
+    site->parts[i].count += part->count;
+}
+
+/* Adds the bytes of *row* to the part of the site that it belongs to, if any. */
+static enum vs_err add_row_part(const struct vs_summary *summary, const struct vs_summary_row *row,
+                                struct vs_report_site *site)
+{
+    struct vs_chain_frame chain[VS_CHAIN_MAX];
+    uint64_t stack = summary->replay->sites.items[row->site].stack;
+    bool failed = false;
+    size_t count = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
+                                               VS_CHAIN_MAX) : 0;
+    const struct vs_chain_frame *frame = vs_naming_fold(chain, count) ? vs_naming_telling(chain, count) : NULL;
+    if (!frame)
+        return VS_OK;
+    if (!site->parts)
+        site->parts = vs_arena_alloc(summary->memory, VS_SITE_PARTS_MAX * sizeof *site->parts);
+    struct vs_site_part part = {
+        .function = copy_or_null(summary->memory, frame->function, &failed),
+        .file = copy_or_null(summary->memory, frame->file, &failed),
+        .library = copy_or_null(summary->memory, frame->library, &failed),
+        .line = frame->line, .bytes = row->bytes, .count = row->count};
+    if (failed || !site->parts)
+        return VS_ERR_NOMEM;
+    add_part(site, &part);
+    return VS_OK;
+}
+
+static int larger_part(const void *a, const void *b)
+{
+    const struct vs_site_part *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->function, y->function);
+}
+
+/* Of one part alone nothing is told apart: it is the function that was called. */
+static enum vs_err settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
+{
+    char text[VS_THROUGH_MAX];
+    if (site->part_count > 1)
+        qsort(site->parts, site->part_count, sizeof *site->parts, larger_part);
+    if (site->part_count == 1 && site->parts[0].bytes == site->bytes && !site->through) {
+        snprintf(text, sizeof text, "%s: %s", site->parts[0].library, site->parts[0].function);
+        site->through = vs_summary_copy(summary->memory, vs_text_clean(text));
+        if (!site->through)
+            return VS_ERR_NOMEM;
+    }
+    if (site->through)
+        site->part_count = 0;
+    return VS_OK;
+}
+
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
 {
+    if (from->part_count && !into->parts) {
+        into->parts = from->parts;
+        into->part_count = from->part_count;
+    } else {
+        for (size_t i = 0; i < from->part_count; i++)
+            add_part(into, &from->parts[i]);
+    }
     uint64_t frees = into->frees + from->frees;
     if (frees)
         into->lifetime_mean_ns = (uint64_t)(((double)into->lifetime_mean_ns * (double)into->frees +
@@ -384,7 +470,10 @@ static enum vs_err name_group(const struct vs_summary *summary, const struct vs_
     if (!out->api)
         return VS_ERR_NOMEM;
     enum vs_err err = vs_summary_frames(summary, site->stack, site->mark, out);
+    if (!err)
+        err = add_row_part(summary, &rows[head], out);
     for (uint32_t i = fold->next[head]; !err && i != VS_SITE_NONE; i = fold->next[i]) {
+        err = add_row_part(summary, &rows[i], out);
         struct vs_report_site one = figures_of(summary, &rows[i]);
         one.through = NULL; /* another stack: its library's function is another one, or not known */
         merge(out, &one);
@@ -459,6 +548,10 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
     for (size_t i = looked_at; i < fold->count; i++)
         out->omitted_bytes += fold->groups[i].bytes;
     out->omitted_count = fold->count - looked_at;
+    for (size_t i = 0; !err && i < named; i++)
+        err = settle_parts(summary, &items[i]);
+    if (err)
+        return err;
     qsort(items, named, sizeof *items, heavier_site);
     out->items = items;
     out->count = named < sites_max ? named : sites_max;

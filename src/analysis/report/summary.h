@@ -41,6 +41,8 @@ struct vs_summary {
     size_t sites_max; /* 0: VS_SUMMARY_SITES_DEFAULT */
     const struct vs_wrappers *wrappers; /* NULL: none known */
     const struct vs_growth_result *growth; /* NULL: judged by marked steps only, from the replay */
+    bool own_only;   /* names without looking up those of installed native libraries: labels are the same
+                      * for stacks with Python code of the user's */
     bool all_growth; /* also sites that grow by less than a thousandth of the peak */
 };
 

@@ -102,9 +102,8 @@ bool vs_watch_ended(const struct vs_watch *watch);
 /* --- names of call sites --- */
 
 #define VS_WATCH_NAME_MAX 512
-/* vs_watch_line: the user's Python line of *site*, "x = f(y) (train.py:12)", without looking up
- * symbols. *out* has VS_WATCH_NAME_MAX bytes. Returns false when it has none: *out* is then a
- * substitute, "program+0x1234". */
+/* vs_watch_line: the label of *site*, as vs_watch_name, if it takes no time: of the user's Python.
+ * *out* has VS_WATCH_NAME_MAX bytes. Returns false when it does: *out* is then "…". */
 bool vs_watch_line(struct vs_watch *watch, const struct vs_watch_site *site, char *out);
 
 #define VS_WATCH_CHAIN_MAX 4096

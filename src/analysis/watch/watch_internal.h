@@ -46,6 +46,8 @@ struct vs_watch {
     struct vs_wrappers wrappers; /* the program's own allocation functions */
     size_t wrappers_at;          /* call sites when they were found */
     struct vs_map owners;  /* vs_naming_key */
+    struct vs_wrappers own_wrappers; /* of vs_watch_line */
+    size_t own_wrappers_at; /* number of sites when they were found */
     uint64_t *keys;        /* by call site; 0: not known yet */
     size_t key_count;
 };

@@ -189,9 +189,9 @@ char *vs_check_chain(char *out, const struct vs_culprit *culprit)
         break;
     }
     if (site.family == VS_FAMILY_DEVICE || site.level != VS_LEVEL_DEVICE)
-        return vs_text_site(out, &site, 3);
+        return vs_text_label(out, &site);
     char text[VS_CHAIN_TEXT_MAX];
-    snprintf(out, VS_CHAIN_TEXT_MAX, "%s: %.4000s", vs_family_name(site.family), vs_text_site(text, &site, 3));
+    snprintf(out, VS_CHAIN_TEXT_MAX, "%s: %.4000s", vs_family_name(site.family), vs_text_label(text, &site));
     return out;
 }
 

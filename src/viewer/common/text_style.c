@@ -16,8 +16,8 @@
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN 40
 #define WIDTH_MAX 240
-#define CHAIN_FRAMES 4 /* functions of a call chain shown, on at most that many lines: */
-#define CHAIN_LINES 2
+#define CHAIN_LINES 2 /* of a call chain */
+#define PARTS_SHOWN 5
 
 /* Whether the locale has UTF-8, by the rule of setlocale(LC_CTYPE, ""). */
 static bool utf8_locale(void)
@@ -80,7 +80,6 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
         frame.library = NULL; /* not folded */
         one.frames = &frame;
         one.folds = false;
-        one.through = NULL;
         one.frame_count = 1;
         one.wrappers = 0;
         fprintf(style->out, "%*s%s\n", i ? VS_ROW_COLUMNS + 2 : 0, "", vs_text_site(text, &one, 1));
@@ -144,7 +143,7 @@ static size_t put_unbroken(const struct vs_style *style, size_t indent, size_t c
 void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_report_site *site)
 {
     char chain[VS_CHAIN_TEXT_MAX];
-    const char *at = vs_text_site(chain, site, CHAIN_FRAMES), *next;
+    const char *at = vs_text_label(chain, site), *next;
     size_t column = indent, lines = 1;
     for (bool first = true; *at; at = next, first = false) {
         const char *end = strstr(at, " < ");
@@ -166,7 +165,32 @@ void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_
         fprintf(style->out, column == indent ? "< " : " < ");
         column = put_unbroken(style, indent, column + (column == indent ? 2 : 3), at, bytes);
     }
+    if (site->through) {
+        snprintf(chain, sizeof chain, " [%s]", site->through);
+        put_unbroken(style, indent, column, chain, strlen(chain));
+    }
     fputc('\n', style->out);
+}
+
+/* What the user's line called, where that tells its memory apart. */
+static void part_lines(const struct vs_style *style, uint64_t whole, const struct vs_report_site *site)
+{
+    char text[VS_PART_TEXT_MAX];
+    uint64_t bytes = site->bytes, count = site->count;
+    for (size_t i = 0; i < site->part_count && i < PARTS_SHOWN; i++) {
+        const struct vs_site_part *part = &site->parts[i];
+        vs_text_row(style, part->bytes, whole, part->count);
+        vs_text_part(text, part);
+        fputs("  ", style->out);
+        put_unbroken(style, VS_ROW_COLUMNS + 4, VS_ROW_COLUMNS + 2, text, strlen(text));
+        fputc('\n', style->out);
+        bytes -= part->bytes < bytes ? part->bytes : bytes;
+        count -= part->count < count ? part->count : count;
+    }
+    if (!site->part_count || !bytes)
+        return;
+    vs_text_row(style, bytes, whole, count);
+    fprintf(style->out, "  %sother functions%s\n", vs_paint(style, VS_DIM), vs_unpaint(style));
 }
 
 /* Memory without a call site, if not every allocation was recorded. */
@@ -234,6 +258,8 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
             full_chain(style, site);
         else
             vs_text_chain(style, indent, site);
+        if (!style->full)
+            part_lines(style, sites->total_bytes, site);
         rest -= site->bytes < rest ? site->bytes : rest;
         blocks -= site->count < blocks ? site->count : blocks;
     }

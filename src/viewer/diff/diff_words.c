@@ -212,8 +212,7 @@ static void part_text(char *out, const struct vs_named_site *named, struct vs_fr
     struct vs_report_site site = *named->site;
     site.wrappers = range.from;
     site.frame_count = range.to + 1;
-    site.through = NULL;
-    vs_text_site(out, &site, 3);
+    vs_text_label(out, &site);
 }
 
 /* The innermost frame of *range* with its whole name. */

@@ -9,8 +9,6 @@
 #include "analysis/report/site_text.h"
 #include "analysis/state/vec.h"
 
-#define TEXT_FRAMES 4 /* as in `report --json` */
-
 enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
                                 const struct vs_replay *replay)
 {
@@ -35,8 +33,7 @@ static enum vs_err name(struct vs_site_labels *labels, const struct vs_replay *r
     if (err)
         return err;
     out->through = vs_text_copy(&labels->memory, site.through);
-    site.through = NULL;
-    out->text = vs_text_copy(&labels->memory, vs_text_site(text, &site, TEXT_FRAMES));
+    out->text = vs_text_copy(&labels->memory, vs_text_label(text, &site));
     out->library = vs_text_copy(&labels->memory, vs_library_of_stack(replay->reader, from->stack, exe,
                                                                      library, &framework));
     return out->through && out->text && out->library ? VS_OK : VS_ERR_NOMEM;

@@ -229,6 +229,7 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         vs_json_begin_object(json, NULL);
         vs_json_uint(json, "stack", site->stack);
         vs_json_string(json, "label", site->label);
+        vs_json_string(json, "through", site->through);
         vs_json_uint(json, "library", site->library);
         vs_json_bool(json, "user", site->user);
         vs_json_end_object(json);
@@ -317,7 +318,7 @@ static void write_failures(struct vs_json *json, const struct vs_report *report)
         vs_json_uint(json, "allocated", failure->allocated);
         vs_json_uint(json, "reserved", failure->reserved);
         vs_json_string(json, "phase", failure->place);
-        vs_json_string(json, "label", vs_text_site(label, &failure->site, 4));
+        vs_json_string(json, "label", vs_text_called(label, &failure->site));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);

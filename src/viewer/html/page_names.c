@@ -15,7 +15,6 @@
 #define SITES_MAX 4000
 #define NODES_MAX 40000
 #define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
-#define LABEL_FRAMES 4      /* as the report's lists */
 
 /* Copies at most NAME_BYTES_MAX bytes of *text*, cut between characters. */
 static const char *keep(struct vs_page_names *names, const char *text)
@@ -122,11 +121,12 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
         err = vs_summary_frames(summary, from->stack, from->mark, &site);
     if (err)
         return err;
-    row.label = keep(names, vs_text_site(text, &site, LABEL_FRAMES));
+    row.label = keep(names, vs_text_label(text, &site));
+    row.through = site.through ? keep(names, site.through) : "";
     row.user = site.folds || site.line;
     const char *exe = replay->has_process
                           ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    if (!row.label)
+    if (!row.label || !row.through)
         return VS_ERR_NOMEM;
     err = number_of(names, &names->libraries,
                     vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
@@ -157,7 +157,7 @@ static enum vs_err add_rest(struct vs_page_names *names, size_t count)
     if (!label)
         return VS_ERR_NOMEM;
     names->unnamed = count;
-    names->sites[names->site_count++] = (struct vs_page_site){0, label, library, false};
+    names->sites[names->site_count++] = (struct vs_page_site){0, label, "", library, false};
     return VS_OK;
 }
 

@@ -24,6 +24,7 @@ struct vs_page_node {
 struct vs_page_site {
     uint32_t stack;    /* row of its innermost frame + 1; 0: none */
     const char *label; /* as the report prints it */
+    const char *through; /* the function of a library that it called; "": none */
     uint32_t library;  /* index */
     bool user;         /* the label is of the user's code */
 };

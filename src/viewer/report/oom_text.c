@@ -73,7 +73,8 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
         fprintf(style->out, ", after %s completed step%s", vs_count_format(time, oom->steps_done),
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
-    vs_text_wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
+    vs_text_wrapped(style, "  where    ", style->full ? vs_text_site(chain, &failure->site, 64)
+                                                     : vs_text_called(chain, &failure->site));
     if (oom->line && *oom->line && !strstr(chain, oom->line)) {
         fprintf(style->out, "  line     ");
         vs_text_put(style->out, oom->line);
@@ -168,7 +169,7 @@ static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
 {
     char chain[VS_CHAIN_TEXT_MAX];
     if (site && site != &oom->failure.site)
-        vs_text_wrapped(style, "  look at  ", vs_text_site(chain, site, style->full ? 64 : 6));
+        vs_text_wrapped(style, "  look at  ", style->full ? vs_text_site(chain, site, 64) : vs_text_called(chain, site));
 }
 
 /* The answer: the causes, their call sites, and the first remedy. */
@@ -330,7 +331,7 @@ static void causes(struct vs_json *json, const struct vs_oom *oom)
         vs_json_uint(json, "bytes", cause->bytes);
         vs_json_bool(json, "suffices", cause->suffices);
         vs_json_bool(json, "accused", cause->accused);
-        vs_json_string(json, "where", cause->guilty ? vs_text_site(chain, cause->guilty, 64) : NULL);
+        vs_json_string(json, "where", cause->guilty ? vs_text_label(chain, cause->guilty) : NULL);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);

@@ -175,7 +175,6 @@ static enum vs_err write_failures(struct vs_database *db, const struct vs_replay
         enum vs_err err = vs_summary_failure(&summary, failure, &named);
         if (err)
             return err;
-        named.site.through = NULL;
         vs_database_uint(row, failure->event);
         vs_database_uint(row, since_start(replay, failure->time_ns));
         vs_database_known(row, failure->account != VS_HOST_INDEX, named.device);
@@ -183,7 +182,7 @@ static enum vs_err write_failures(struct vs_database *db, const struct vs_replay
         vs_database_uint(row, failure->allocated);
         vs_database_uint(row, failure->reserved);
         vs_database_uint(row, failure->recovered);
-        vs_database_text(row, vs_text_site(text, &named.site, 4));
+        vs_database_text(row, vs_text_label(text, &named.site));
         vs_database_row(row);
     }
     return VS_OK;

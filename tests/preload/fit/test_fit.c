@@ -72,9 +72,9 @@ static void the_line_is_the_users_own(void **state)
                 "    return empty(mib)\n"
                 "sys.exit(train(1024) != 0)\n"
                 "E\n" FIT SMALL LARGE "-- python3 train.py", 1);
-    assert_prints(out, "    first failure: train.py:5, short by 528.0 MiB\n");
-    assert_prints(out, "memory was held by\n   128.0 MiB  empty(128) (train.py:4)");
-    assert_prints(out, "peak on rtx6000ada-48g,capacity=2GiB\n    1.00 GiB  return empty(mib) (train.py:5)\n");
+    assert_prints(out, "    first failure: train (train.py:5) < <module>:6, short by 528.0 MiB\n");
+    assert_prints(out, "memory was held by\n   128.0 MiB  train (train.py:4) < <module>:6");
+    assert_prints(out, "peak on rtx6000ada-48g,capacity=2GiB\n    1.00 GiB  train (train.py:5) < <module>:6\n");
 }
 
 static void the_largest_value_is_found_by_halves(void **state)

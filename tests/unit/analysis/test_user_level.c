@@ -408,7 +408,7 @@ static void a_site_is_named_by_the_users_functions(void **state)
     char text[VS_CHAIN_TEXT_MAX];
     assert_int_equal(gpu->level, VS_LEVEL_FRAMEWORK);
     assert_int_equal(gpu->at_peak.count, 1);
-    assert_string_equal(vs_text_site(text, &gpu->at_peak.items[0], 4),
+    assert_string_equal(vs_text_called(text, &gpu->at_peak.items[0]),
                         "log_activation (train.py:31) < train_step:31 [torch: forward]");
     assert_int_equal(gpu->device_at_peak.count, 1);
     assert_int_equal(gpu->device_at_peak.items[0].bytes, 20 * MIB);
@@ -482,7 +482,7 @@ static void a_package_that_the_program_is_started_from_is_the_users(void **state
     end();
     struct vs_report *report = report_of_trace();
     char text[VS_CHAIN_TEXT_MAX];
-    assert_string_equal(vs_text_site(text, &report->devices[0].at_peak.items[0], 4),
+    assert_string_equal(vs_text_called(text, &report->devices[0].at_peak.items[0]),
                         "fit (fit.py:3) < <module> (__main__.py:3) [torch: linear]");
     vs_report_free(report);
     finish();
@@ -620,6 +620,22 @@ static void names_of_functions_are_short(void **state)
     assert_string_equal(cut, "a_long_");
 }
 
+static void a_dispatcher_of_pytorch_names_no_call(void **state)
+{
+    (void)state;
+    struct vs_chain_frame frames[] = {
+        {.function = "at::_ops::mm::redispatch(c10::DispatchKeySet)", .module = "libtorch.so", .library = "PyTorch"},
+        {.function = "at::_ops::mm::call(at::Tensor const&)", .module = "libtorch.so", .library = "PyTorch"},
+        {.function = "OpOverload.redispatch", .file = "/e/site-packages/torch/_ops.py", .python = true, .library = "torch"},
+        {.function = "DTensor.__torch_dispatch__", .file = "/e/site-packages/torch/a.py", .python = true, .library = "torch"},
+        {.function = "train", .file = "/home/u/train.py", .line = 5, .python = true},
+    };
+    char out[VS_THROUGH_MAX];
+    assert_string_equal(vs_naming_through(frames, 5, out), "torch.mm");
+    frames[3].function = "Linear.forward";
+    assert_string_equal(vs_naming_through(frames, 5, out), "torch: Linear.forward");
+}
+
 static void the_user_can_name_libraries(void **state)
 {
     (void)state;
@@ -745,6 +761,7 @@ int main(void)
         cmocka_unit_test(templates_of_system_headers_are_not_the_users_code),
         cmocka_unit_test(names_of_functions_are_short),
         cmocka_unit_test(the_user_can_name_libraries),
+        cmocka_unit_test(a_dispatcher_of_pytorch_names_no_call),
         cmocka_unit_test(native_code_of_the_user_below_python_names_the_call_site),
         cmocka_unit_test(native_code_of_the_user_tells_stacks_of_one_python_line_apart),
         cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),

@@ -123,6 +123,10 @@ function liveQueries(blocks) {
  *   cursorAt(state): the cursor, or where to look without one */
 export function openTrace(page, prefix = '') {
     const head = JSON.parse(page.getElementById(`${prefix}head`).textContent);
+    for (const site of head.sites || []) {
+        if (site.through) /* tells the calls of one line apart */
+            site.label += ` [${site.through}]`;
+    }
     if (head.format !== 1)
         throw new Error(`the page has data of format ${head.format}; its script reads format 1`);
     const loaded = {};
