@@ -7,10 +7,10 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/known_block.h"
 
-static void on_read(int what, int device, uint64_t bytes, const char *text)
+static bool on_read(int what, int device, uint64_t bytes, const char *text)
 {
     if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE)
-        return;
+        return false;
     vs_thread.inside++;
     struct vs_event event = {.kind = VS_EVENT_uncomputed_read,
                              .uncomputed_read = {.device = (uint64_t)(device < 0 ? 0 : device),
@@ -20,6 +20,7 @@ static void on_read(int what, int device, uint64_t bytes, const char *text)
                                                  .stack = vs_process_stack()}};
     vs_recorder_event(vs_process_recorder(), &event);
     vs_thread.inside--;
+    return true;
 }
 
 static bool block_of(uint64_t address, uint64_t *base, uint64_t *bytes)
@@ -34,7 +35,7 @@ static bool block_of(uint64_t address, uint64_t *base, uint64_t *bytes)
 
 void vs_uncomputed_watch(void)
 {
-    void (*watch)(void (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
+    void (*watch)(bool (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
     *(void **)&watch = vs_driver_symbol("vramscopeSimWatch");
     if (watch)
         watch(on_read, block_of);

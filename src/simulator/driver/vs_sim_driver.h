@@ -536,8 +536,9 @@ bool vs_sim_answer_take(size_t bytes, void **content);
 /* What was read; the values are those of a trace (trace/format/event.h). */
 enum vs_sim_uncomputed { VS_SIM_COPIED, VS_SIM_DECIDED, VS_SIM_MANAGED };
 /* Called for each read: the device (-1: not known), its bytes, and the latest kernel that was not
- * computed, or what a value decided. On the thread that reads, without locks. */
-typedef void vramscope_sim_read_fn(int what, int device, uint64_t bytes, const char *text);
+ * computed, or what a value decided. On the thread that reads, without locks. Returns false for a read
+ * of the recording library's own. */
+typedef bool vramscope_sim_read_fn(int what, int device, uint64_t bytes, const char *text);
 /* Stores the allocation that *address* lies in, if it is part of a cached segment. */
 typedef bool vramscope_sim_block_fn(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* vs_sim_uncomputed_submitted: *op* is about to be submitted. Called without locks. */

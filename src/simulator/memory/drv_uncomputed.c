@@ -10,7 +10,8 @@
  *
  * Everything happens in the order of the submissions, which the program's streams, events and waits
  * allow, and which does not depend on time. A host that reads managed memory itself is not seen: a wait
- * after such a kernel counts as one read, while there is managed memory. Off where the host computes the values (drv_ahead.c), which then reports them itself. */
+ * after such a kernel counts as one read, while there is managed memory. Off where the host computes the
+ * values (drv_ahead.c), which then reports them itself. */
 #include "simulator/memory/vs_sim_memory.h"
 
 #include <string.h>
@@ -173,12 +174,12 @@ static bool rows(const struct vs_sim_end *end, size_t width, size_t height, size
     return found;
 }
 
-static void report(enum vs_sim_uncomputed what, int device, uint64_t bytes, const char *text)
+static bool report(enum vs_sim_uncomputed what, int device, uint64_t bytes, const char *text)
 {
     vramscope_sim_read_fn *read = atomic_load(&on_read);
-    atomic_fetch_add(&reads, 1);
-    if (read)
-        read((int)what, device, bytes, text);
+    bool counts = read && read((int)what, device, bytes, text);
+    atomic_fetch_add(&reads, counts);
+    return counts;
 }
 
 static bool on_host(enum vs_sim_memory_kind memory)
@@ -230,8 +231,9 @@ void vs_sim_uncomputed_range(const struct vs_sim_range *range, bool freed)
 
 void vs_sim_uncomputed_waited(void)
 {
-    if (atomic_load(&managed) && atomic_load(&unread) && atomic_exchange(&unread, false))
-        report(VS_SIM_MANAGED, -1, 0, atomic_load(&kernel));
+    if (atomic_load(&managed) && atomic_load(&unread) &&
+        report(VS_SIM_MANAGED, -1, 0, atomic_load(&kernel)))
+        atomic_store(&unread, false);
 }
 
 /* ---- the recording library, and the host that computes values ---- */
