@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "allocator/core/alloc_conf.h"
+#include "tools/common/name_match.h"
 #include "tools/run/run_internal.h"
 
 /* The limit is rejected instead of warned about (check_limit). */
@@ -73,6 +74,30 @@ static int check_limit(const struct vs_run *run)
         return 0;
     snprintf(message, sizeof message, "%s: %s", name, why);
     return vs_run_fail("%s", message);
+}
+
+/* A mistaken key of --alloc-conf must not be found after hours. */
+static int check_alloc_conf(const struct vs_run *run)
+{
+    enum { KEYS_MAX = 64, LISTED = 9 };
+    const char *names[KEYS_MAX], *text = run->options.text[VS_OPT_alloc_conf];
+    char list[VS_NAME_LIST_MAX];
+    struct vs_alloc_conf conf = {0};
+    struct vs_alloc_conf_messages messages = {0};
+    size_t count = 0;
+    if (!*text || run->options.source[VS_OPT_alloc_conf] != VS_FROM_COMMAND)
+        return 0;
+    if (vs_alloc_conf_parse(text, strlen(text), &conf, &messages))
+        return vs_run_fail("--alloc-conf '%s': %s", text, messages.error);
+    if (!*messages.unknown)
+        return 0;
+    while (count < KEYS_MAX && (names[count] = vs_alloc_conf_key(count)) != NULL)
+        count++;
+    size_t meant = vs_name_meant(messages.unknown, names, count);
+    if (meant < count)
+        return vs_run_fail("--alloc-conf: unknown key '%s'; did you mean '%s'?", messages.unknown, names[meant]);
+    return vs_run_fail("--alloc-conf: unknown key '%s'; known keys: %s", messages.unknown,
+                       vs_name_list(list, names, count, LISTED));
 }
 
 static bool is_check(const char *argument)
@@ -166,6 +191,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
                            "vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     run->program = argv + i;
     int status = finish_check(run);
+    if (!status)
+        status = check_alloc_conf(run);
     return status ? status : check_limit(run);
 }
 

@@ -58,8 +58,11 @@ static int follow_links(struct vs_run *run, char *text, char path[PATH_MAX])
 static int make_absolute(struct vs_run *run, char *text)
 {
     char cwd[PATH_MAX], absolute[VS_OPTION_TEXT_MAX];
-    if (*text == '/' || !getcwd(cwd, sizeof cwd))
+    if (*text == '/')
         return 0;
+    if (!getcwd(cwd, sizeof cwd))
+        return errno != ENOENT ? 0 : vs_run_fail("%s", "the current folder was deleted; change to another folder, or "
+                                                       "give the trace an absolute name with -o");
     if (!vs_run_output_literal(cwd, strlen(cwd), absolute, sizeof absolute) ||
         strlen(absolute) + strlen(text) + 2 > sizeof absolute)
         return vs_run_fail("the path of the trace is too long: %s/%s", cwd, text);

@@ -135,9 +135,13 @@ void vs_process_note(int severity, const char *text)
     vs_recorder_event(recorder, &event);
 }
 
+/* `vramscope run` has printed the same about the environment. */
 static void warn(const char *sentence, void *arg)
 {
+    const char *manifest = vs_environment("VRAMSCOPE_MANIFEST");
     (void)arg;
+    if (manifest && *manifest)
+        return;
     vs_log(VS_LOG_WARN, "%s", sentence);
 }
 
