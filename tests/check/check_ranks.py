@@ -7,6 +7,7 @@ start: before, the second of one name in a baseline was the one that started lat
 """
 import json
 import os
+import re
 import sys
 
 from gate_runs import Gate
@@ -75,7 +76,7 @@ def check_report(gate, traces):
                 (1, 1, 2) and process["program"] == "gate")
     family = gate.run([gate.tool, "report", os.path.dirname(traces[1])])
     gate.expect("the family lists ranks in their order",
-                -1 < family.stdout.find("gate rank 0 (") < family.stdout.find("gate rank 1 ("), family)
+                -1 < family.stdout.find("p0.vst") < family.stdout.find("p1.vst"), family)
 
 
 def check_diff(gate, first, second):
@@ -83,6 +84,48 @@ def check_diff(gate, first, second):
     gate.expect("diff of two ranks", "different ranks: gate rank 0 in A, gate rank 1 in B" in done.stdout, done)
     done = gate.run([gate.tool, "diff", first[1], second[1]])
     gate.expect("diff of one rank", done.stdout.startswith("no difference"), done)
+
+
+LAUNCH = """
+import os, subprocess, sys
+started = [subprocess.Popen([sys.argv[1]] + (["peak"] if rank == 2 else []), env=dict(
+    os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="4", GATE_DEVICE=str(rank)))
+    for rank in range(4)]
+sys.exit(max(process.wait() for process in started))
+"""
+
+
+def check_run_of_ranks(gate):
+    """Four ranks below one `run` had four full reports, three runs in one folder were twelve processes, ranks on
+    different devices could not be compared, and devices were named by UUID."""
+    folder = gate.path("runs")
+    os.makedirs(folder)
+    environment = {k: v for k, v in gate.environment.items() if k not in VARIABLES}
+    for run in range(3):
+        done = gate.run([gate.tool, "run", "--simulate", "h100-80g,devices=4", "-o", os.path.join(folder, "%d.%%r.vst" % run),
+                         "--", sys.executable, "-c", LAUNCH, gate.program], environment=environment)
+        gate.expect("four ranks", done.returncode == 0, done)
+    gate.expect("one full report, and that of what differs", done.stderr.count("live at the peak:") in (1, 2), done)
+    gate.expect("ranks that are alike once", "other ranks are like rank" in done.stderr or
+                "is like rank" in done.stderr, done)
+    gate.expect("a table by rank", all(re.search(r"^ +%d +%d +\d+\.\d MiB +\d+\.\d MiB +\d+\.\d MiB +\d+\.\d\d GiB"
+                                                 % (rank, rank), done.stderr, re.MULTILINE) for rank in range(4)), done)
+    gate.expect("no UUID", "GPU-" not in done.stderr, done)
+    done = gate.run([gate.tool, "report", folder])
+    gate.expect("three runs", re.findall(r"^run (\d) of 3: 4 processes$", done.stdout, re.MULTILINE) ==
+                ["1", "2", "3"], done)
+    done = gate.run([gate.tool, "oom", folder])
+    gate.expect("oom: three runs", done.stdout.count("none of 4 processes ran out of memory") == 3, done)
+    done = gate.run([gate.tool, "report", "--json", folder])
+    runs = [process["run"] for process in json.loads(done.stdout)["processes"]]
+    gate.expect("the JSON has the run", sorted(runs) == [0] * 4 + [1] * 4 + [2] * 4, done)
+    done = gate.check(folder, "--max-peak", "94MiB")
+    gate.expect("check of a folder", done.returncode == 1 and done.stdout.count("EXCEEDED") == 3 or
+                done.returncode == 1 and done.stdout.count("2.vst") >= 3, done)
+    done = gate.run([gate.tool, "diff", os.path.join(folder, "0.0.vst"), os.path.join(folder, "0.2.vst")])
+    gate.expect("ranks compare by their own device", done.returncode == 0 and "device 0 (B: 2)" in done.stdout, done)
+    done = gate.check(os.path.join(folder, "0.0.vst"), "--max-tensors", "1GiB")
+    gate.expect("no tensors to check", done.returncode == 2 and "no tensors of PyTorch were recorded" in done.stderr, done)
 
 
 def check_names(gate):
@@ -106,6 +149,7 @@ def main():
     check_limits(gate, second)
     check_report(gate, second)
     check_diff(gate, first, second)
+    check_run_of_ranks(gate)
     check_names(gate)
     return gate.finish()
 

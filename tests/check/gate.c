@@ -182,7 +182,10 @@ static void CUDART_CB never_return(void *arg)
 int main(int argc, char **argv)
 {
     float *large;
+    const char *device = getenv("GATE_DEVICE");
     bug = argc > 1 ? argv[1] : "";
+    if (device)
+        cudaSetDevice(atoi(device));
     ALLOCATE(weights, 30 * MIB);
     ALLOCATE(gradients, 30 * MIB);
     begin("test:tests/test_gate.py::test_training");

@@ -89,7 +89,7 @@ static void injection_records_what_preloading_records_and_says_which_it_was(void
 {
     (void)state;
     assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " families"), 0);
-    assert_non_null(strstr(err, "policy observe (injection)"));
+    assert_non_null(strstr(err, "allocator observe (injection)"));
     assert_non_null(strstr(err, "managed"));
     assert_non_null(strstr(err, "async"));
     assert_non_null(strstr(err, "  note     kernels and copies are not recorded with injection"));
@@ -114,7 +114,7 @@ static void who_is_preloaded_too_records_alone(void **state)
     int status = vramscope(SIMULATED "--allocator=observe -o j.vst -- " VS_VICTIM " device");
     assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
     assert_int_equal(status, 0);
-    assert_non_null(strstr(err, "policy observe\n"));
+    assert_non_null(strstr(err, "allocator observe\n"));
     assert_int_equal(vramscope("report j.vst"), 0);
     assert_non_null(strstr(out, "device                193          192        0"));
 }

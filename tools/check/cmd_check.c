@@ -6,12 +6,14 @@
 
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
+#include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 
 static const char usage[] =
-    "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE...\n"
-    "       vramscope check [OPTIONS] --budget FILE TRACE...\n"
-    "       vramscope check [OPTIONS] --baseline FILE [--update-baseline] TRACE...\n"
+    "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE|FOLDER...\n"
+    "       vramscope check [OPTIONS] --budget FILE TRACE|FOLDER...\n"
+    "       vramscope check [OPTIONS] --baseline FILE [--update-baseline]\n"
+    "                       TRACE|FOLDER...\n"
     "\n"
     "Compares the GPU memory of each program in TRACE with limits, or with a\n"
     "baseline. For a limit that is exceeded: by how much, when, and which lines of\n"
@@ -26,6 +28,9 @@ static const char usage[] =
     "                          keeps them\n"
     "  --max-allocated SIZE, --max-requested SIZE, --max-reserved SIZE\n"
     "                          one peak each\n"
+    "  --max-tensors SIZE      the peak of PyTorch's tensors alone, as\n"
+    "                          torch.cuda.max_memory_allocated has it; --max-peak\n"
+    "                          also counts memory outside PyTorch, such as NCCL's\n"
     "  --max-device SIZE       the most memory in use on the device,\n"
     "                          other processes included\n"
     "  --min-free SIZE         the least free memory of the device\n"
@@ -75,6 +80,7 @@ static const char usage[] =
 static int check_main(int argc, char **argv)
 {
     struct vs_check_command command = {.who = argv[0], .out = stdout};
+    struct vs_trace_list list = {0};
     int first = 0;
     if (!vs_symbol_tool_flags(&argc, argv))
         return VS_EXIT_UNUSABLE;
@@ -83,8 +89,11 @@ static int check_main(int argc, char **argv)
         code = vs_tool_usage(argv[0], "no trace given");
     if (!code)
         code = vs_check_ready(&command);
+    for (int i = first; !code && i < argc; i++)
+        code = vs_trace_list_add(argv[0], &list, argv[i]) ? 0 : VS_EXIT_UNUSABLE;
     if (!code)
-        code = vs_check_traces(&command, argv + first, (size_t)(argc - first));
+        code = vs_check_traces(&command, list.paths, list.count);
+    vs_trace_list_free(&list);
     vs_check_command_free(&command);
     return code < 0 ? VS_EXIT_OK : code;
 }

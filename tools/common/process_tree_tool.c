@@ -151,11 +151,34 @@ bool vs_trace_list_readable(const char *who, struct vs_trace_list *list, bool pa
     return kept && (!unusable || partial);
 }
 
-bool vs_tool_tree(const char *who, struct vs_trace_list *list,
-                  const struct vs_style *style, bool json, bool partial)
+bool vs_trace_list_runs(const char *who, const struct vs_trace_list *list,
+                        bool (*show)(void *context, struct vs_trace_list *run), void *context)
 {
-    if (!vs_trace_list_readable(who, list, partial))
-        return false;
+    char why[VS_READER_WHY_MAX] = "";
+    unsigned *numbers = calloc(list->count + 1, sizeof *numbers), runs = 0;
+    struct vs_trace_list one = {.paths = calloc(list->count + 1, sizeof *one.paths)};
+    enum vs_err err = numbers && one.paths ? vs_tree_runs((const char *const *)list->paths, list->count,
+                                                          numbers, &runs, why) : VS_ERR_NOMEM;
+    bool good = !err;
+    if (err)
+        vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
+    for (unsigned r = 0; r < runs && good; r++) {
+        one.count = 0;
+        for (size_t i = 0; i < list->count; i++)
+            if (numbers[i] == r)
+                one.paths[one.count++] = list->paths[i];
+        if (runs > 1)
+            printf("%srun %u of %u: %zu process%s\n", r ? "\n" : "", r + 1, runs, one.count, one.count == 1 ? "" : "es");
+        good = show(context, &one);
+    }
+    free(numbers);
+    free(one.paths);
+    return good;
+}
+
+static bool show_tree(const char *who, const struct vs_trace_list *list, const struct vs_style *style,
+                      bool json, bool partial)
+{
     struct vs_tree *tree;
     char why[VS_READER_WHY_MAX] = "";
     enum vs_err err =
@@ -174,4 +197,27 @@ bool vs_tool_tree(const char *who, struct vs_trace_list *list,
     if (err)
         vs_tool_fail(who, "%s", vs_err_text(err));
     return good && !err;
+}
+
+struct tree_of_run {
+    const char *who;
+    const struct vs_style *style;
+    bool partial;
+};
+
+static bool show_run(void *context, struct vs_trace_list *run)
+{
+    const struct tree_of_run *of = context;
+    return show_tree(of->who, run, of->style, false, of->partial);
+}
+
+bool vs_tool_tree(const char *who, struct vs_trace_list *list,
+                  const struct vs_style *style, bool json, bool partial)
+{
+    struct tree_of_run of = {who, style, partial};
+    if (!vs_trace_list_readable(who, list, partial))
+        return false;
+    if (json || style->out != stdout) /* the summary of a run has one */
+        return show_tree(who, list, style, json, partial);
+    return vs_trace_list_runs(who, list, show_run, &of);
 }

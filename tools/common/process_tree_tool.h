@@ -25,6 +25,11 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list);
  * on standard error for each. Returns false when *partial* does not allow that, or none are left. */
 bool vs_trace_list_readable(const char *who, struct vs_trace_list *list, bool partial);
 void vs_trace_list_free(struct vs_trace_list *list);
+/* vs_trace_list_runs: calls *show* for the traces of each run in *list*, in the order of their starts, after
+ * a line on stdout that names the run if there are several. *list*: all can be opened; *run* is valid during
+ * the call. Returns false, with a message, when the traces cannot be read, or *show* returned false. */
+bool vs_trace_list_runs(const char *who, const struct vs_trace_list *list,
+                        bool (*show)(void *context, struct vs_trace_list *run), void *context);
 
 /* vs_tool_tree: prints them as a tree, or as JSON to the style's stream. With *partial*, the
  * readable part of truncated or damaged traces is used, and unreadable ones leave the list;

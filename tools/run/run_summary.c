@@ -5,6 +5,7 @@
  * process that started a program without our LD_PRELOAD, or "+" from a nested `vramscope run`. */
 #include "tools/run/run_summary.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "analysis/naming/user_line.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
+#include "analysis/report/site_text.h"
+#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
@@ -31,6 +34,7 @@
 #define TRACES_MAX 200
 #define FAILED_SHOWN 4
 #define FAILED_TEXT_MAX 160
+#define RANK_DIFFERENCE_MAX 256
 
 /* The processes that ran out of memory, for the end of the summary. */
 struct failed_processes {
@@ -92,9 +96,52 @@ static bool was_cached(const struct vs_report *report)
     return segments && strncmp(report->policy, "caching", 7) == 0;
 }
 
+/* The rank of a job whose report was printed, with which the others are compared. */
+struct shown_ranks {
+    struct vs_report *shown;
+    unsigned same; /* others, in which nothing differs */
+};
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Whether the report of *b* would repeat that of *a*: the same program on a device of the same kind, with
+ * the same call sites at the peak and as many steps. What differs by 1 % or more is named in *differs*. */
+static bool alike(const struct vs_report *a, const struct vs_report *b, char differs[RANK_DIFFERENCE_MAX])
+{
+    char size[VS_SIZE_TEXT_MAX], one[VS_CHAIN_TEXT_MAX], other[VS_CHAIN_TEXT_MAX];
+    size_t used = 0;
+    *differs = 0;
+    if (strcmp(a->program, b->program) != 0 || a->device_count != 1 || b->device_count != 1 ||
+        a->condition != b->condition || a->end_status != b->end_status || a->failure_total != b->failure_total ||
+        a->steps.done != b->steps.done)
+        return false;
+    const struct vs_report_device *x = &a->devices[0], *y = &b->devices[0];
+    if (x->growing.count != y->growing.count || x->at_peak.count < 1 || y->at_peak.count < 1)
+        return false;
+    vs_text_site(one, &x->at_peak.items[0], 2);
+    if (strcmp(one, vs_text_site(other, &y->at_peak.items[0], 2)) != 0)
+        return false;
+    const struct {
+        const char *what;
+        uint64_t a, b;
+    } rows[] = {{"its peak is", x->peak_user.bytes, y->peak_user.bytes},
+                {"reserves", x->peak_reserved.bytes, y->peak_reserved.bytes},
+                {"has live at the end", x->user_allocated, y->user_allocated}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (apart(rows[i].a, rows[i].b) > rows[i].a / 100)
+            used += (size_t)snprintf(differs + used, RANK_DIFFERENCE_MAX - used, "%s%s %s (%s)", used ? ", " : "",
+                                     rows[i].what, vs_size_format(size, rows[i].b),
+                                     rows[i].b > rows[i].a ? "more" : "less");
+    return true;
+}
+
 /* Builds the report of one trace, printed if *print*; false, with a message, when it cannot be
  * read. */
-static bool show_trace(const char *path, bool print, struct failed_processes *failed)
+static bool show_trace(const char *path, bool print, struct failed_processes *failed,
+                       struct shown_ranks *ranks)
 {
     struct vs_reader *reader;
     struct vs_report *report;
@@ -112,7 +159,21 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
         vs_text_wrapped(&style, "", "cudaMalloc was served from a cache; --allocator=observe only watches");
         failed->said_cached = true;
     }
-    vs_report_text_after(report, show_oom(reader, report, &style, failed), &style);
+    char differs[RANK_DIFFERENCE_MAX], rank[VS_JOB_RANK_TEXT_MAX];
+    vs_job_rank_text(rank, &report->job);
+    if (!ranks->shown || !*rank || !alike(ranks->shown, report, differs)) {
+        vs_report_text_after(report, show_oom(reader, report, &style, failed), &style);
+    } else {
+        show_oom(reader, report, &style, failed);
+        if (*differs)
+            vs_text_lines(&style, "", "%s is like rank %" PRIu64 ", but %s", rank + 1, ranks->shown->job.rank, differs);
+        else
+            ranks->same++;
+    }
+    if (*rank && !ranks->shown) {
+        ranks->shown = report;
+        report = NULL;
+    }
     vs_report_free(report);
     vs_reader_close(reader);
     return true;
@@ -140,10 +201,13 @@ static void show_failed(const struct vs_trace_list *list, const struct failed_pr
 }
 
 static void show_tree(struct vs_trace_list *list, unsigned traces,
-                      const struct failed_processes *failed)
+                      const struct failed_processes *failed, const struct shown_ranks *ranks)
 {
     struct vs_style style;
     vs_style_init(&style, stderr);
+    if (ranks->same)
+        fprintf(stderr, "%u other rank%s like rank %" PRIu64 "\n", ranks->same, ranks->same == 1 ? " is" : "s are",
+                ranks->shown->job.rank);
     fprintf(stderr, "vramscope: %u processes used CUDA:\n", traces);
     vs_tool_tree("vramscope run", list, &style, false, true);
     if (traces > list->count)
@@ -208,6 +272,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
 {
     struct vs_trace_list list = {0};
     struct failed_processes failed = {0};
+    struct shown_ranks ranks = {0};
     char line[PATH_MAX + 16], *program;
     FILE *manifest = fopen(names->manifest, "r");
     *out = (struct vs_run_summary){0};
@@ -230,7 +295,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                 write_names(line);
             if (symbolize && !quiet)
                 vs_tool_over_limit("vramscope run", line);
-            if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed) &&
+            if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed, &ranks) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
             keep_path(out, line);
@@ -243,6 +308,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
     if (out->traces)
         vs_run_names_warn_ranks(names);
     if (list.count && out->traces > 1)
-        show_tree(&list, out->traces, &failed);
+        show_tree(&list, out->traces, &failed, &ranks);
+    vs_report_free(ranks.shown);
     vs_trace_list_free(&list);
 }

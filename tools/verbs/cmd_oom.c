@@ -167,19 +167,42 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     return code;
 }
 
-/* Of several traces: all of them together, then the one that failed first. */
-static int explain_all(const char *who, struct vs_trace_list *list,
-                       const struct oom_arguments *args)
+/* Of the traces of a run: all of them together, then the one that failed first. */
+static int explain_run(const char *who, struct vs_trace_list *list, const struct oom_arguments *args)
 {
     struct vs_style style = style_of(args);
     const char *first;
-    if (args->nth)
-        return vs_tool_usage(who, "--nth takes one trace");
+    if (list->count == 1)
+        return explain(who, list->paths[0], args);
     int code = vs_oom_processes(who, list, args->json, args->partial, &style, &first);
     if (code != VS_EXIT_OK || args->json || !first)
         return code;
     putchar('\n');
     return explain(who, first, args);
+}
+
+struct oom_runs {
+    const char *who;
+    const struct oom_arguments *args;
+    int code;
+};
+
+static bool show_run(void *context, struct vs_trace_list *run)
+{
+    struct oom_runs *runs = context;
+    runs->code = explain_run(runs->who, run, runs->args);
+    return runs->code == VS_EXIT_OK;
+}
+
+static int explain_all(const char *who, struct vs_trace_list *list, const struct oom_arguments *args)
+{
+    struct oom_runs runs = {.who = who, .args = args, .code = VS_EXIT_UNUSABLE};
+    if (args->nth)
+        return vs_tool_usage(who, "--nth takes one trace");
+    if (args->json)
+        return explain_run(who, list, args);
+    return vs_trace_list_readable(who, list, args->partial) && vs_trace_list_runs(who, list, show_run, &runs)
+               ? VS_EXIT_OK : runs.code;
 }
 
 static int oom_main(int argc, char **argv)

@@ -215,7 +215,7 @@ bool vs_baseline_has_readings(const struct vs_baseline *baseline, const char *pr
 /* Copies per step follow from the others and the steps. */
 bool vs_baseline_kept(const struct vs_quantity *quantity)
 {
-    if (quantity->unknown || quantity->host)
+    if (quantity->unknown || quantity->host || quantity->metric == VS_METRIC_TENSORS)
         return false;
     return !vs_metric_of_copies(quantity->metric) || (!quantity->per_step && quantity->way != VS_COPIES_ALL);
 }

@@ -14,7 +14,7 @@
 
 static const char *const metric_names[VS_METRIC_COUNT] = {
     "allocated", "requested", "reserved", "live at end", "device", "free", "growth per step",
-    "transferred", "copies"};
+    "transferred", "copies", "tensors"};
 static const char *const way_names[] = {"", "h2d", "d2h", "d2d"};
 
 #define SIZE_WANTED "a size such as 6GiB"
@@ -25,6 +25,7 @@ const struct vs_budget_key vs_budget_keys[] = {
     {"max-peak", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
     {"metric", "allocated, requested or reserved", VS_KEY_TOP, false},
     {"max-allocated", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
+    {"max-tensors", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
     {"max-requested", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
     {"max-reserved", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
     {"max-device", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
@@ -227,7 +228,7 @@ static enum vs_metric limited_by(const char *name)
     } rows[] = {
         {"max-peak", VS_METRIC_ALLOCATED},      {"max-allocated", VS_METRIC_ALLOCATED},
         {"max-requested", VS_METRIC_REQUESTED}, {"max-reserved", VS_METRIC_RESERVED},
-        {"max-device", VS_METRIC_DEVICE},       {"min-free", VS_METRIC_FREE},
+        {"max-tensors", VS_METRIC_TENSORS},     {"max-device", VS_METRIC_DEVICE},       {"min-free", VS_METRIC_FREE},
         {"max-growth-per-step", VS_METRIC_GROWTH}, {"max-leak", VS_METRIC_LIVE_AT_END},
         {"max-live-at-end", VS_METRIC_LIVE_AT_END}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -23,6 +23,7 @@ enum vs_metric {
     VS_METRIC_GROWTH,      /* per step, of the call sites that grow */
     VS_METRIC_TRANSFERRED, /* bytes copied */
     VS_METRIC_COPIES,      /* number of copies */
+    VS_METRIC_TENSORS,     /* peak of PyTorch's tensors alone: torch.cuda.max_memory_allocated */
     VS_METRIC_COUNT
 };
 

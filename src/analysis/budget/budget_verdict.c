@@ -165,6 +165,9 @@ const struct vs_budget_limit *vs_budget_unmatched(const struct vs_budget *budget
     const struct vs_budget_scope *scope = &limit->scope;
     if (limit->missing)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s cannot be checked: %s", limit->from, limit->missing);
+    else if (limit->metric == VS_METRIC_TENSORS && limit->process_seen)
+        snprintf(why, VS_BUDGET_WHY_MAX, "%s cannot be checked: no tensors of PyTorch were recorded; limit "
+                 "max-allocated instead", limit->from);
     else if (limit->unmeasured && limit->metric == VS_METRIC_GROWTH)
         snprintf(why, VS_BUDGET_WHY_MAX, "%s: growth is known from %d completed steps on, and a run has fewer; run "
                  "more of them, or mark them with ranges named \"step N\" if vramscope does not find them",

@@ -73,6 +73,7 @@ static void add_peak(struct vs_measured *out, const struct vs_report_device *dev
                      enum vs_err *err)
 {
     struct vs_quantity quantity = {.metric = metric, .device = device->device, .tensors = tensors,
+                                   .with_others = tensors && peak->bytes > device->framework_peak_allocated,
                                    .value = peak->bytes, .event = peak->event,
                                    .time_ns = peak->time_ns, .place = peak->place};
     add(out, &quantity, err);
@@ -254,6 +255,16 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
         .value = tensors ? device->user_allocated : device->allocated + device->lost_bytes,
         .time_ns = out->report->duration_ns};
     add(out, &quantity, err);
+    quantity = (struct vs_quantity){
+        .metric = VS_METRIC_TENSORS, .device = device->device, .tensors = true,
+        .value = device->framework_peak_allocated, .event = device->peak_user.event,
+        .time_ns = device->peak_user.time_ns, .place = device->peak_user.place};
+    if (device->framework_peak_allocated != device->peak_user.bytes) { /* reached at another time */
+        quantity.event = quantity.time_ns = 0;
+        quantity.place = NULL;
+    }
+    if (device->has_framework)
+        add(out, &quantity, err);
     add_readings(out, device, err);
     quantity = (struct vs_quantity){
         .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,

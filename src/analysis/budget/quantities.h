@@ -21,6 +21,7 @@ struct vs_quantity {
     bool per_step;
     enum vs_copy_way way;
     bool tensors;        /* PyTorch's tensors instead of the memory that holds them */
+    bool with_others;    /* and memory that does not hold tensors, such as NCCL's, adds to the value */
     bool unknown;        /* not measured in this run; *value* is 0 */
     uint64_t value;
     uint64_t possible;   /* of DEVICE and FREE: what it may have been between two readings */

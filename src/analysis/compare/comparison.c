@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Devices are matched by their number, phases by their path, kernels by their name. */
+ * See the header. Devices are matched by their number, or where each run has one, with each other; phases by their path, kernels by their name. */
 #include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
@@ -58,7 +58,8 @@ static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
 {
     const struct vs_quantity *any = a ? a : b;
     bool copies = any->metric == VS_METRIC_TRANSFERRED || any->metric == VS_METRIC_COPIES;
-    if (*err || any->host || (a && a->unknown) || (b && b->unknown) || (a && b && a->tensors != b->tensors) ||
+    if (*err || any->host || any->metric == VS_METRIC_TENSORS || (a && a->unknown) || (b && b->unknown) ||
+        (a && b && a->tensors != b->tensors) ||
         (copies && (any->per_step || any->way == VS_COPIES_ALL)))
         return;
     if (!out->sites_comparable && (any->phase || any->metric == VS_METRIC_GROWTH))
@@ -204,6 +205,21 @@ static bool same_selection(const struct vs_recording_state *a, const struct vs_r
            (a->stage == VS_RECORDING_TOTALS) == (b->stage == VS_RECORDING_TOTALS);
 }
 
+/* Ranks of a job have a device each: if both runs have one, B's gets the number of A's. */
+static void match_only_devices(struct vs_comparison *out)
+{
+    const struct vs_report *a = out->a->report, *b = out->b->report;
+    struct vs_report_device *device = (struct vs_report_device *)b->devices; /* the report is ours */
+    out->other_device = VS_NO_DEVICE;
+    if (a->device_count != 1 || b->device_count != 1 || a->devices[0].device == b->devices[0].device)
+        return;
+    out->other_device = b->devices[0].device;
+    device->device = a->devices[0].device;
+    for (size_t i = 0; i < out->b->count; i++)
+        if (out->b->items[i].device == out->other_device)
+            out->b->items[i].device = a->devices[0].device;
+}
+
 static int larger_count(const void *a, const void *b)
 {
     const struct vs_compared_count *x = a, *y = b;
@@ -217,6 +233,7 @@ enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct 
     enum vs_err err = VS_OK;
     out->a = a;
     out->b = b;
+    match_only_devices(out);
     out->sites_comparable = same_selection(&a->report->recording, &b->report->recording);
     vs_compare_notes(out);
     compare_amounts(out, &err);

@@ -74,6 +74,7 @@ struct vs_comparison {
     size_t site_count, site_capacity;
     struct vs_compared_count *counts; /* kernels last, largest difference first */
     size_t count_count, count_capacity;
+    uint64_t other_device; /* of B, compared with the only device of A under A's number; VS_NO_DEVICE: none */
     struct vs_compare_note notes[VS_COMPARE_NOTES_MAX];
     size_t note_count;
     size_t common_devices; /* 0: nothing can be compared */

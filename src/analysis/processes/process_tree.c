@@ -42,7 +42,7 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
 {
     struct vs_reader *reader;
     struct vs_event event;
-    *m = (struct vs_tree_member){.program = "?", .host = "", .boot = "", .lineage = ""};
+    *m = (struct vs_tree_member){.program = "?", .host = "", .boot = "", .lineage = "", .run_name = "", .device = VS_TREE_NONE};
     m->path = keep(&tree->arena, path);
     enum vs_err err = m->path ? vs_reader_open(path, &reader, why) : VS_ERR_NOMEM;
     if (err)
@@ -54,10 +54,13 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
             m->start_ns = event.time_ns;
         if (!err && event.kind == VS_EVENT_process)
             err = take_process(tree, m, reader, &event);
-        else if (!err && event.kind == VS_EVENT_option)
-            vs_job_rank_option(&m->job, vs_reader_string(reader, event.option.name),
-                               vs_reader_string(reader, event.option.value));
-        else
+        else if (!err && event.kind == VS_EVENT_option) {
+            const char *name = vs_reader_string(reader, event.option.name);
+            const char *value = vs_reader_string(reader, event.option.value);
+            vs_job_rank_option(&m->job, name, value);
+            if (strcmp(name, "RUN") == 0 && (m->run_name = keep(&tree->arena, value)) == NULL)
+                err = VS_ERR_NOMEM;
+        } else
             head = !m->has_process;
     }
     vs_reader_close(reader);
@@ -219,6 +222,37 @@ void vs_tree_link_up(struct vs_tree_member *members, size_t count)
     }
 }
 
+/* --- runs --- */
+
+/* Whether the run with number *run* has this rank, or one of another job. */
+static bool has_rank(const struct vs_tree_member *members, size_t count, unsigned run,
+                     const struct vs_job_rank *job)
+{
+    bool has = false;
+    for (size_t i = 0; i < count; i++)
+        has |= members[i].run == run && (!members[i].job.has_rank || members[i].job.rank == job->rank ||
+                                         members[i].job.world_size != job->world_size);
+    return has;
+}
+
+unsigned vs_tree_split(struct vs_tree_member *members, size_t count)
+{
+    unsigned runs = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_tree_member *m = &members[i];
+        unsigned found = runs;
+        for (size_t j = 0; j < i && found == runs; j++) {
+            const struct vs_tree_member *c = &members[j];
+            bool together = m->parent == j || strcmp(c->run_name, m->run_name) == 0;
+            if (together || (vs_job_rank_several(&m->job) && !has_rank(members, i, c->run, &m->job)))
+                found = c->run;
+        }
+        m->run = found;
+        runs += found == runs;
+    }
+    return runs;
+}
+
 /* --- creation and end --- */
 
 static int compare(const void *a, const void *b)
@@ -231,8 +265,8 @@ static int compare(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
-                          struct vs_tree **out, char *why)
+/* The tree without its sums. */
+static enum vs_err look_at(const char *const *paths, size_t count, struct vs_tree **out, char *why)
 {
     struct vs_tree *tree = calloc(1, sizeof *tree);
     if (!tree)
@@ -247,13 +281,43 @@ enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct v
     if (!err) {
         qsort(tree->members, count, sizeof *tree->members, compare);
         vs_tree_link_up(tree->members, count);
-        err = vs_tree_sum(tree, at, why);
+        tree->runs = vs_tree_split(tree->members, count);
     }
     if (err)
         vs_tree_free(tree);
     else
         *out = tree;
     return err;
+}
+
+enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
+                          struct vs_tree **out, char *why)
+{
+    struct vs_tree *tree;
+    enum vs_err err = look_at(paths, count, &tree, why);
+    if (err)
+        return err;
+    err = vs_tree_sum(tree, at, why);
+    if (err)
+        vs_tree_free(tree);
+    else
+        *out = tree;
+    return err;
+}
+
+enum vs_err vs_tree_runs(const char *const *paths, size_t count, unsigned *run, unsigned *runs, char *why)
+{
+    struct vs_tree *tree;
+    enum vs_err err = look_at(paths, count, &tree, why);
+    if (err)
+        return err;
+    for (size_t i = 0; i < count; i++)
+        for (size_t m = 0; m < count; m++)
+            if (strcmp(tree->members[m].path, paths[i]) == 0)
+                run[i] = tree->members[m].run;
+    *runs = tree->runs;
+    vs_tree_free(tree);
+    return VS_OK;
 }
 
 uint64_t vs_tree_total(const struct vs_tree *tree, const struct vs_tree_gpu *gpu, uint32_t except)

@@ -32,11 +32,17 @@ enum vs_tree_link {
 
 struct vs_tree_member {
     const char *path, *program, *host, *boot, *lineage;
+    const char *run_name; /* the same in all processes of one `vramscope run`; "": unknown */
+    unsigned run;         /* from 0, in the order of their starts */
     uint64_t pid, ppid, born_ns, start_ns, start_realtime_ns;
     struct vs_job_rank job;
     uint32_t parent; /* index, or VS_TREE_NONE */
     enum vs_tree_link link;
     uint64_t peak_allocated, peak_reserved; /* its own, over its devices */
+    uint64_t device;                 /* number of the device with the highest use; VS_TREE_NONE: none */
+    uint64_t tensors;                /* peak of a framework's tensors there; with has_tensors */
+    uint64_t device_used, device_total; /* highest use of that device, and its size; 0: never read */
+    bool has_tensors;
     bool has_process, has_end;
     bool partial; /* sampled, or limited and full: see vs_recording_partial */
     uint64_t end_reason, end_status, events;
@@ -52,6 +58,7 @@ struct vs_tree_held {
 /* One device, with any number that each process uses for it. */
 struct vs_tree_gpu {
     const char *name, *uuid;
+    uint64_t number;      /* as the processes number it; its index where two devices have one number */
     uint64_t total_bytes; /* 0: unknown */
     bool simulated;       /* each process then has a device of its own */
     uint64_t peak_allocated, peak_reserved; /* sums over the processes, at their peaks */
@@ -70,6 +77,7 @@ struct vs_tree_time {
 struct vs_tree {
     struct vs_tree_member *members; /* by process start, then by trace start */
     size_t count;
+    unsigned runs;
     struct vs_tree_gpu *gpus;
     size_t gpu_count;
     uint64_t requested_ns; /* the requested time, since the first process's start */
@@ -87,6 +95,15 @@ void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
 /* vs_tree_link_up: fills in parent and link of every member from the members' own data; public for
  * tests, which construct members. *members* are sorted. */
 void vs_tree_link_up(struct vs_tree_member *members, size_t count);
+
+/* vs_tree_split: puts each member into its run: those of one `vramscope run`, those started by each other,
+ * and ranks of one job that were recorded one by one. Returns the number of runs. */
+unsigned vs_tree_split(struct vs_tree_member *members, size_t count);
+
+/* vs_tree_runs: *run* ([count]) receives the run of each trace, *runs* their number. Errors as for
+ * vs_tree_build. Cost: the first events of each trace. */
+enum vs_err vs_tree_runs(const char *const *paths, size_t count, unsigned *run, unsigned *runs,
+                         char *why) VS_MUST_CHECK;
 
 /* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus, and what is held *at* a
  * time (NULL: none). */

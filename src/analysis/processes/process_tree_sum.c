@@ -91,6 +91,10 @@ static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream
     state->used = vs_arena_alloc(&tree->arena, tree->count);
     if (!texts || !gpu->shares || !gpu->held || !state->current || !state->used)
         return VS_TREE_NONE;
+    gpu->number = account->device;
+    for (uint32_t i = 0; i < tree->gpu_count; i++)
+        if (tree->gpus[i].number == gpu->number)
+            gpu->number = tree->gpu_count;
     gpu->total_bytes = account->total_bytes;
     gpu->simulated = account->simulated;
     gpu->uuid = strcpy(texts, uuid);
@@ -207,14 +211,29 @@ static enum vs_err apply(struct summing *s, size_t m)
     return err;
 }
 
+/* The figures of the device on which the process reserved most. */
+static void note_device(struct vs_tree_member *member, const struct vs_account *account, uint64_t *most)
+{
+    if (account->sums.peak.reserved <= *most)
+        return;
+    *most = account->sums.peak.reserved;
+    member->device = account->device;
+    member->has_tensors = account->framework.peak.allocated > 0;
+    member->tensors = account->framework.peak.allocated;
+    member->device_used = account->use_known.used;
+    member->device_total = account->use_known.total ? account->use_known.total : account->total_bytes;
+}
+
 /* At the end of a trace: the process's memory is free. */
 static void end_stream(struct summing *s, size_t m)
 {
     struct process_tree_sum_stream *stream = &s->streams[m];
     struct vs_tree_member *member = &s->tree->members[m];
+    uint64_t most = 0;
     for (unsigned i = 0; i < stream->replay->account_count; i++) {
         if (stream->held[i].known)
             set_held(s, m, &stream->held[i], 0, 0);
+        note_device(member, stream->replay->accounts[i], &most);
     }
     member->events = stream->replay->events;
     member->condition = vs_reader_condition(stream->reader, NULL);

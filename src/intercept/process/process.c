@@ -23,6 +23,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
+#include "base/vs_text.h"
 #include "intercept/cache/caching.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/cupti/nvtx_pending.h"
@@ -259,6 +260,9 @@ static void record_rank(void)
     record_text("RANK", job.rank);
     record_text("LOCAL_RANK", job.local_rank);
     record_text("WORLD_SIZE", job.world_size);
+    const char *manifest = options.text[VS_OPT_manifest];
+    if (*manifest) /* its name is that of the run: the same in all of its processes */
+        record_text("RUN", vs_text_base_name(manifest));
 }
 
 /* PyTorch's own variables, by the name of the newer one, which takes precedence: they decide how its

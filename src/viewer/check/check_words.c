@@ -22,10 +22,11 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
 {
     static const char *const labels[VS_METRIC_COUNT] = {
         "peak allocated", "peak requested", "peak reserved", "live at the end",
-        "memory in use on the device", "lowest free memory", "growth per step", "copied", "copies"};
+        "memory in use on the device", "lowest free memory", "growth per step", "copied", "copies",
+        "peak of tensors"};
     const char *text = labels[quantity->metric];
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
-        text = "peak of tensors";
+        text = quantity->with_others ? "peak of tensors and memory outside PyTorch" : "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = quantity->tensors ? "tensors live at its end" : "live at its end";
     else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
@@ -265,7 +266,7 @@ char *vs_check_rule(char *out, const struct vs_budget_row *row)
 {
     static const char *const names[VS_METRIC_COUNT] = {
         "peak-allocated", "peak-requested", "peak-reserved", "live-at-end", "device-memory",
-        "free-memory", "growth-per-step", "transferred", "copies"};
+        "free-memory", "growth-per-step", "transferred", "copies", "peak-tensors"};
     snprintf(out, 64, "gpu-memory/%s", row->kind == VS_ROW_OOM    ? "out-of-memory"
                                        : row->kind == VS_ROW_EXIT ? "exit-status"
                                                                   : names[row->quantity.metric]);

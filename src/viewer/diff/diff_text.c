@@ -50,7 +50,11 @@ static void whole_amounts(const struct vs_diff_result *result, const struct vs_s
 {
     char title[256], label[VS_DIFF_LINE_MAX];
     size_t small = 0;
-    snprintf(title, sizeof title, "Memory of device %" PRIu64, device->device);
+    if (result->comparison->other_device != VS_NO_DEVICE)
+        snprintf(title, sizeof title, "Memory of device %" PRIu64 " (B: %" PRIu64 ")", device->device,
+                 result->comparison->other_device);
+    else
+        snprintf(title, sizeof title, "Memory of device %" PRIu64, device->device);
     columns(style, title);
     for (size_t i = 0; i < result->comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &result->comparison->amounts[i];

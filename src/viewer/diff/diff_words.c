@@ -64,12 +64,12 @@ char *vs_diff_label(char *out, const struct vs_quantity *quantity, bool brief)
 {
     static const char *const labels[VS_METRIC_COUNT] = {
         "peak allocated", "peak requested", "peak reserved", "live at the end", "memory in use",
-        "lowest free memory", "growth per step", "copied", "copies"};
+        "lowest free memory", "growth per step", "copied", "copies", "tensors alone"};
     static const char *const where[] = {"", " to the device", " to the host", " on the device"};
     const char *text = labels[quantity->metric];
     bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
-        text = "peak of tensors";
+        text = quantity->with_others ? "peak of tensors and others" : "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = quantity->tensors ? "tensors live at its end" : "live at its end";
     else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)

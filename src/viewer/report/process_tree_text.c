@@ -191,6 +191,54 @@ static void put_rows(const struct rows *rows, const struct vs_style *style)
     }
 }
 
+/* Ranks of a job: what they need of their devices, a line each. */
+static void put_ranks(const struct rows *rows, const struct vs_style *style)
+{
+    const struct vs_tree *tree = rows->tree;
+    FILE *out = style->out;
+    size_t folder = common_folder(tree);
+    bool tensors = false;
+    int end = 3;
+    for (size_t i = 0; i < rows->count; i++) {
+        tensors |= tree->members[rows->items[i].member].has_tensors;
+        end = wider((size_t)end, rows->items[i].ending);
+    }
+    if (folder) {
+        fprintf(out, "  traces in ");
+        vs_text_put_part(out, tree->members[0].path, folder);
+        fputs("\n\n", out);
+    }
+    fprintf(out, "%s  rank  GPU  %10s  %10s  %11s  %10s  %-*s  trace%s\n", vs_paint(style, VS_DIM),
+            tensors ? "tensors" : "allocated", "reserved", "device used", "headroom", end, "end",
+            vs_unpaint(style));
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct vs_tree_member *m = &tree->members[rows->items[i].member];
+        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX] = "-", d[VS_SIZE_TEXT_MAX] = "-";
+        char rank[24] = "-", gpu[24] = "-";
+        if (m->job.has_rank)
+            snprintf(rank, sizeof rank, "%" PRIu64, m->job.rank);
+        if (m->device != VS_TREE_NONE)
+            snprintf(gpu, sizeof gpu, "%" PRIu64, m->device);
+        if (m->device_used) {
+            vs_size_format(c, m->device_used);
+            vs_size_format(d, m->device_total > m->device_used ? m->device_total - m->device_used : 0);
+        }
+        fprintf(out, "  %4s  %3s  %10s  %10s  %11s  %10s  ", rank, gpu,
+                vs_size_format(a, tensors ? m->tensors : m->peak_allocated), vs_size_format(b, m->peak_reserved), c, d);
+        put_padded(out, rows->items[i].ending, end);
+        put_trace(style, m->path + folder, 8, 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 + end);
+    }
+}
+
+/* Whether the processes are the ranks of one job, each with a device of its own or not. */
+static bool of_a_job(const struct vs_tree *tree)
+{
+    bool job = tree->count > 1;
+    for (size_t i = 0; i < tree->count; i++)
+        job &= vs_job_rank_several(&tree->members[i].job);
+    return job;
+}
+
 struct process_tree_text_share {
     uint64_t bytes;
     uint32_t member;
@@ -251,13 +299,13 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
         char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+        if (gpu->users < 2 && of_a_job(tree)) /* the table has its figures */
+            continue;
         fprintf(out, "  %sall processes on ", vs_paint(style, VS_BOLD));
+        if (tree->gpu_count > 1)
+            fprintf(out, "GPU %" PRIu64 ", ", gpu->number);
         vs_text_put(out, *gpu->name ? gpu->name : "a device");
         fprintf(out, "%s", vs_unpaint(style));
-        if (tree->gpu_count > 1 && *gpu->uuid) {
-            fputc(' ', out);
-            vs_text_put(out, gpu->uuid);
-        }
         fprintf(out, " (%u process%s)\n", gpu->users, gpu->users == 1 ? "" : "es");
         vs_text_lines(style, "    ", "peak %s allocated, %s after the start",
                       vs_size_format(allocated, gpu->peak_allocated),
@@ -282,7 +330,10 @@ enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *styl
     struct rows rows;
     bool done = fill(&rows, tree);
     if (done) {
-        put_rows(&rows, style);
+        if (of_a_job(tree))
+            put_ranks(&rows, style);
+        else
+            put_rows(&rows, style);
         put_partial(tree, style);
         done = put_gpus(tree, style);
     }
@@ -298,6 +349,7 @@ static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_
     vs_json_string(json, "program", m->program);
     if (m->job.has_rank)
         vs_json_uint(json, "rank", m->job.rank);
+    vs_json_uint(json, "run", m->run);
     vs_json_uint(json, "pid", m->pid);
     vs_json_uint(json, "parent_pid", m->ppid);
     vs_json_uint(json, "born_ns", m->born_ns);
@@ -305,6 +357,8 @@ static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_
     vs_json_known_uint(json, "parent", m->parent != VS_TREE_NONE, m->parent);
     vs_json_uint(json, "peak_allocated_bytes", m->peak_allocated);
     vs_json_uint(json, "peak_reserved_bytes", m->peak_reserved);
+    vs_json_known_uint(json, "peak_tensors_bytes", m->has_tensors, m->tensors);
+    vs_json_known_uint(json, "device_used_bytes", m->device_used, m->device_used);
     vs_json_bool(json, "partial", m->partial);
     vs_json_bool(json, "has_end", m->has_end);
     if (m->has_end) {
@@ -329,6 +383,7 @@ void vs_tree_json(const struct vs_tree *tree, FILE *out)
         vs_json_begin_object(&json, NULL);
         vs_json_string(&json, "name", gpu->name);
         vs_json_string(&json, "uuid", gpu->uuid);
+        vs_json_uint(&json, "number", gpu->number);
         vs_json_uint(&json, "processes", gpu->users);
         vs_json_uint(&json, "peak_allocated_bytes", gpu->peak_allocated);
         vs_json_uint(&json, "peak_allocated_ns", gpu->peak_allocated_ns);

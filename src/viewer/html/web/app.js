@@ -141,7 +141,10 @@ class Page {
             for (const head of heads) // two runs of one program: their files tell them apart
                 head.title = head.report.trace.path.split('/').pop();
         this.fillWhich();
-        this.show();
+        if (readLink(location.hash).tab)
+            this.show();
+        else
+            this.state.set({tab: 'compare'});
     }
 
     /** Choice of the device where there are several, and of the trace where there are two. */
