@@ -65,7 +65,7 @@ static void whole_amounts(const struct vs_diff_result *result, const struct vs_s
         uint64_t a = vs_compared_value(amount->a), b = vs_compared_value(amount->b);
         bool always = any->metric <= VS_METRIC_RESERVED || result->all;
         if (!always && vs_diff_small(a, b, a > b ? a : b)) {
-            small += a != b;
+            small += a != b && !amount->reading; /* readings differ with the machine */
             continue;
         }
         value_row(style, vs_diff_label(label, any, false), a, b, false);
