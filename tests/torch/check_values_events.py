@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of small tensors change no allocation: each program of values_programs.py has the same
-allocator events, peak and reserved memory with them and without them.
+allocator events, peak and reserved memory with them and without them. The events are those of PyTorch's own
+memory history: their stacks have no frame of vramscope's.
 
     check_values_events.py --build BUILD --release RELEASE [NAME…]
 
@@ -20,7 +21,7 @@ import environments
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "values_programs.py")
 NAMES = ["gpt", "gpt_fused_autocast", "gpt_loop_optimizer", "gpt_scaler", "gpt_checkpoint",
-         "gpt_compiled", "mlp", "convolutions", "inference", "graphs"]
+         "gpt_compiled", "mlp", "convolutions", "inference", "graphs", "operators"]
 
 
 def in_order(events):
@@ -39,7 +40,8 @@ def run(build, python, name, values, folder):
     command = [os.path.join(build, "bin", "vramscope"), "run", "-q", "--stacks=none",
                "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",
                python, PROGRAMS, name, out]
-    done = subprocess.run(command, env=dict(os.environ, VRAMSCOPE_VALUES=values),
+    environ = dict(os.environ, VRAMSCOPE_VALUES=values, TORCHINDUCTOR_CACHE_DIR=f"{out}.cache")
+    done = subprocess.run(command, env=environ,
                           capture_output=True, text=True, timeout=1800)
     if done.returncode:
         return None, done.stderr[-2000:]

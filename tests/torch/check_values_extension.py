@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that an extension writes counts as not computed: compiles values_extension.cpp against the
-newest torch and checks values_extension.py as check_values_uses.py does.
+"""Memory that an extension writes counts as not computed, and its operations run their kernels for CUDA:
+compiles values_extension.cpp against each torch for CUDA 13 and checks values_extension.py as
+check_values_uses.py does. Where vramscope does not see how the extension is loaded, PyTorch before 2.15
+runs a kernel for all devices instead: that is listed.
 
     check_values_extension.py --build BUILD
 
@@ -31,18 +33,26 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     args = parser.parse_args()
-    newest = environments.of_cuda(13)
-    if not newest or not shutil.which("c++"):
+    found = [e for e in environments.find() if e.cuda == 13]
+    if not found or not shutil.which("c++"):
         return environments.skip("an environment with torch for CUDA 13, or c++,")
     program, failed = os.path.join(HERE, "values_extension.py"), 0
-    with tempfile.TemporaryDirectory() as folder:
-        library = compile_extension(newest, folder)
-        for moment in ("early", "late"):
-            found = check_values_uses.reported(args.build, newest, program, [library, moment])
-            wrong = list(check_values_uses.differences(
-                program, check_values_uses.expectations(program), found))
-            print("FAILED" if wrong else "ok", moment, *wrong, sep="\n  " if wrong else " ", flush=True)
-            failed += bool(wrong)
+    for environment in found:
+        with tempfile.TemporaryDirectory() as folder:
+            library = compile_extension(environment, folder)
+            for moment in ("early", "late"):
+                found = check_values_uses.reported(args.build, environment, program, [library, moment])
+                wrong = list(check_values_uses.differences(
+                    program, check_values_uses.expectations(program), found))
+                print("FAILED" if wrong else "ok", environment.release, moment, *wrong,
+                      sep="\n  " if wrong else " ", flush=True)
+                failed += bool(wrong)
+            answer = check_values_uses.answered(args.build, environment, program, [library, "unseen"])
+        replaced = [note["name"] for note in answer["replaced_kernels"]]
+        older = tuple(int(n) for n in environment.release.split(".")[:2]) < (2, 15)
+        wrong = replaced != (["values_extension::both"] if older else [])
+        print("FAILED" if wrong else "ok", environment.release, "unseen, replaced:", replaced, flush=True)
+        failed += wrong
     return 1 if failed else 0
 
 

@@ -32,8 +32,8 @@ def expectations(program, with_triton=True):
     return found
 
 
-def reported(build, environment, program, arguments):
-    """{line number: (kind, text)} that `fit` reports."""
+def answered(build, environment, program, arguments):
+    """The run in the answer of `fit`, which must fit."""
     command = [os.path.join(build, "bin/vramscope"), "fit", "--json", "-q", "--gpu", "h100-80g", "--",
                str(environment.python), program, *arguments]
     ran = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.PIPE,
@@ -41,7 +41,12 @@ def reported(build, environment, program, arguments):
     answer = json.loads(ran.stdout)["runs"][0] if ran.stdout else None
     if ran.returncode or answer["fits"] != "yes":
         raise SystemExit(f"fit ended with {ran.returncode}: {ran.stderr[-1000:]}{answer and answer['stderr']}")
-    found = {}
+    return answer
+
+
+def reported(build, environment, program, arguments):
+    """{line number: (kind, text)} that `fit` reports."""
+    answer, found = answered(build, environment, program, arguments), {}
     for kind, key in (("decided", "decided_by_values_not_computed"), ("read", "read_but_not_computed")):
         for note in answer[key]:
             place = re.match(re.escape(os.path.basename(program)) + r":(\d+)(: `.+`)?", note["name"])

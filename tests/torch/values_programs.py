@@ -3,9 +3,11 @@
 
     values_programs.py NAME OUT.json
 
-runs one and writes its allocator events. None of them knows that it runs on a simulated GPU.
+runs one and writes its allocator events with their Python stacks. None of them knows that it runs on a simulated GPU.
 """
 import json
+import os
+import pickle
 import sys
 
 import torch
@@ -146,21 +148,65 @@ def graphs():
         graph.replay()
 
 
+def define(namespace):
+    """Operations with a kernel for CUDA that allocates less than the one for all devices."""
+    def smaller(x):
+        return torch.empty_like(x)
+
+    def anywhere(x):
+        return ((x * 2 + 1) * 3).clone()
+
+    library = torch.library.Library(namespace, "DEF")
+    for name, key in (("explicit", "CompositeExplicitAutograd"), ("implicit", "CompositeImplicitAutograd")):
+        library.define(f"{name}(Tensor x) -> Tensor")
+        library.impl(name, anywhere, key)
+        library.impl(name, smaller, "CUDA")
+    library.define("last(Tensor x) -> Tensor")
+    library.impl("last", smaller, "CUDA")
+    library.impl("last", anywhere, "CompositeExplicitAutograd")
+    custom = torch.library.custom_op(f"{namespace}::custom", lambda x: anywhere(x), mutates_args=(),
+                                     schema="(Tensor x) -> Tensor")
+    custom.register_kernel("cuda")(smaller)
+    return library
+
+
+def operators():
+    later = define("values_later")
+    for operations in (torch.ops.values_sooner, torch.ops.values_later):
+        for elements in (64, 1 << 20):
+            x = torch.randn(elements, device="cuda")
+            for operation in (operations.explicit, operations.implicit, operations.last, operations.custom):
+                operation(x)
+    del later
+
+
 PROGRAMS = [gpt, gpt_fused_autocast, gpt_loop_optimizer, gpt_scaler, gpt_checkpoint, gpt_compiled,
-            mlp, convolutions, inference, graphs]
+            mlp, convolutions, inference, graphs, operators]
+
+
+def stack(event):
+    """The Python frames, without those of generated files, whose names differ from run to run. Of a free, which
+    may wait for Python's collector, only frames that are no file's."""
+    names = (".py", ">") if "alloc" in event["action"] else (">",)
+    return [f"{f['filename']}:{f['line']}" for f in event["frames"] if f["filename"].endswith(names)
+            and not f["filename"].startswith(os.environ["TORCHINDUCTOR_CACHE_DIR"])]
 
 
 def main():
     program = {p.__name__: p for p in PROGRAMS}[sys.argv[1]]
     torch.manual_seed(1)
+    sooner = define("values_sooner")
     torch.cuda.init()
     torch.cuda.memory._record_memory_history(max_entries=1000000)
     program()
     torch.cuda.synchronize()
-    snapshot = torch.cuda.memory._snapshot()
+    torch.cuda.memory._dump_snapshot(sys.argv[2] + ".pickle")
+    with open(sys.argv[2] + ".pickle", "rb") as f:
+        snapshot = pickle.load(f)
     streams_seen = {}
-    events = [[e["action"], e["size"], streams_seen.setdefault(e["stream"], len(streams_seen))]
+    events = [[e["action"], e["size"], streams_seen.setdefault(e["stream"], len(streams_seen)), stack(e)]
               for e in snapshot["device_traces"][0]]
+    del sooner
     result = {"events": events, "peak": torch.cuda.max_memory_allocated(),
               "reserved": torch.cuda.max_memory_reserved()}
     with open(sys.argv[2], "w", encoding="utf-8") as f:

@@ -42,8 +42,9 @@ def start(torch):
 
 def _use(torch, limit):
     """Called by the thread that initialises CUDA, inside that: nothing may leave it."""
-    from . import notes, steps, switch
+    from . import hide, notes, steps, switch
     try:
+        hide.start(torch)
         steps.start(torch)
         if limit:
             switch.start(torch, limit)

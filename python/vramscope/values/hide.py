@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leaves this package out of the tracebacks that the program sees.
+"""Leaves this package out of the tracebacks and of the memory history that the program sees.
 
 The program's calls pass through functions of this package. An exception that does so has their frames
 in its traceback, where a user would look for an error of the program. The functions that the program
 or PyTorch calls remove them: the frames below, such as those of PyTorch, stay. A bare `raise` adds no
-frame of the function that it is in.
+frame of the function that it is in. PyTorch's memory history has the Python stack of each allocation; the
+snapshots of it, which the program reads or dumps, are given without these frames.
 """
 import functools
 
@@ -36,3 +37,30 @@ def hidden(function):
             strip(error)
             raise
     return call
+
+
+def start(torch):
+    snapshot = torch._C._cuda_memorySnapshot  # torch.cuda.memory takes all snapshots from here
+
+    @hidden
+    def _cuda_memorySnapshot(*args, **kwargs):
+        result = snapshot(*args, **kwargs)
+        _clean(result, set())
+        return result
+
+    torch._C._cuda_memorySnapshot = _cuda_memorySnapshot
+
+
+def _clean(value, seen):
+    """Removes the frames of this package from the stacks in a part of a snapshot. *seen*: the stacks that
+    are done, by identity; several entries may share one."""
+    if isinstance(value, list):
+        for part in value:
+            _clean(part, seen)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            if key != "frames":
+                _clean(part, seen)
+            elif id(part) not in seen:
+                seen.add(id(part))
+                part[:] = [f for f in part if not f["filename"].startswith(_OWN)]

@@ -16,6 +16,8 @@ FRESH = 6       # torch.tensor has filled it from the host, unseen: it excludes 
 FOREIGN = 8     # of an extension, with a kernel on CUDA alone
 
 BACKENDS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
+COMPOSITE = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+BELOW_INNER_KEY = ("CUDA", "CPU", "Meta", "QuantizedCUDA", "QuantizedCPU")  # that of switch.py
 COLLECTIVE_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 
 # PyTorch's own: the operations that those in them call are seen.
@@ -43,6 +45,10 @@ PASSED = {"record_stream", "resize_", "set_", "_resize_output_", "is_pinned", "_
 # They write all of their first argument without reading it.
 OVERWRITES = {"zero_", "fill_", "random_", "uniform_", "normal_", "bernoulli_", "exponential_",
               "geometric_", "cauchy_", "log_normal_", "_foreach_copy_", "_foreach_zero_"}
+
+# What they write at these places stays as it is if it was not computed: GradScaler's flag of an infinity
+# among the gradients, which normal steps leave at 0.
+STAYS = {"_amp_foreach_non_finite_check_and_unscale_": 1}
 
 # Composite operations that are seen all the same: they move data themselves, or their parts have no
 # kernel on the CPU.

@@ -9,11 +9,16 @@ since PyTorch cannot call a fallback in Python while a mode is active.
 
 Until PyTorch 2.14 the key lies above that of modes and tensor subclasses, and PyTorch excludes it while
 a __torch_dispatch__ runs. There a second key, below Python's, sees the operations: all but those that
-make a tensor from none and those on sparse tensors.
+make a tensor from none and those on sparse tensors. PyTorch counts it as a backend, for which it would run
+an operation's composite kernel where the tensors' own backend has a kernel: each such operation gets an
+entry that passes it on, also those that are registered later.
 
 Threads that Python starts get the key when they start; the child of a fork loses it, since it cannot
 use CUDA.
 """
+import atexit
+import functools
+import importlib.machinery
 import os
 import threading
 
@@ -23,7 +28,7 @@ KEY = "Fake"
 INNER_KEY = "CustomRNGKeyId"
 
 _keys = [KEY]    # those in use
-_libraries = []  # registrations end with their library objects
+_libraries = {}  # by namespace; registrations end with their library objects
 _on = False      # CUDA is in use
 
 
@@ -40,6 +45,7 @@ def start(torch, limit):
     handler = shadow.Shadow(torch, keys, limit)
     _register(torch, handler)
     _follow_extensions(torch, handler)
+    _follow_registrations(torch)
     shared.start(torch, handler)
     kernels.start(torch, handler)
     _pass_higher_order(torch, keys)
@@ -48,6 +54,8 @@ def start(torch, limit):
     _stay_out_of_fake_kernels(torch)
     os.register_at_fork(after_in_child=lambda: _exclude(torch))
     notes.at_exit()
+    if INNER_KEY in _keys:
+        atexit.register(_list_replaced, torch)
 
 
 def _choose_keys(C):
@@ -100,17 +108,14 @@ def _register(torch, handler):
     """A kernel for each operation of PyTorch's that has one of its own on CUDA. All others fall
     through: views, composites, and those that only handle memory."""
     C = torch._C
-    everything = torch.library.Library("_", "IMPL")
+    everything = _libraries["_"] = torch.library.Library("_", "IMPL")
     for name in _keys:
         everything.fallback(torch.library.fallthrough_kernel, name)
-    _libraries.append(everything)
-    libraries = {}
     for full in C._dispatch_get_all_op_names():
         if _is_seen(torch, full):
-            _handle(torch, handler, libraries, full)
-        elif INNER_KEY in _keys and full.startswith("prims::"):
-            # PyTorch counts this key as a backend: it would take their composite kernel for meta tensors too
-            _impl(torch, libraries, full, torch.library.fallthrough_kernel, INNER_KEY)
+            _handle(torch, handler, full)
+        else:
+            _pass(torch, full)
 
 
 def _is_seen(torch, full):
@@ -129,7 +134,28 @@ def _is_seen(torch, full):
     return _is_extension(torch, full)
 
 
-def _handle(torch, handler, libraries, full):
+def _is_replaced(torch, full):
+    """Would INNER_KEY run a composite kernel where a tensor's own backend has a kernel?"""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    return (INNER_KEY in _keys and not has_kernel(full, INNER_KEY)
+            and any(has_kernel(full, key) for key in plans.COMPOSITE)
+            and any(has_kernel(full, key) for key in plans.BELOW_INNER_KEY))
+
+
+def _pass(torch, full):
+    """The operation *full* is not handled: no key of ours may choose its kernel."""
+    if _is_replaced(torch, full):
+        _impl(torch, full, torch.library.fallthrough_kernel, INNER_KEY)
+
+
+def _list_replaced(torch):
+    """Operations of libraries that were loaded where nothing here saw it."""
+    for full in torch._C._dispatch_get_all_op_names():
+        if _is_replaced(torch, full):
+            notes.write("replaced", full, "if called, its composite kernel ran instead of the one for CUDA")
+
+
+def _handle(torch, handler, full):
     """*handler* gets the operation *full*."""
     namespace, _, name = full.partition("::")
     base, _, overload = name.partition(".")
@@ -137,16 +163,15 @@ def _handle(torch, handler, libraries, full):
                not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CPU"))
     plan = plans.Plan(handler, namespace, base, overload, foreign)
     for key, call in zip(_keys, (plan.call, plan.call_inside)):
-        _impl(torch, libraries, full, call, key, with_keyset=True)
+        _impl(torch, full, call, key, with_keyset=True)
 
 
-def _impl(torch, libraries, full, kernel, key, **options):
-    """Registers the kernel of an operation. *libraries*: those made so far, by namespace."""
+def _impl(torch, full, kernel, key, **options):
+    """Registers the kernel of an operation."""
     namespace, _, name = full.partition("::")
-    library = libraries.get(namespace)
+    library = _libraries.get(namespace)
     if library is None:
-        library = libraries[namespace] = torch.library.Library(namespace, "IMPL")
-        _libraries.append(library)
+        library = _libraries[namespace] = torch.library.Library(namespace, "IMPL")
     library.impl(name, kernel, key, **options)
 
 
@@ -162,22 +187,48 @@ def _is_extension(torch, full):
 
 
 def _follow_extensions(torch, handler):
-    """Operations of libraries that the program loads later."""
+    """Operations of libraries that the program loads later, as such or as modules."""
     C = torch._C
     seen = set(C._dispatch_get_all_op_names())
-    operators = type(torch.ops)
-    load = operators.load_library
+
+    def following(original):
+        @hide.hidden
+        @functools.wraps(original)
+        def load(*args, **kwargs):
+            result = original(*args, **kwargs)
+            try:
+                new = sorted(set(C._dispatch_get_all_op_names()) - seen)
+                seen.update(new)
+                for full in new:
+                    _handle(torch, handler, full) if _is_extension(torch, full) else _pass(torch, full)
+            except Exception as error:
+                notes.failure("the operations of an extension", error)
+            return result
+        return load
+
+    modules = importlib.machinery.ExtensionFileLoader
+    for place, name in ((type(torch.ops), "load_library"), (modules, "create_module")):
+        setattr(place, name, following(getattr(place, name)))
+
+
+def _follow_registrations(torch):
+    """Kernels in Python that the program registers later."""
+    original = torch.library.Library.impl
 
     @hide.hidden
-    def load_library(self, path):
-        load(self, path)
-        libraries = {}
-        for full in sorted(set(C._dispatch_get_all_op_names()) - seen):
-            seen.add(full)
-            if _is_extension(torch, full):
-                _handle(torch, handler, libraries, full)
+    @functools.wraps(original)
+    def impl(self, op_name, *args, **kwargs):
+        result = original(self, op_name, *args, **kwargs)
+        try:
+            full = op_name if isinstance(op_name, str) else op_name.name()
+            full = full if "::" in full else f"{self.ns}::{full}"
+            if self is not _libraries.get(self.ns):
+                _pass(torch, full)
+        except Exception as error:
+            notes.failure("the registration of a kernel", error)
+        return result
 
-    operators.load_library = load_library
+    torch.library.Library.impl = impl
 
 
 def _pass_higher_order(torch, keys):

@@ -67,7 +67,8 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
 
 static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
 {
-    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read", "measured"};
+    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read", "measured",
+                                                           "replaced"};
     char *fields[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         fields[i] = line;

@@ -3,7 +3,8 @@
  * What a simulated run assumed or could not do: the lines that its processes appended to the file
  * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
- * with KIND assumed, measured, unsupported, values, decided or read; other lines are ignored. Of decided and
+ * with KIND assumed, measured, unsupported, values, decided, read or replaced; other lines are ignored.
+ * Of decided and
  * read, BYTES is how often it happened (0 counts as once). */
 #ifndef VS_FIT_NOTES_H
 #define VS_FIT_NOTES_H
@@ -21,6 +22,7 @@ enum vs_fit_note_kind {
     VS_FIT_DECIDED,     /* a value that was not computed decided something: NAME where, TEXT the value */
     VS_FIT_READ,        /* one was read, and nothing was seen to depend on it; the same */
     VS_FIT_MEASURED,    /* a size with a measured entry, and by whom it was measured */
+    VS_FIT_REPLACED,    /* the operation NAME ran another kernel than on a GPU: TEXT says which */
     VS_FIT_NOTE_KINDS
 };
 

@@ -163,6 +163,7 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
     put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
     put_notes(json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
+    put_notes(json, "replaced_kernels", &run->notes.lists[VS_FIT_REPLACED]);
     vs_json_begin_object(json, "values");
     vs_json_uint(json, "computed", run->notes.computed);
     vs_json_uint(json, "skipped", run->notes.skipped);

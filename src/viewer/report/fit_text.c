@@ -520,6 +520,12 @@ static void read_line(const struct vs_fit_set *set, const struct vs_fit_run *run
         put_uses(&run->notes.lists[VS_FIT_READ], out);
 }
 
+static void replaced_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    (void)set;
+    put_uses(&run->notes.lists[VS_FIT_REPLACED], out);
+}
+
 static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     (void)set;
@@ -559,6 +565,7 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
     each_run(set, "PyTorch emptied its cache", style, retries_line);
     each_run(set, "assumed", style, assumed_line);
     each_run(set, "not supported", style, unsupported_line);
+    each_run(set, "ran another kernel than on a GPU", style, replaced_line);
     each_run(set, "decided by values that were not computed", style, decided_line);
     each_run(set, "read, but not computed", style, read_line);
     if (set->kept)

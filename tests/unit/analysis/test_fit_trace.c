@@ -292,7 +292,8 @@ static void equal_notes_are_counted_and_other_lines_ignored(void **state)
                 "values\t1\t\t\t0\tcomputed=2 skipped=1 failed=0\nvalues\t2\t\t\t0\tcomputed=3 skipped=0\n"
                 "assumed\t1\tcut off\n\n\t\t\t\t\t\nfuture\t1\tx\ty\t0\tz\n"
                 "decided\t1\t\ta.py:1: if\t3\tTrue\ndecided\t2\t\ta.py:1: if\t0\tTrue\n"
-                "read\t1\t\ta.py:2: x\t1\t0\nread\t1\t\ta.py:2: x\t4\t0.5");
+                "read\t1\t\ta.py:2: x\t1\t0\nread\t1\t\ta.py:2: x\t4\t0.5\n"
+                "replaced\t1\tvalues\tns::f\t0\tanother\nreplaced\t2\tvalues\tns::f\t0\tanother");
     close(fd);
     assert_int_equal(vs_fit_notes_read(path, &notes), VS_OK);
     assert_int_equal(notes.lists[VS_FIT_ASSUMED].count, 2);
@@ -307,6 +308,8 @@ static void equal_notes_are_counted_and_other_lines_ignored(void **state)
     assert_string_equal(notes.lists[VS_FIT_READ].items[0].text, "0");
     assert_int_equal(notes.lists[VS_FIT_READ].items[0].count, 5);
     assert_true(notes.lists[VS_FIT_READ].items[0].varied);
+    assert_int_equal(notes.lists[VS_FIT_REPLACED].count, 1);
+    assert_int_equal(notes.lists[VS_FIT_REPLACED].items[0].count, 2);
     assert_int_equal(notes.computed, 5);
     assert_int_equal(notes.skipped, 1);
     vs_fit_notes_free(&notes);
