@@ -25,6 +25,22 @@ if value > 3:
     sys.exit("decided otherwise")
 if any_infinite(large):  # decided: read as False
     sys.exit("decided otherwise")
+taken = (large > 3).cpu()  # read: copied to the host
+if taken is not None and taken.shape[0] > 3 and len(taken):
+    pass
+if loss.cpu() is not None:  # read: read as 0
+    pass
+scaler = torch.amp.GradScaler("cuda")
+weight = torch.nn.Parameter(torch.zeros(2048, 1024, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for _ in range(2):  # GradScaler's flag of an infinity is 0, as in a normal step
+    scaler.scale((weight * large).sum()).backward()
+    torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)  # known
+    before = scaler.get_scale()
+    scaler.step(optimizer)
+    scaler.update()
+    if scaler.get_scale() < before:
+        sys.exit("the step was left out")
 chosen = large[large > 0]  # decided: result of shape [2097152], the largest possible
 fewer = half[half > 0]  # decided: result of shape [0]
 places = large.nonzero()  # decided: result of shape [2097152, 2], the largest possible

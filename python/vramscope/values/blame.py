@@ -43,7 +43,7 @@ def _place(frame):
 
 def _use():
     """(what, site): READS or DECIDES, and its line with the expression; None: torch itself reads it, to
-    print it or to time a kernel."""
+    print it or to time a kernel, or a package checks it for NaN, as Hugging Face's Trainer does."""
     using, what, text = None, source.READS, ""
     users = last = None
     for last in _frames():
@@ -59,6 +59,10 @@ def _use():
             users = last
         if using is not None and users is not None:
             break
+    if what == source.CHECKS:
+        if not _is_users(using):
+            return None
+        what = source.DECIDES
     if what == source.RETURNS:
         what = source.READS
     users = using if using is not None and _is_users(using) else users or last

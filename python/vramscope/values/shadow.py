@@ -174,7 +174,8 @@ class Shadow:
         notes.skipped += 1
         if plan.written:
             for place in plan.written:
-                self.doubt(args, kwargs, place)
+                if place != plans.STAYS.get(plan.name):
+                    self.doubt(args, kwargs, place)
             return
         for i, t in enumerate(self.flat(result)):
             if not t.is_cuda:

@@ -3,13 +3,14 @@
 
 A value that is read and printed does no harm; one in a condition, a slice or the size of a tensor
 decides what the program does next. A value that is given a name decides if a condition of the same
-function uses that name; one that a function returns is judged where the function was called. Needs
-nothing of torch.
+function uses that name; one that a function returns is judged where the function was called. `x is None`,
+`isinstance(x, ...)`, `x.shape` and the like need no value. A check for NaN or infinity is a condition of
+its own kind: in a normal run it finds none. Needs nothing of torch.
 """
 import ast
 import linecache
 
-READS, DECIDES, RETURNS = "reads", "decides", "returns"
+READS, DECIDES, RETURNS, CHECKS = "reads", "decides", "returns", "checks"
 
 _TEXT_MAX = 72
 _FOUND_MAX = 4096
@@ -19,6 +20,10 @@ _SIZED = {  # calls whose numbers are sizes
     "range", "islice", "empty", "zeros", "ones", "full", "arange", "linspace", "eye", "rand", "randn",
     "randint", "randperm", "new_empty", "new_zeros", "new_ones", "new_full", "view", "reshape",
     "expand", "repeat", "repeat_interleave", "split", "chunk", "narrow", "pad", "topk", "tile"}
+_CHECKS = {"isnan", "isinf", "isfinite"}
+_FUNCTIONS_WITHOUT_VALUE = {"isinstance", "callable", "hasattr", "type", "id", "len"}
+_MEMBERS_WITHOUT_VALUE = {"shape", "size", "numel", "dim", "ndim", "dtype", "device", "is_cuda", "layout",
+                          "requires_grad", "nbytes", "element_size", "stride"}
 
 _files = {}  # by name: (tree or None, its lines)
 _found = {}  # by code object and place in it: the answer of use()
@@ -69,8 +74,21 @@ def _test_text(lines, node):
     return words.get(type(node), "… if ") + _text(lines, node.test)
 
 
+def _needs_no_value(node):
+    """Does this expression ask for something else than the values of its parts?"""
+    if isinstance(node, ast.Compare):
+        return all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+    return (isinstance(node, ast.Attribute) and node.attr in _MEMBERS_WITHOUT_VALUE
+            or isinstance(node, ast.Call) and getattr(node.func, "id", "") in _FUNCTIONS_WITHOUT_VALUE)
+
+
 def _names(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    """The names whose values *node* uses."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if _needs_no_value(node):
+        return set()
+    return set().union(*map(_names, ast.iter_child_nodes(node)))
 
 
 def _test_with(scope, names):
@@ -97,15 +115,23 @@ def _callee(node):
     return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
+def _checks(nodes):
+    """Is one of the expressions a call of isnan and the like?"""
+    return any(isinstance(n, ast.Call) and _callee(n) in _CHECKS for n in nodes)
+
+
 def _judge(lines, path, place):
     """(what, text): what becomes of the value of the innermost node of *path*."""
     inner = path[-1]
     for at in range(len(path) - 1, -1, -1):
         node, child = path[at], path[at + 1] if at + 1 < len(path) else None
+        if child is not None and _needs_no_value(node):
+            break
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             # without columns, or with those of the whole statement, the test itself is running
             if child in (node.test, None):
-                return DECIDES, _test_text(lines, node)
+                around = path[at + 1:-1] + list(ast.walk(node.test if child is None else inner))
+                return CHECKS if _checks(around) else DECIDES, _test_text(lines, node)
         elif isinstance(node, _MATCH) and child in (node.subject, None):
             return DECIDES, _test_text(lines, node)
         elif isinstance(node, ast.comprehension) and child in node.ifs:
