@@ -175,7 +175,7 @@ static void failures_are_counted_by_family_and_error(void **state)
         "  device            1×  CUDA_ERROR_OUT_OF_MEMORY\n",
         "  graph             1×  CUDA_ERROR_INVALID_VALUE\n",
         "  2× 1.0 MiB by cudaMallocManaged on device 0 ",
-        "    CUDA_ERROR_INVALID_VALUE\n    mode_errors (", "  16.0 EiB by cudaMallocPitch on device 0 at "};
+        "    CUDA_ERROR_INVALID_VALUE\n    mode_errors (", "  16.00 EiB by cudaMallocPitch on device 0 at "};
     assert_int_equal(vramscope(SIMULATED "-o errors.vst -- " VS_VICTIM " errors"), 0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_non_null(strstr(err, lines[i]));

@@ -91,7 +91,7 @@ static void injection_records_what_preloading_records_and_says_which_it_was(void
     assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " families"), 0);
     assert_non_null(strstr(err, "allocator observe (injection)"));
     assert_non_null(strstr(err, "managed"));
-    assert_non_null(strstr(err, "async"));
+    assert_non_null(strstr(err, "stream-ordered"));
     assert_non_null(strstr(err, "  note     kernels and copies are not recorded with injection"));
     /* in the summary, not in the program's stderr */
     assert_null(strstr(err, "vramscope: kernels"));
@@ -116,7 +116,7 @@ static void who_is_preloaded_too_records_alone(void **state)
     assert_int_equal(status, 0);
     assert_non_null(strstr(err, "allocator observe\n"));
     assert_int_equal(vramscope("report j.vst"), 0);
-    assert_non_null(strstr(out, "device                193          192        0"));
+    assert_non_null(strstr(out, "device                  193          192        0"));
 }
 
 static void another_tools_injection_is_left_alone(void **state)
