@@ -4,8 +4,7 @@
  * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
  * with KIND assumed, measured, unsupported, values, decided, read or replaced; other lines are ignored.
- * Of decided and
- * read, BYTES is how often it happened (0 counts as once). */
+ * Of decided and read, BYTES is how often it happened (0 counts as once). */
 #ifndef VS_FIT_NOTES_H
 #define VS_FIT_NOTES_H
 
