@@ -187,7 +187,9 @@ static void failures_are_counted_by_family_and_error(void **state)
     /* where memory alone is short, the codes say nothing new */
     assert_int_equal(vramscope(SIMULATED "-o short.vst -- " VS_VICTIM " oom"), 0);
     assert_non_null(strstr(err, "failed, and the program went on\n"));
-    assert_null(strstr(err, "CUDA_ERROR"));
+    assert_null(strstr(err, "CUDA_ERROR_OUT_OF_MEMORY"));
+    assert_null(strstr(err, "failed allocations by error"));
+    assert_non_null(strstr(err, "2 frees failed\n")); /* the mode's own, of other errors */
 }
 
 static void a_run_below_a_run_lists_its_own_traces(void **state)
