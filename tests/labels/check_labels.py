@@ -139,6 +139,14 @@ def package(command, folder):
         text = run(command, "report", path)
         expect("report has a row for each", re.findall(r"(\S+ MiB) +\S+ % +(\d)×    (\w+\.forward)", text),
                [("24.0 MiB", "3", "Mlp.forward"), ("12.0 MiB", "6", "Attention.forward")])
+        fit = [command, "fit", "--gpu", "h100-80g"]
+        failure = json.loads(run(*fit, "--json", "--", sys.executable, "train.py", code=1, cwd=folder))
+        holder = next(one for one in failure["runs"][0]["device"]["failure"]["held_by"] if one["where"].startswith("train "))
+        expect("parts of fit", [(part["function"], part["bytes"] >> 20, part["count"]) for part in holder["parts"]],
+               [("Mlp.forward", 24, 3), ("Attention.forward", 12, 6), ("empty", 1, 1)])
+        text = run(*fit, "--", sys.executable, "train.py", code=1, cwd=folder)
+        expect("fit has a row for each", re.findall(r"^ +(\S+ MiB)(?: +(\d)×)?  (train|\w+\.forward) \(", text, re.M),
+               [("37.0 MiB", "", "train"), ("24.0 MiB", "3", "Mlp.forward"), ("12.0 MiB", "6", "Attention.forward")])
     expect("one call", next(s for s in sites_of(command, path) if s["text"].startswith("data"))["through"], "driver: empty")
 
 

@@ -145,13 +145,13 @@ static enum vs_err name_holders(const struct fit_holding *held, const struct vs_
         if (i >= limit || !sum->bytes)
             continue;
         const char *where = vs_fit_where(summary, sum->stack, sum->mark, !held->tensors);
-        if (!where) {
+        size_t k = 0;
+        while (where && k < named && strcmp(lines[k].where, where) != 0)
+            k++;
+        if (!where || vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts)) {
             free(lines);
             return VS_ERR_NOMEM;
         }
-        size_t k = 0;
-        while (k < named && strcmp(lines[k].where, where) != 0)
-            k++;
         named += k == named;
         lines[k].where = where;
         lines[k].bytes += sum->bytes;
@@ -159,8 +159,10 @@ static enum vs_err name_holders(const struct fit_holding *held, const struct vs_
     }
     qsort(lines, named, sizeof *lines, larger_holder);
     for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
-        if (lines[i].bytes)
+        if (lines[i].bytes) {
+            vs_summary_sort_parts(&lines[i].parts);
             out->items[out->count++] = lines[i];
+        }
     free(lines);
     return VS_OK;
 }

@@ -17,6 +17,7 @@
 struct vs_fit_holder {
     const char *where; /* as vs_fit_where */
     uint64_t bytes, count;
+    struct vs_site_parts parts; /* by function of an installed package that the line called */
 };
 
 struct vs_fit_holders {

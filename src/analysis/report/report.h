@@ -38,6 +38,10 @@ struct vs_site_part {
     unsigned line; /* 0: on several */
     uint64_t bytes, count;
 };
+struct vs_site_parts {
+    struct vs_site_part *items; /* room for VS_SITE_PARTS_MAX; NULL: none */
+    size_t count;
+};
 
 /* A call site that allocated memory. Stacks with the same text are one site: the user's functions,
  * without the frames of libraries below and between them. */
@@ -50,10 +54,8 @@ struct vs_report_site {
     unsigned line_number;
     const char *through; /* the library's function that the user's called: "torch: Linear.forward";
                           * NULL: none, or several */
-    struct vs_site_part *parts; /* the user's line called several functions of packages, such as the
-                          * forward of several modules: the largest first, not all of the bytes;
-                          * room for VS_SITE_PARTS_MAX */
-    size_t part_count;
+    struct vs_site_parts parts; /* the user's line called several functions of packages, such as the
+                          * forward of several modules: the largest first, not all of the bytes */
     bool folds;          /* frames of libraries are not shown */
     size_t stacks;       /* distinct ones that are this site, at least 1 */
     const struct vs_report_frame *frames; /* innermost first; without internal frames */

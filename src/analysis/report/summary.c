@@ -342,44 +342,42 @@ static bool same_part(const struct vs_site_part *a, const struct vs_site_part *b
     return strcmp(a->function, b->function) == 0 && vs_text_same(a->file, b->file);
 }
 
-static void add_part(struct vs_report_site *site, const struct vs_site_part *part)
+static void add_part(struct vs_site_parts *parts, const struct vs_site_part *part)
 {
     size_t i = 0;
-    while (i < site->part_count && !same_part(&site->parts[i], part))
+    while (i < parts->count && !same_part(&parts->items[i], part))
         i++;
     if (i == VS_SITE_PARTS_MAX)
         return;
-    if (i == site->part_count) {
-        site->parts[site->part_count++] = *part;
+    if (i == parts->count) {
+        parts->items[parts->count++] = *part;
         return;
     }
-    site->parts[i].line = site->parts[i].line == part->line ? part->line : 0;
-    site->parts[i].bytes += part->bytes;
-    site->parts[i].count += part->count;
+    parts->items[i].line = parts->items[i].line == part->line ? part->line : 0;
+    parts->items[i].bytes += part->bytes;
+    parts->items[i].count += part->count;
 }
 
-/* Adds the bytes of *row* to the part of the site that it belongs to, if any. */
-static enum vs_err add_row_part(const struct vs_summary *summary, const struct vs_summary_row *row,
-                                struct vs_report_site *site)
+enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
+                            uint64_t count, struct vs_site_parts *parts)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
-    uint64_t stack = summary->replay->sites.items[row->site].stack;
     bool failed = false;
-    size_t count = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
-                                               VS_CHAIN_MAX) : 0;
-    const struct vs_chain_frame *frame = vs_naming_fold(chain, count) ? vs_naming_telling(chain, count) : NULL;
+    size_t frames = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
+                                                VS_CHAIN_MAX) : 0;
+    const struct vs_chain_frame *frame = vs_naming_fold(chain, frames) ? vs_naming_telling(chain, frames) : NULL;
     if (!frame)
         return VS_OK;
-    if (!site->parts)
-        site->parts = vs_arena_alloc(summary->memory, VS_SITE_PARTS_MAX * sizeof *site->parts);
+    if (!parts->items)
+        parts->items = vs_arena_alloc(summary->memory, VS_SITE_PARTS_MAX * sizeof *parts->items);
     struct vs_site_part part = {
         .function = copy_or_null(summary->memory, frame->function, &failed),
         .file = copy_or_null(summary->memory, frame->file, &failed),
         .library = copy_or_null(summary->memory, frame->library, &failed),
-        .line = frame->line, .bytes = row->bytes, .count = row->count};
-    if (failed || !site->parts)
+        .line = frame->line, .bytes = bytes, .count = count};
+    if (failed || !parts->items)
         return VS_ERR_NOMEM;
-    add_part(site, &part);
+    add_part(parts, &part);
     return VS_OK;
 }
 
@@ -389,32 +387,36 @@ static int larger_part(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->function, y->function);
 }
 
+void vs_summary_sort_parts(struct vs_site_parts *parts)
+{
+    if (parts->count)
+        qsort(parts->items, parts->count, sizeof *parts->items, larger_part);
+}
+
 /* Of one part alone nothing is told apart: it is the function that was called. */
 static enum vs_err settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
 {
     char text[VS_THROUGH_MAX];
-    if (site->part_count > 1)
-        qsort(site->parts, site->part_count, sizeof *site->parts, larger_part);
-    if (site->part_count == 1 && site->parts[0].bytes == site->bytes && !site->through) {
-        snprintf(text, sizeof text, "%s: %s", site->parts[0].library, site->parts[0].function);
+    const struct vs_site_part *first = site->parts.items;
+    vs_summary_sort_parts(&site->parts);
+    if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) {
+        snprintf(text, sizeof text, "%s: %s", first->library, first->function);
         site->through = vs_summary_copy(summary->memory, vs_text_clean(text));
         if (!site->through)
             return VS_ERR_NOMEM;
     }
     if (site->through)
-        site->part_count = 0;
+        site->parts.count = 0;
     return VS_OK;
 }
 
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
 {
-    if (from->part_count && !into->parts) {
+    if (!into->parts.items)
         into->parts = from->parts;
-        into->part_count = from->part_count;
-    } else {
-        for (size_t i = 0; i < from->part_count; i++)
-            add_part(into, &from->parts[i]);
-    }
+    else
+        for (size_t i = 0; i < from->parts.count; i++)
+            add_part(&into->parts, &from->parts.items[i]);
     uint64_t frees = into->frees + from->frees;
     if (frees)
         into->lifetime_mean_ns = (uint64_t)(((double)into->lifetime_mean_ns * (double)into->frees +
@@ -470,10 +472,11 @@ static enum vs_err name_group(const struct vs_summary *summary, const struct vs_
     if (!out->api)
         return VS_ERR_NOMEM;
     enum vs_err err = vs_summary_frames(summary, site->stack, site->mark, out);
-    if (!err)
-        err = add_row_part(summary, &rows[head], out);
-    for (uint32_t i = fold->next[head]; !err && i != VS_SITE_NONE; i = fold->next[i]) {
-        err = add_row_part(summary, &rows[i], out);
+    for (uint32_t i = head; !err && i != VS_SITE_NONE; i = fold->next[i]) {
+        const struct vs_summary_row *row = &rows[i];
+        err = vs_summary_part(summary, replay->sites.items[row->site].stack, row->bytes, row->count, &out->parts);
+        if (i == head)
+            continue;
         struct vs_report_site one = figures_of(summary, &rows[i]);
         one.through = NULL; /* another stack: its library's function is another one, or not known */
         merge(out, &one);

@@ -80,6 +80,14 @@ enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_
 enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                               struct vs_report_site *site) VS_MUST_CHECK;
 
+/* vs_summary_part: adds *bytes* of *count* allocations by *stack* to the part of a call site that they
+ * belong to, if any. VS_ERR_NOMEM. */
+enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
+                            uint64_t count, struct vs_site_parts *parts) VS_MUST_CHECK;
+
+/* vs_summary_sort_parts: the largest first. */
+void vs_summary_sort_parts(struct vs_site_parts *parts);
+
 /* vs_summary_same_text: whether both sites, named, have the same family and read the same. */
 bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b);
 

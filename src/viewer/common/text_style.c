@@ -177,8 +177,8 @@ static void part_lines(const struct vs_style *style, uint64_t whole, const struc
 {
     char text[VS_PART_TEXT_MAX];
     uint64_t bytes = site->bytes, count = site->count;
-    for (size_t i = 0; i < site->part_count && i < PARTS_SHOWN; i++) {
-        const struct vs_site_part *part = &site->parts[i];
+    for (size_t i = 0; i < site->parts.count && i < PARTS_SHOWN; i++) {
+        const struct vs_site_part *part = &site->parts.items[i];
         vs_text_row(style, part->bytes, whole, part->count);
         vs_text_part(text, part);
         fputs("  ", style->out);
@@ -187,7 +187,7 @@ static void part_lines(const struct vs_style *style, uint64_t whole, const struc
         bytes -= part->bytes < bytes ? part->bytes : bytes;
         count -= part->count < count ? part->count : count;
     }
-    if (!site->part_count || !bytes)
+    if (!site->parts.count || !bytes)
         return;
     vs_text_row(style, bytes, whole, count);
     fprintf(style->out, "  %sother functions%s\n", vs_paint(style, VS_DIM), vs_unpaint(style));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "viewer/common/json_writer.h"
+#include "viewer/report/report_json.h"
 
 static const char *answer_name(enum vs_fit_answer answer)
 {
@@ -21,6 +22,7 @@ static void put_holders(struct vs_json *json, const char *key, const struct vs_f
         vs_json_string(json, "where", holders->items[i].where);
         vs_json_uint(json, "bytes", holders->items[i].bytes);
         vs_json_uint(json, "count", holders->items[i].count);
+        vs_report_json_parts(json, &holders->items[i].parts);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report/site_text.h"
 #include "base/vs_size.h"
 
 #define COLUMNS 7
@@ -20,6 +21,8 @@
 #define LINE_COLUMNS 79u
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
 #define HOLDER_COLUMNS (80 - SIZE_COLUMN - 2)
+#define PARTS_SHOWN 5
+#define PART_COLUMNS 55u
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 
@@ -286,6 +289,22 @@ static void put_holder(uint64_t bytes, const char *where, FILE *out)
             where[fits] ? more : "");
 }
 
+/* What the line of *one* called in installed packages: PARTS_SHOWN rows below its own, and the rest. */
+static void put_parts(const struct vs_fit_holder *one, FILE *out)
+{
+    char size[VS_SIZE_TEXT_MAX], number[VS_SIZE_TEXT_MAX], text[VS_PART_TEXT_MAX], name[VS_PART_TEXT_MAX];
+    uint64_t rest = one->bytes;
+    for (size_t i = 0; i < one->parts.count && i < PARTS_SHOWN; i++) {
+        const struct vs_site_part *part = &one->parts.items[i];
+        vs_text_clip(name, vs_text_part(text, part), PART_COLUMNS);
+        fprintf(out, "\n%*s  %5s×  %s", SIZE_COLUMN + INDENT, vs_size_format(size, part->bytes),
+                vs_count_format(number, part->count), name);
+        rest -= part->bytes;
+    }
+    if (rest && one->parts.count)
+        fprintf(out, "\n%*s  %6s  other functions", SIZE_COLUMN + INDENT, vs_size_format(size, rest), "");
+}
+
 /* A row for each, the largest first. */
 static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE *out)
 {
@@ -296,6 +315,7 @@ static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE
         if (i && one->bytes * 100 < holders->total_bytes)
             break;
         put_holder(one->bytes, *one->where ? one->where : unknown, out);
+        put_parts(one, out);
         rest -= one->bytes;
     }
     if (rest * 100 >= holders->total_bytes && rest)

@@ -45,27 +45,32 @@ static const char *level_name(enum vs_level level)
     return level == VS_LEVEL_FRAMEWORK ? "framework" : "device";
 }
 
+void vs_report_json_parts(struct vs_json *json, const struct vs_site_parts *parts)
+{
+    if (!parts->count)
+        return;
+    vs_json_begin_array(json, "parts");
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct vs_site_part *part = &parts->items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "function", part->function);
+        vs_json_string(json, "file", part->file);
+        vs_json_uint(json, "line", part->line);
+        vs_json_string(json, "library", part->library);
+        vs_json_uint(json, "bytes", part->bytes);
+        vs_json_uint(json, "count", part->count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
 void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site)
 {
     char text[VS_CHAIN_TEXT_MAX];
     vs_json_string(json, "text", vs_text_label(text, site));
     vs_json_string(json, "line", site->line);
     vs_json_string(json, "through", site->through);
-    if (site->part_count) {
-        vs_json_begin_array(json, "parts");
-        for (size_t i = 0; i < site->part_count; i++) {
-            const struct vs_site_part *part = &site->parts[i];
-            vs_json_begin_object(json, NULL);
-            vs_json_string(json, "function", part->function);
-            vs_json_string(json, "file", part->file);
-            vs_json_uint(json, "line", part->line);
-            vs_json_string(json, "library", part->library);
-            vs_json_uint(json, "bytes", part->bytes);
-            vs_json_uint(json, "count", part->count);
-            vs_json_end_object(json);
-        }
-        vs_json_end_array(json);
-    }
+    vs_report_json_parts(json, &site->parts);
     vs_json_uint(json, "stacks", site->stacks);
     vs_json_bool(json, "folds", site->folds);
     vs_json_uint(json, "wrapper_frames", site->wrappers);

@@ -21,6 +21,8 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
                           const struct vs_report_sites *sites);
 /* vs_report_json_site: the members of one call site, in an object of the caller. */
 void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site);
+/* vs_report_json_parts: the member "parts", likewise; none of an empty list. */
+void vs_report_json_parts(struct vs_json *json, const struct vs_site_parts *parts);
 /* vs_report_json_frames: its text and its frames, likewise. */
 void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site);
 void vs_report_json_failure(struct vs_json *json, const char *key,
