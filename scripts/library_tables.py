@@ -7,7 +7,8 @@ usage: library_tables.py [--library NAME]... FOLDER...
 Each FOLDER holds unpacked packages of headers, of CUDA 12 or 13 (the wheels nvidia-cublas,
 nvidia-cudnn-cu12, …: only their *.h are read). For every library that has a row below, and whose
 headers are found, src/simulator/libraries/NAME/vs_NAME_api.h is written: values of
-enumerations and of macros, structures, and one row for each function with its parameter types.
+enumerations that the simulator or its tests name (run it again for a new one), of macros, structures,
+and one row for each function with its parameter types.
 Where releases differ, the newest decides and the difference is printed. The tables are kept
 in the tree, so that a build needs none of the packages. Needs the package libclang (pip) and
 CUDA's own headers (--cuda, default /usr/local/cuda/include).
@@ -39,6 +40,26 @@ LIBRARIES = {
     "nvjitlink": (["nvJitLink.h"], r"(__)?nvJitLink\w+", r"NVJITLINK_\w+"),
     "cufile": (["cufile.h"], r"cuFile\w+", r"CUFILE_\w+"),
 }
+
+
+def words_used():
+    """Every word in the simulator and its tests, outside of the tables themselves, and the starts and ends
+    of the names that macros join: ("CUDNN_BACKEND_", "_DESCRIPTOR") for CUDNN_BACKEND_##name##_DESCRIPTOR."""
+    words, joins = set(), set()
+    for top in (os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator")):
+        for at, _, files in os.walk(top):
+            for name in files:
+                if name.endswith((".c", ".h")) and not re.match(r"vs_\w+_api\.h$", name):
+                    with open(os.path.join(at, name), encoding="utf-8") as file:
+                        text = file.read()
+                    words.update(re.findall(r"\w+", text))
+                    joins.update(re.findall(r"\b(\w+_)##\w+(?:##(\w+))?", text))
+    return words, joins
+
+
+def is_used(name, words, joins):
+    return name in words or any(name.startswith(start) and name.endswith(end) and
+                                name[len(start):len(name) - len(end)] in words for start, end in joins)
 
 
 def spell(t):
@@ -168,6 +189,8 @@ class Table:
                "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "", "#include <stddef.h>",
                "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
                "#include <cuda_runtime_api.h>", "#include <library_types.h>", ""]
+        used = words_used()
+        self.values = {n: v for n, v in self.values.items() if is_used(n, *used)}
         big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
         out.append("enum {")
         out += ["    %s = %d," % (n, v) for n, v in self.values.items() if n not in big]
