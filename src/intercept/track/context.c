@@ -23,7 +23,6 @@
 #include "intercept/route/hook.h"
 #include "intercept/torch/torch_pool.h"
 #include "intercept/track/tracker.h"
-#include "intercept/track/uncomputed.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
 static struct vs_arena arena;                  /* guarded by lock */
@@ -130,7 +129,7 @@ static void record_device(CUdevice device)
                    .driver_version = (uint64_t)driver_version}};
     vs_recorder_event(vs_process_recorder(), &event);
     if (simulated)
-        vs_uncomputed_watch();
+        vs_track_uncomputed();
 }
 
 void vs_device_note(uint32_t device)

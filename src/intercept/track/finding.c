@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refused frees, refusals that the cache hid, and what the checker of the simulated GPU finds. It reports a bad free from within
- * the driver's call: the stacks that it adds wait for the event of the hook, which has the error. */
+ * Refused frees, refusals that the cache hid, and what the simulated GPU reports: what its checker finds,
+ * and reads of values that were not computed (drv_uncomputed.c), on the program's own thread, inside the
+ * call that reads. The checker reports a bad free from within the driver's call: the stacks that it adds
+ * wait for the event of the hook, which has the error. */
 #include "base/vs_lock.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/known_block.h"
 #include "intercept/track/tracker.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "findings");
@@ -69,6 +72,32 @@ static void found(unsigned what, uint64_t addr, uint64_t bytes, const char *text
     vs_thread.inside--;
 }
 
+static bool on_read(int what, int device, uint64_t bytes, const char *text)
+{
+    if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE)
+        return false;
+    vs_thread.inside++;
+    struct vs_event event = {.kind = VS_EVENT_uncomputed_read,
+                             .uncomputed_read = {.device = (uint64_t)(device < 0 ? 0 : device),
+                                                 .what = (uint64_t)what,
+                                                 .bytes = bytes,
+                                                 .text = vs_process_string(text ? text : ""),
+                                                 .stack = vs_process_stack()}};
+    vs_recorder_event(vs_process_recorder(), &event);
+    vs_thread.inside--;
+    return true;
+}
+
+static bool block_of(uint64_t address, uint64_t *base, uint64_t *bytes)
+{
+    struct vs_cached_block block;
+    if (vs_thread.inside || !vs_process_serving() || !vs_known_cached(address, &block))
+        return false;
+    *base = block.addr;
+    *bytes = block.requested;
+    return true;
+}
+
 void vs_track_findings(void)
 {
     void (*send_to)(void (*)(unsigned, uint64_t, uint64_t, const char *, void *const *const[3],
@@ -76,4 +105,12 @@ void vs_track_findings(void)
     *(void **)&send_to = vs_driver_symbol("vramscopeSimFindings");
     if (send_to)
         send_to(found);
+}
+
+void vs_track_uncomputed(void)
+{
+    void (*watch)(bool (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
+    *(void **)&watch = vs_driver_symbol("vramscopeSimWatch");
+    if (watch)
+        watch(on_read, block_of);
 }

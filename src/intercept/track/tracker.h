@@ -76,8 +76,10 @@ static inline void vs_track_free_failed(uint64_t addr, const char *api, int erro
  * gave back *given_bytes*. *hidden*: without the cache the program would have seen the refusal. */
 void vs_track_hidden(bool hidden, uint64_t given_bytes, const char *api, const char *text);
 
-/* vs_track_findings: from here on, record what the simulated GPU finds. Nothing on another. */
+/* vs_track_findings, vs_track_uncomputed: from here on, record what the simulated GPU's checker finds, and
+ * reads of values that were not computed. Nothing on another GPU. */
 void vs_track_findings(void);
+void vs_track_uncomputed(void);
 
 /* vs_track_overhead_failed: record that the driver refused memory that is no allocation: a context
  * of *device* (VS_OVERHEAD_CONTEXT), or code, a limit or what a launch needs in the current context
