@@ -42,16 +42,12 @@ enum vs_err vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_gr
     return VS_OK;
 }
 
-enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out)
+enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay, struct vs_growth_steps *out)
 {
-    struct vs_replay *replay;
     struct vs_growth_tracker *tracker = NULL;
     struct vs_growth_result result;
     struct vs_event event;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
-    err = vs_growth_open(replay, &tracker);
+    enum vs_err err = vs_growth_open(replay, &tracker);
     if (!err)
         err = vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
@@ -64,6 +60,16 @@ enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps
     if (!err)
         err = vs_found_steps_keep(&result.steps, out);
     vs_growth_close(tracker);
+    return err;
+}
+
+enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out)
+{
+    struct vs_replay *replay;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
+        return err;
+    err = vs_found_steps_replay(reader, replay, out);
     vs_replay_close(replay);
     return err;
 }

@@ -5,7 +5,6 @@
  * Semicolons in names become colons. */
 #include "viewer/export/export.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "analysis/state/vec.h"
@@ -59,10 +58,5 @@ enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
         err = write_lines(&source, &tree, options->by_count, out, &result->written);
         vs_call_tree_free(&tree);
     }
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
-    vs_stack_source_close(&source);
-    errno = saved_errno;
-    return err;
+    return vs_stack_source_end(&source, out, err);
 }

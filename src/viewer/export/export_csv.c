@@ -195,24 +195,10 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
                          struct vs_export_result *result)
 {
     struct vs_replay *replay;
-    struct vs_growth_tracker *tracker = NULL;
-    struct vs_growth_result growth = {0};
-    struct vs_event event;
     enum vs_err err = vs_replay_open(reader, &replay);
     if (err)
         return err;
-    err = vs_growth_open(replay, &tracker);
-    if (!err)
-        err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_replay_event(replay, &event);
-        if (!err)
-            err = vs_growth_event(tracker, &event);
-    }
-    if (err == VS_ERR_END)
-        err = vs_growth_finish(tracker, &growth);
-    if (!err)
-        err = vs_found_steps_keep(&growth.steps, &csv->steps);
+    err = vs_found_steps_replay(reader, replay, &csv->steps);
     if (!err) {
         vs_export_ended(reader, result);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
@@ -221,7 +207,6 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
             vs_replay_account(replay, csv->wanted.device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;
     }
-    vs_growth_close(tracker);
     vs_replay_close(replay);
     return err;
 }

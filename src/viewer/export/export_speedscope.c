@@ -5,7 +5,6 @@
  * instant: what matters are the views "Left Heavy" and "Sandwich". */
 #include "viewer/export/export.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -114,10 +113,5 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     vs_json_end_array(&json);
     write_frames(&json, &source);
     vs_json_end_object(&json);
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
-    vs_stack_source_close(&source);
-    errno = saved_errno;
-    return err;
+    return vs_stack_source_end(&source, out, err);
 }

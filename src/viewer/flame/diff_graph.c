@@ -141,14 +141,10 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
                                          put_legend, put_data};
         if (!err)
             err = vs_svg_graph_write(&content, &stacks.tree, out);
-        if (!err && (fflush(out) != 0 || ferror(out)))
-            err = VS_ERR_IO;
-        int saved_errno = errno;
-        vs_merged_stacks_close(&stacks);
-        vs_stack_source_close(&of_b);
-        errno = saved_errno;
+        err = vs_stack_source_end(&of_b, out, err);
     }
     int saved_errno = errno;
+    vs_merged_stacks_close(&stacks);
     vs_stack_source_close(&of_a);
     errno = saved_errno;
     return err;

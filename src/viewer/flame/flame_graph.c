@@ -3,7 +3,6 @@
  * The flame graph of one run's memory (svg_graph.h): the frames' sums, their colours by owner, and the
  * data for the script (flame_graph.js). Names come from a trace and may be anything: they are escaped as
  * text, and as data they contain no markup. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,10 +187,5 @@ enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
         result->written = tree.count - 1;
         vs_call_tree_free(&tree);
     }
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
-    vs_stack_source_close(&source);
-    errno = saved_errno;
-    return err;
+    return vs_stack_source_end(&source, out, err);
 }

@@ -3,6 +3,7 @@
  * See the header. */
 #include "viewer/flame/stack_source.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/vs_size.h"
@@ -108,4 +109,14 @@ void vs_stack_source_close(struct vs_stack_source *source)
     vs_stack_sums_free(&source->sums);
     vs_stack_names_close(source->names);
     source->names = NULL;
+}
+
+enum vs_err vs_stack_source_end(struct vs_stack_source *source, FILE *out, enum vs_err err)
+{
+    if (!err && (fflush(out) != 0 || ferror(out)))
+        err = VS_ERR_IO;
+    int saved_errno = errno;
+    vs_stack_source_close(source);
+    errno = saved_errno;
+    return err;
 }
