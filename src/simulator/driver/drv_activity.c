@@ -48,6 +48,26 @@ void vs_sim_report(const struct vs_sim_activity *activity)
         who->done(activity);
 }
 
+void vs_sim_waited(const struct vs_sim_context *ctx, enum vs_sim_sync_kind kind, uint32_t stream, uint32_t event,
+                   uint64_t begin)
+{
+    vs_sim_uncomputed_waited();
+    vs_sim_pools_release_idle();
+    if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC)))
+        return;
+    struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                .submit_ns = begin,
+                                .start_ns = begin,
+                                .end_ns = vs_clock_ns(),
+                                .device = (uint32_t)ctx->device->ordinal,
+                                .context = ctx->id,
+                                .stream = stream,
+                                .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+    a.u.sync.kind = kind;
+    a.u.sync.event = event;
+    vs_sim_report(&a);
+}
+
 void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
                             struct vs_sim_stream *stream)
 {

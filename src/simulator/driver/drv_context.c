@@ -399,12 +399,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    CUresult e = vs_sim_enter();
+    struct vs_sim_device *d;
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&d->mu);
     if (!d->primary_refs)
         e = CUDA_ERROR_INVALID_CONTEXT;
@@ -416,12 +414,10 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
-    CUresult e = vs_sim_enter();
+    struct vs_sim_device *d;
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&d->mu);
     context_stop(d->primary);
     pthread_mutex_unlock(&d->mu);
@@ -430,12 +426,10 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
-    CUresult e = vs_sim_enter();
+    struct vs_sim_device *d;
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);
@@ -454,12 +448,10 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
-    CUresult e = vs_sim_enter();
+    struct vs_sim_device *d;
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);

@@ -48,19 +48,7 @@ static CUresult synchronize(struct vs_sim_context *ctx)
 {
     uint64_t begin = vs_clock_ns();
     CUresult e = vs_sim_context_sync(ctx);
-    vs_sim_uncomputed_waited();
-    vs_sim_pools_release_idle();
-    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
-        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
-                                    .submit_ns = begin,
-                                    .start_ns = begin,
-                                    .end_ns = vs_clock_ns(),
-                                    .device = (uint32_t)ctx->device->ordinal,
-                                    .context = ctx->id,
-                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
-        a.u.sync.kind = VS_SIM_SYNC_CONTEXT;
-        vs_sim_report(&a);
-    }
+    vs_sim_waited(ctx, VS_SIM_SYNC_CONTEXT, 0, 0, begin);
     return e;
 }
 

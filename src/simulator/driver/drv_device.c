@@ -16,8 +16,7 @@ struct vs_sim_device *vs_sim_device_find(CUdevice dev)
     return dev >= 0 && (unsigned)dev < vs_sim_spec.devices ? &vs_sim_devices[dev] : NULL;
 }
 
-/* Common head of the functions that take a device. */
-static CUresult enter_device(CUdevice dev, struct vs_sim_device **device)
+CUresult vs_sim_enter_device(CUdevice dev, struct vs_sim_device **device)
 {
     CUresult e = vs_sim_enter();
     if (e)
@@ -42,7 +41,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
     struct vs_sim_device *d;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(ordinal, &d);
+    CUresult e = vs_sim_enter_device(ordinal, &d);
     if (e == CUDA_SUCCESS)
         *device = d->ordinal;
     return e;
@@ -53,7 +52,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
     struct vs_sim_device *d;
     if (!name || len <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e == CUDA_SUCCESS)
         snprintf(name, (size_t)len, "%s", vs_sim_spec.preset->product);
     return e;
@@ -64,7 +63,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     struct vs_sim_device *d;
     if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
     vs_sim_device_uuid(d->physical, uuid);
@@ -78,7 +77,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
     struct vs_sim_device *d;
     if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e == CUDA_SUCCESS)
         *bytes = vs_sim_spec.capacity_bytes;
     return e;
@@ -98,7 +97,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     struct vs_sim_device *d;
     if (!major || !minor)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
     *major = vs_sim_spec.preset->major;
@@ -111,7 +110,7 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     struct vs_sim_device *d;
     if (!pciBusId || len < 13)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e == CUDA_SUCCESS)
         snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", d->physical + 1);
     return e;
@@ -273,7 +272,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
     struct vs_sim_device *d;
     if (!pi || attrib < 1 || attrib >= CU_DEVICE_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
     int value = 0;
@@ -288,7 +287,7 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
     struct vs_sim_device *d;
     if (!prop)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
     *prop = (CUdevprop){.maxThreadsPerBlock = 1024,
@@ -311,7 +310,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
     struct vs_sim_device *d;
     if (!canAccessPeer)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(dev, &d);
+    CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
     if (!vs_sim_device_find(peerDev))
@@ -326,7 +325,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
     struct vs_sim_device *d;
     if (!value)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = enter_device(srcDevice, &d);
+    CUresult e = vs_sim_enter_device(srcDevice, &d);
     if (e)
         return e;
     if (!vs_sim_device_find(dstDevice) || srcDevice == dstDevice)

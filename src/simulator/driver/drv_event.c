@@ -327,20 +327,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
         vs_sim_wait(s, seq);
     if (recorded && vs_sim_checking)
         vs_sim_check_synced(s, seq);
-    vs_sim_uncomputed_waited();
-    vs_sim_pools_release_idle();
-    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
-        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
-                                    .submit_ns = begin,
-                                    .start_ns = begin,
-                                    .end_ns = vs_clock_ns(),
-                                    .device = (uint32_t)ev->ctx->device->ordinal,
-                                    .context = ev->ctx->id,
-                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
-        a.u.sync.kind = VS_SIM_SYNC_EVENT;
-        a.u.sync.event = ev->id;
-        vs_sim_report(&a);
-    }
+    vs_sim_waited(ev->ctx, VS_SIM_SYNC_EVENT, 0, ev->id, begin);
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 

@@ -159,20 +159,7 @@ CUresult cuStreamSynchronize(CUstream hStream)
     if (e)
         return e;
     vs_sim_stream_sync(s);
-    vs_sim_uncomputed_waited();
-    vs_sim_pools_release_idle();
-    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
-        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
-                                    .submit_ns = begin,
-                                    .start_ns = begin,
-                                    .end_ns = vs_clock_ns(),
-                                    .device = (uint32_t)s->ctx->device->ordinal,
-                                    .context = s->ctx->id,
-                                    .stream = s->id,
-                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
-        a.u.sync.kind = VS_SIM_SYNC_STREAM;
-        vs_sim_report(&a);
-    }
+    vs_sim_waited(s->ctx, VS_SIM_SYNC_STREAM, s->id, 0, begin);
     return (CUresult)atomic_load(&s->ctx->fault);
 }
 

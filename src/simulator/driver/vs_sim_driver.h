@@ -95,6 +95,8 @@ extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];
 
 /* vs_sim_device_find: NULL if *dev* is not a device ordinal. */
 struct vs_sim_device *vs_sim_device_find(CUdevice dev);
+/* vs_sim_enter_device: vs_sim_enter, then *dev*'s device, or CUDA_ERROR_INVALID_DEVICE. */
+CUresult vs_sim_enter_device(CUdevice dev, struct vs_sim_device **device);
 /* vs_sim_device_shared_attribute: an attribute with the same value on all simulated devices. */
 int vs_sim_device_shared_attribute(CUdevice_attribute attribute);
 
@@ -688,6 +690,10 @@ static inline bool vs_sim_wants(unsigned bit)
 
 /* vs_sim_report: passes *activity* to the observer if it requested this kind. */
 void vs_sim_report(const struct vs_sim_activity *activity);
+/* vs_sim_waited: what follows every wait of the host: *stream* or *event*: the number of what it waited for,
+ * else 0, since *begin*. */
+void vs_sim_waited(const struct vs_sim_context *ctx, enum vs_sim_sync_kind kind, uint32_t stream, uint32_t event,
+                   uint64_t begin);
 void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
                             struct vs_sim_stream *stream);
 /* vs_sim_report_memory: *range* was allocated, or is released. Called by the registry of ranges for

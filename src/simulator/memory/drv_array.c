@@ -265,37 +265,24 @@ CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAl
 
 CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
 {
-    if (!pAllocateArray)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = pAllocateArray->Width,
-                                 .Height = pAllocateArray->Height,
-                                 .Format = pAllocateArray->Format,
-                                 .NumChannels = pAllocateArray->NumChannels};
-    return create(&d, pHandle);
+    const CUDA_ARRAY_DESCRIPTOR *a = pAllocateArray;
+    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, 0, a->Format, a->NumChannels, 0}, pHandle)
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 {
-    if (!pAllocateArray)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = pAllocateArray->Width,
-                                 .Height = pAllocateArray->Height,
-                                 .Depth = pAllocateArray->Depth,
-                                 .Format = pAllocateArray->Format,
-                                 .NumChannels = pAllocateArray->NumChannels,
-                                 .Flags = pAllocateArray->Flags};
-    return create(&d, pHandle);
+    const CUDA_ARRAY3D_DESCRIPTOR_v1 *a = pAllocateArray;
+    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, a->Depth, a->Format, a->NumChannels, a->Flags},
+                      pHandle)
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray)
 {
-    if (!pAllocateArray)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = pAllocateArray->Width,
-                                 .Height = pAllocateArray->Height,
-                                 .Format = pAllocateArray->Format,
-                                 .NumChannels = pAllocateArray->NumChannels};
-    return create(&d, pHandle);
+    const CUDA_ARRAY_DESCRIPTOR_v1 *a = pAllocateArray;
+    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, 0, a->Format, a->NumChannels, 0}, pHandle)
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArrayDestroy(CUarray hArray) { return destroy((uintptr_t)hArray, false); }

@@ -224,37 +224,38 @@ CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
     return cuMemAllocHost_v2(pp, bytesize);
 }
 
-/* Work may still use the memory, so the call waits for it; but no document promises that, so the
- * checker does not let a program rely on it. */
-static bool host_remove(struct vs_sim_range *range, CUresult *e)
-{
-    if (vs_sim_checking)
-        vs_sim_check_unsynced(true);
-    *e = vs_sim_context_sync(range->ctx);
-    bool removed = vs_sim_range_remove(range->base, range->id, range);
-    if (vs_sim_checking)
-        vs_sim_check_unsynced(false);
-    return removed;
-}
-
-CUresult cuMemFreeHost(void *p)
+/* Takes the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call waits for
+ * it; but no document promises that, so the checker does not let a program rely on it. */
+static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missing, struct vs_sim_range *range,
+                            bool *removed)
 {
     struct vs_sim_context *ctx;
-    struct vs_sim_range range;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_safe();
     if (e)
         return e;
-    if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
-        range.kind != VS_SIM_RANGE_HOST) {
+    if (!p || !vs_sim_range_find((uintptr_t)p, range) || range->base != (uintptr_t)p || range->kind != kind) {
         if (p && vs_sim_checking)
             vs_sim_check_bad_free((uintptr_t)p);
-        return CUDA_ERROR_INVALID_VALUE;
+        return missing;
     }
-    if (!host_remove(&range, &e))
-        return CUDA_ERROR_INVALID_VALUE;
-    vs_sim_memory_release(&range);
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(true);
+    e = vs_sim_context_sync(range->ctx);
+    *removed = vs_sim_range_remove(range->base, range->id, range);
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(false);
+    return *removed ? e : missing;
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+    struct vs_sim_range range;
+    bool removed = false;
+    CUresult e = host_remove(p, VS_SIM_RANGE_HOST, CUDA_ERROR_INVALID_VALUE, &range, &removed);
+    if (removed)
+        vs_sim_memory_release(&range);
     return e;
 }
 
@@ -289,22 +290,9 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 
 CUresult cuMemHostUnregister(void *p)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
-    if (e)
-        return e;
-    if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
-        range.kind != VS_SIM_RANGE_REGISTERED) {
-        if (p && vs_sim_checking)
-            vs_sim_check_bad_free((uintptr_t)p);
-        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    }
-    if (!host_remove(&range, &e))
-        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    return e;
+    bool removed;
+    return host_remove(p, VS_SIM_RANGE_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, &range, &removed);
 }
 
 static bool is_host(const struct vs_sim_range *range)
