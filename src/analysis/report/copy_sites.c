@@ -84,6 +84,18 @@ static enum vs_err row_at(struct vs_copy_calls *calls, const struct copied *like
     return err;
 }
 
+/* Counts a copy or read of *bytes* in the row that is like *like*. */
+static enum vs_err count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes)
+{
+    size_t i;
+    enum vs_err err = row_at(calls, like, &i);
+    if (err)
+        return err;
+    calls->rows[i].bytes += bytes;
+    calls->rows[i].count++;
+    return VS_OK;
+}
+
 static enum vs_err add_copy(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     uint64_t index = 0, kind = event->memcpy.copy_kind;
@@ -93,28 +105,15 @@ static enum vs_err add_copy(struct vs_copy_calls *calls, const struct vs_event *
     const struct copy_call *call = &calls->calls[index - 1];
     struct copied like = {.stack = call->stack, .api = call->api, .device = event->memcpy.device,
                           .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
-    size_t i;
-    enum vs_err err = row_at(calls, &like, &i);
-    if (err)
-        return err;
-    calls->rows[i].bytes += event->memcpy.bytes;
-    calls->rows[i].count++;
-    return VS_OK;
+    return count_row(calls, &like, event->memcpy.bytes);
 }
 
 static enum vs_err add_read(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     struct copied like = {.stack = event->uncomputed_read.stack, .api = event->uncomputed_read.text,
                           .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
-    size_t i;
-    if (event->uncomputed_read.what >= VS_UNCOMPUTED_COUNT)
-        return VS_OK;
-    enum vs_err err = row_at(calls, &like, &i);
-    if (err)
-        return err;
-    calls->rows[i].bytes += event->uncomputed_read.bytes;
-    calls->rows[i].count++;
-    return VS_OK;
+    return event->uncomputed_read.what < VS_UNCOMPUTED_COUNT
+               ? count_row(calls, &like, event->uncomputed_read.bytes) : VS_OK;
 }
 
 enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/vs_map.h"
+#include "base/vs_text.h"
 #include "simulator/libraries/common/vs_library_base.h"
 
 #define NOTES_MAX 4096 /* different notes of one library in one process */
@@ -22,18 +23,10 @@
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_map written; /* hashes; guarded by mu */
 
-static uint64_t hash_of(const char *text) /* FNV-1a */
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return h ? h : 1;
-}
-
 static bool first_time(const char *line)
 {
     pthread_mutex_lock(&mu);
-    uint64_t key = hash_of(line);
+    uint64_t hash = vs_text_hash(VS_TEXT_HASH_START, line), key = hash ? hash : 1;
     bool first = written.count < NOTES_MAX && !vs_map_get(&written, key) &&
                  vs_map_put(&written, key, 1) == VS_OK;
     pthread_mutex_unlock(&mu);
