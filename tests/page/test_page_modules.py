@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 import bundle_page  # noqa: E402
 
 NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
-         "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows verdictOf "
+         "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows nestParts verdictOf "
          "growthWords createPainter exportView").split()
 
 
@@ -203,13 +203,29 @@ def rows_are_sorted_and_filtered(page):
     }""") == ["ab,c,b", "ab,b,c", "b,ab", "", "ab,c,b"]
 
 
+def what_a_package_did_stands_below_the_line(page):
+    assert page.evaluate("""() => {
+        const columns = [{key: 'name', value: (r) => r.name}, {key: 'bytes', value: (r) => r.bytes}];
+        const sites = [['train()', 'net: Mlp.forward'], ['load()', 'net: read'], ['train()', 'net: Norm.forward']]
+            .map(([line, through]) => ({line, through}));
+        const groups = sites.map(({line, through}, index) => ({index, name: `${line} [${through}]`, bytes: 4 + index,
+            blocks: 1, ages: 2, largest: 4 + index}));
+        const rows = nestParts(sites, groups);
+        const shown = (search) => arrangeRows(rows, columns, search, 'bytes-').map((row) =>
+            `${row.nested ? row.part : row.name} ${row.bytes} ${row.blocks}`);
+        return [shown(''), shown('mlp')];
+    }""") == [["train() 10 2", "net: Norm.forward 6 1", "net: Mlp.forward 4 1", "load() [net: read] 5 1"],
+              ["train() [net: Mlp.forward] 4 1"]]
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
         for test in (figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
                      csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
                      the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
-                     an_export_waits_for_the_view, rows_are_sorted_and_filtered):
+                     an_export_waits_for_the_view, rows_are_sorted_and_filtered,
+                     what_a_package_did_stands_below_the_line):
             test(page)
             print("ok", test.__name__)
         assert not faults, json.dumps(faults)

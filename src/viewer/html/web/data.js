@@ -124,6 +124,7 @@ function liveQueries(blocks) {
 export function openTrace(page, prefix = '') {
     const head = JSON.parse(page.getElementById(`${prefix}head`).textContent);
     for (const site of head.sites || []) {
+        site.line = site.label;
         if (site.through) /* tells the calls of one line apart */
             site.label += ` [${site.through}]`;
     }

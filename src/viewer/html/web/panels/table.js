@@ -15,7 +15,7 @@ const TABLE_EXTRA = 6; // rows outside of the screen that are made as well
 
 /** Columns: key, heading, value of a row (for sorting and CSV), text of the value. */
 const GROUP_COLUMNS = [
-    {key: 'name', title: '', value: (row) => row.name, text: (row) => row.name, wide: true},
+    {key: 'name', title: '', value: (row) => row.name, text: (row) => (row.nested ? row.part : row.name), wide: true},
     {key: 'bytes', title: 'Bytes', value: (row) => row.bytes, text: (row) => formatBytes(row.bytes)},
     {key: 'share', title: 'Share', value: (row) => row.bytes, text: (row, all) => formatPercent(row.bytes, all.bytes)},
     {key: 'blocks', title: 'Blocks', value: (row) => row.blocks, text: (row) => formatCount(row.blocks)},
@@ -49,7 +49,21 @@ function groupRows(trace, rows, key, at) {
         group.largest = Math.max(group.largest, bytes);
         group.ages += Math.max(0, at - blocks.born[row]);
     }
-    return [...groups.values()];
+    return key === 'site' ? nestParts(trace.head.sites, [...groups.values()]) : [...groups.values()];
+}
+
+/** One row for each of the user's lines, with *parts*: the rows of the libraries' functions it called, if
+ * they are several. */
+export function nestParts(sites, groups) {
+    const lines = new Map();
+    for (const group of groups) {
+        const {line, through} = sites[group.index];
+        group.part = through || 'others';
+        lines.set(line, [...(lines.get(line) || []), group]);
+    }
+    return [...lines].map(([name, parts]) => (parts.length < 2 ? parts[0] : parts.reduce((sum, part) => ({...sum,
+        bytes: sum.bytes + part.bytes, blocks: sum.blocks + part.blocks, ages: sum.ages + part.ages,
+        largest: Math.max(sum.largest, part.largest)}), {name, parts, bytes: 0, blocks: 0, ages: 0, largest: 0})));
 }
 
 function blockRows(trace, rows) {
@@ -60,18 +74,21 @@ function blockRows(trace, rows) {
     }));
 }
 
-/** Rows that contain *search*, ordered as *sort* says ("bytes-"). */
+/** Rows that contain *search*, ordered as *sort* says ("bytes-"), each followed by its parts. */
 export function arrangeRows(rows, columns, search, sort) {
     const wanted = search.toLowerCase();
-    const list = wanted ? rows.filter((row) => columns.some((c) =>
-        typeof c.value(row) === 'string' && c.value(row).toLowerCase().includes(wanted))) : rows.slice();
+    const matches = (row) => columns.some((c) =>
+        typeof c.value(row) === 'string' && c.value(row).toLowerCase().includes(wanted));
+    const list = wanted ? rows.flatMap((row) => (matches(row) ? [row] : (row.parts || []).filter(matches))) : rows.slice();
     const column = columns.find((c) => c.key === sort.slice(0, -1)) || columns[1];
     const sign = sort.endsWith('+') ? 1 : -1;
-    return list.sort((a, b) => {
+    const order = (a, b) => {
         const x = column.value(a);
         const y = column.value(b);
         return (x < y ? -sign : x > y ? sign : 0) || b.bytes - a.bytes;
-    });
+    };
+    return list.sort(order).flatMap((row) => (row.parts
+        ? [row, ...row.parts.sort(order).map((part) => ({...part, nested: true}))] : [row]));
 }
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page */
@@ -116,7 +133,8 @@ export function mountTable(element, {trace, state}) {
                 key.style.background = colors[row.index];
             const text = column.text(row, all);
             const [first, callers] = column.wide ? splitSite(text) : [text, ''];
-            return make(`div.cell${column.wide ? '.wide' : ''}`, {role: 'cell', title: column.wide ? text : null}, key, first,
+            return make(`div.cell${column.wide ? '.wide' : ''}${column.wide && row.nested ? '.nested' : ''}`,
+                {role: 'cell', title: column.wide ? text : null}, key, first,
                 callers ? make('span.muted', {}, ` < ${callers}`) : null);
         });
         const line = make(`div.grid-row${index === active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
@@ -142,8 +160,9 @@ export function mountTable(element, {trace, state}) {
         active = Math.min(active, Math.max(0, list.length - 1));
         if (search.value !== state.get('search'))
             search.value = state.get('search');
-        const shown = list.length === rows.length ? '' : ` ${formatNumber(list.length, 'row')} of ` +
-            `${formatCount(rows.length)} match, ${formatBytes(list.reduce((sum, row) => sum + row.bytes, 0))}.`;
+        const top = list.filter((row) => !row.nested);
+        const shown = top.length === rows.length ? '' : ` ${formatNumber(top.length, 'row')} of ` +
+            `${formatCount(rows.length)} match, ${formatBytes(top.reduce((sum, row) => sum + row.bytes, 0))}.`;
         showMoment(words, all, state, shown);
         kinds.show(state.get('rows'));
         grouping.hidden = state.get('rows') === 'blocks';
@@ -165,7 +184,7 @@ export function mountTable(element, {trace, state}) {
         drawRows();
         if (row && row.block !== undefined)
             state.set({selected: {block: row.block}});
-        else if (row && state.get('color') === 'site')
+        else if (row && row.index !== undefined && state.get('color') === 'site')
             state.set({selected: {site: row.index}});
     }
     body.addEventListener('keydown', (event) => {
@@ -198,7 +217,7 @@ export function mountTable(element, {trace, state}) {
         svg: () => tableSvg(all.words || '', [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
             ...list.slice(0, TABLE_SVG_ROWS).map((row) => columns().map((c) => c.text(row, all)))]),
         rows: () => [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
-            ...list.map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
+            ...list.filter((row) => !row.parts).map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
         destroy() {
             stopped = true;
             size.disconnect();
