@@ -209,6 +209,8 @@ def memory_of_before_the_recording(command, folder):
                    report["peak_reserved"]["bytes"])
     PROBLEMS.equal("all that was reserved", report["framework"]["peak_reserved_bytes"], truth(device, begin)["peak_reserved"])
     PROBLEMS.equal("reserved before", report["peak_reserved"]["phase"], "before the recording")
+    reserved = [line.split("  ")[-1].strip() for line in made.verb("report", made.path).splitlines() if "device peak" in line]
+    PROBLEMS.equal("without a time", reserved, ["before the recording"])
     by_kind = json.loads(made.verb("report", "--json", "--by", "kind", made.path))["devices"][0]["live"]["by"]["kind"]
     kinds = {kind["name"]: kind["bytes"] for kind in by_kind}
     PROBLEMS.equal("parameters", kinds.get("parameters"), sum(sizes))

@@ -223,8 +223,10 @@ static void peak_line(const struct vs_style *style, const char *label, uint64_t 
     snprintf(lead, sizeof lead, "  %-17s %s%12s%s  %7s  ", label,
              bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
              bold ? vs_unpaint(style) : "", share);
-    vs_text_lines(style, lead, "at %s%s%s", vs_time_format(time, time_ns), *place ? ", " : "",
-                  place);
+    if (!time_ns && *place) /* a recording begins at 0: "before the recording" is no time in it */
+        vs_text_lines(style, lead, "%s", place);
+    else
+        vs_text_lines(style, lead, "at %s%s%s", vs_time_format(time, time_ns), *place ? ", " : "", place);
 }
 
 static void fragmentation_lines(const struct vs_report_device *device,
