@@ -47,6 +47,7 @@ struct vs_phase_moments {
     struct vs_arena memory;
     bool reports[VS_DEVICES_MAX]; /* a framework reports the account's memory */
     bool full, failed;
+    struct vs_place after_last; /* vs_phases.after_last */
 };
 
 struct vs_phase_moments *vs_phase_moments_open(void)
@@ -252,6 +253,7 @@ void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
     if (moments->failed)
         return;
     follow_framework(moments, replay);
+    moments->after_last = replay->phases.after_last;
     if (event->kind == VS_EVENT_range_push)
         opened(moments, replay, event->tid, event->range_push.domain);
     else if (event->kind == VS_EVENT_range_pop)
@@ -283,8 +285,11 @@ char *vs_phase_moments_place(const struct vs_phase_moments *moments,
     if (!place.phase && place.step_known)
         snprintf(out, VS_PLACE_TEXT_MAX, "step %llu", (unsigned long long)place.step);
     for (uint32_t p = place.phase; p && p < moments->count && count < VS_RANGE_DEPTH_MAX;
-         p = moments->names[p].parent)
+         p = moments->names[p].parent) {
+        if (p == moments->after_last.phase && place.step_known && place.step == moments->after_last.step)
+            return strcpy(out, VS_AFTER_LAST_STEP);
         chain[count++] = p;
+    }
     while (count-- > 0 && used < VS_PLACE_TEXT_MAX) {
         const struct phase_name *name = &moments->names[chain[count]];
         char number[32] = "";

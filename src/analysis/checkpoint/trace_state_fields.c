@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1704, "fields of a replay, of its window none");
+_Static_assert(sizeof(struct vs_replay) == 1720, "fields of a replay, of its window and end none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {

@@ -28,6 +28,7 @@ struct held_keys {
 /* Keys of steps: blocks from before the first step, and those between steps. */
 #define BEFORE_STEPS (UINT64_MAX - 1)
 #define BETWEEN_STEPS (UINT64_MAX - 2)
+#define AFTER_STEPS (UINT64_MAX - 3) /* also of phases */
 #define OTHERS (UINT64_MAX - 4)
 
 static const uint64_t size_limits[] = {4 * VS_KIB, 64 * VS_KIB, VS_MIB, 10 * VS_MIB, 100 * VS_MIB,
@@ -68,8 +69,10 @@ static uint64_t class_of(uint64_t value, const uint64_t *limits, size_t count)
     return i;
 }
 
-static uint64_t step_key(const struct vs_held_block *block)
+static uint64_t step_key(const struct vs_phases *phases, const struct vs_held_block *block)
 {
+    if (vs_phases_after_last(phases, block->place))
+        return AFTER_STEPS;
     if (block->place.step_known)
         return block->place.step;
     return block->epoch ? BETWEEN_STEPS : BEFORE_STEPS;
@@ -137,14 +140,17 @@ static enum vs_err sum_up(const struct vs_summary *summary, const struct vs_held
                           const struct vs_kinds_table *kinds, enum vs_by by,
                           struct held_names *names, struct held_keys *keys)
 {
+    const struct vs_phases *phases = &summary->replay->phases;
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
         uint64_t key = 0;
         switch (by) {
         case VS_BY_KIND: key = kind_key(kinds, block); break;
-        case VS_BY_PHASE: key = block->place.phase; break;
-        case VS_BY_STEP: key = step_key(block); break;
+        case VS_BY_PHASE:
+            key = vs_phases_after_last(phases, block->place) ? AFTER_STEPS : block->place.phase;
+            break;
+        case VS_BY_STEP: key = step_key(phases, block); break;
         case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
         case VS_BY_AGE: key = age_key(summary->replay, block); break;
         case VS_BY_LIBRARY: err = library_key(summary, names, block->site, &key); break;
@@ -229,6 +235,8 @@ static void step_label(char *out, struct vs_held_row *row, uint64_t key)
         snprintf(out, LABEL_MAX, "before the first step");
     else if (key == BETWEEN_STEPS)
         snprintf(out, LABEL_MAX, "outside of steps");
+    else if (key == AFTER_STEPS)
+        snprintf(out, LABEL_MAX, VS_AFTER_LAST_STEP);
     else if (low == high)
         snprintf(out, LABEL_MAX, "step %llu", low);
     else
@@ -252,6 +260,8 @@ static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
     case VS_BY_PHASE:
         if (key == 0)
             snprintf(out, LABEL_MAX, "outside of any range");
+        else if (key == AFTER_STEPS)
+            snprintf(out, LABEL_MAX, VS_AFTER_LAST_STEP);
         else
             vs_phases_text(phases, (struct vs_place){.phase = (uint32_t)key}, out);
         break;

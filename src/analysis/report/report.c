@@ -373,6 +373,7 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
         err = go_on(pass->reader, &moment, event, !report->part.window);
         if (err)
             break;
+        moment->replay->phases.after_last = pass->moment->replay->phases.after_last;
         struct vs_summary summary = {.memory = &report->memory, .replay = moment->replay,
                                      .symbols = symbols, .sites_max = sites_max,
                                      .wrappers = wrappers};

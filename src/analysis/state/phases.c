@@ -409,6 +409,24 @@ enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint
     return err;
 }
 
+void vs_phases_prepared(struct vs_phases *phases)
+{
+    for (size_t t = 0; t < phases->thread_count; t++)
+        for (uint32_t i = 0; i < kept_ranges(&phases->threads[t]); i++)
+            if (phases->threads[t].ranges[i].is_step)
+                phases->after_last = phases->threads[t].ranges[i].place;
+}
+
+bool vs_phases_after_last(const struct vs_phases *phases, struct vs_place place)
+{
+    uint32_t at = place.phase;
+    if (!phases->after_last.phase || !place.step_known || place.step != phases->after_last.step)
+        return false;
+    while (at && at != phases->after_last.phase)
+        at = phases->items[at].parent;
+    return at;
+}
+
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
 {
     for (size_t t = 0; t < phases->thread_count; t++) {
@@ -534,6 +552,8 @@ char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
 {
     char *p = out + VS_PLACE_TEXT_MAX - 1;
+    if (vs_phases_after_last(phases, place))
+        return strcpy(out, VS_AFTER_LAST_STEP);
     *p = 0;
     for (uint32_t at = place.phase; at; at = phases->items[at].parent) {
         const struct vs_phase *phase = &phases->items[at];

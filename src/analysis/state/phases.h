@@ -23,6 +23,7 @@
 #define VS_THREADS_MAX 65536    /* for further ones only their held memory is counted */
 #define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, for all threads together */
 #define VS_PLACE_TEXT_MAX 512
+#define VS_AFTER_LAST_STEP "after the last step"
 
 /* A parsed step-like name. */
 struct vs_step_name {
@@ -101,6 +102,7 @@ struct vs_phases {
     struct vs_steps steps;
     struct vs_arena names;
     uint64_t unmatched_pops;
+    struct vs_place after_last; /* the step that was only prepared (vs_phases_prepared); 0: none */
 };
 
 enum vs_err vs_phases_init(struct vs_phases *phases) VS_MUST_CHECK;
@@ -149,6 +151,11 @@ enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsig
 enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
     VS_MUST_CHECK;
 
+/* vs_phases_prepared: the program ended in the open step of a pushed range, which was only prepared:
+ * from now on, places in it are after the last step. */
+void vs_phases_prepared(struct vs_phases *phases);
+bool vs_phases_after_last(const struct vs_phases *phases, struct vs_place place);
+
 /* vs_phases_finish: count the time of ranges that are still open; *drop*: without the open step and
  * the ranges in it (vs_replay_step_prepared). Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);
@@ -163,7 +170,7 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
 /* vs_phases_window: restart times and peaks here. */
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
 
-/* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has
+/* vs_phases_text: "step 12 / forward", "after the last step"; "" outside any range. *out* has
  * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end, longer names their last part;
  * control characters become '?'. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);

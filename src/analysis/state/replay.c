@@ -377,6 +377,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_end:
         replay->end = *event;
         replay->has_end = true;
+        if (vs_replay_step_prepared(replay))
+            vs_phases_prepared(&replay->phases);
         return VS_OK;
     default: return VS_OK;
     }
@@ -387,6 +389,10 @@ bool vs_replay_step_prepared(const struct vs_replay *replay)
     const struct vs_event_end *end = &replay->end.end;
     const struct vs_steps *steps = &replay->phases.steps;
     bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
+    for (size_t i = 0; well && i < replay->failure_count; i++) {
+        const struct vs_failure *failure = &replay->failures[i];
+        well = failure->recovered || !failure->place.step_known || failure->place.step != steps->number;
+    }
     return well && steps->open && !steps->range && steps->done;
 }
 

@@ -198,7 +198,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
 void vs_replay_finish(struct vs_replay *replay);
 
 /* vs_replay_step_prepared: the program ended well, and the step that is open was only prepared (a step
- * begins where the one before ends): vs_replay_finish does not count it. */
+ * begins where the one before ends): vs_replay_finish does not count it. False if it
+ * ran out of memory in that step. */
 bool vs_replay_step_prepared(const struct vs_replay *replay);
 
 /* vs_replay_start_ns: the time that counts as 0: the process's start, or the first event's time. */

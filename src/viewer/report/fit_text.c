@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/report/site_text.h"
+#include "analysis/state/phases.h"
 #include "base/vs_size.h"
 
 #define COLUMNS 7
@@ -353,7 +354,7 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
     const char *place = run->worst_device->peak_place;
     if (set->vary)
         fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
-    fprintf(out, "%s%s", *place ? " at " : "", place);
+    fprintf(out, "%s%s", !*place ? "" : strcmp(place, VS_AFTER_LAST_STEP) ? " at " : " ", place);
     put_kinds(&run->worst_device->kinds, out);
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
 }

@@ -493,12 +493,50 @@ static void keys_reject_other_values(void **state)
     vs_budget_free(&budget);
 }
 
+/* A prepared step had begun where the last one ended: its peak was "in step 4" of a program of three. */
+static void memory_after_the_last_step_is_in_no_step(void **state)
+{
+    static const struct { int status; bool fails; const char *place, *by_step, *by_phase; } ends[] = {
+        {0, false, "after the last step", "after the last step", "after the last step"},
+        {1, false, "step 4 / forward", "step 4", "step / forward"}, /* it was in the step */
+        {0, true, "step 4 / forward", "step 4", "step / forward"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct bench t;
+        begin(&t);
+        for (unsigned step = 1; step <= 4; step++) {
+            uint64_t bytes = (step < 4 ? 1 : 8) * MIB;
+            vs_builder_step(&t.b, step);
+            vs_builder_push(&t.b, "forward");
+            vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(10 * step), bytes, bytes);
+            if (step == 4)
+                break;
+            vs_builder_free(&t.b, 0, A(10 * step));
+            vs_builder_pop(&t.b);
+            vs_builder_pop(&t.b);
+        }
+        if (ends[i].fails)
+            vs_builder_failed(&t.b, 0, VS_FAMILY_DEVICE, GIB, MIB, GIB);
+        measure(&t, ends[i].status);
+        const struct vs_report_device *device = &t.run.report->devices[0];
+        assert_string_equal(device->peak_allocated.place, ends[i].place);
+        assert_string_equal(device->held.by[VS_BY_STEP].rows[0].label, ends[i].by_step);
+        assert_string_equal(device->held.by[VS_BY_PHASE].rows[0].label, ends[i].by_phase);
+        limit(&t, "max-peak", "1MiB", "step / forward", false);
+        judge(&t, NULL);
+        assert_string_equal(t.verdict.rows[t.verdict.count - 1].quantity.place, ends[i].place);
+        end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_hold_at_the_limit_and_not_above),
         cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
         cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
+        cmocka_unit_test(memory_after_the_last_step_is_in_no_step),
         cmocka_unit_test(long_names_of_tests_are_not_one_test),
         cmocka_unit_test(every_exceeded_phase_has_the_call_sites_of_its_moment),
         cmocka_unit_test(a_test_may_have_a_slash_in_its_name),

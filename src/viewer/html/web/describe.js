@@ -72,6 +72,11 @@ export function stepOf(trace, row) {
     return index && steps && index <= steps.count ? steps.number[index - 1] : null;
 }
 
+/* The page has no row for a step that was only prepared when the program ended. */
+function outsideText({loaded: {steps, blocks}}, row) {
+    return blocks.step && blocks.step[row] > (steps ? steps.count : 0) ? 'after the last step' : 'outside of any step';
+}
+
 /** @param {Object} trace @param {number} row of trace.blocks
  * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
 export function describeBlock(trace, row) {
@@ -86,7 +91,7 @@ export function describeBlock(trace, row) {
         ['lifetime', lifetimeText(trace, blocks.born[row], blocks.died[row])],
         ['kind', head.kinds[blocks.kind[row]] || 'unknown'],
         ['phase', phaseName(head, blocks.phase[row])],
-        ['step', step === null ? 'outside of any step' : formatCount(step)],
+        ['step', step === null ? outsideText(trace, row) : formatCount(step)],
         ['stream', stream ? head.streams[stream - 1].name : 'unknown'],
         ['library', head.libraries[(head.sites[site] || {}).library] || 'unknown'],
         ['type of memory', head.families[blocks.family[row]] || 'unknown'],
