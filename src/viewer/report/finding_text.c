@@ -161,10 +161,11 @@ static void findings(const struct vs_report *report, enum list list, const struc
                 vs_paint(style, VS_DIM), vs_count_format(text, left), vs_unpaint(style));
 }
 
-void vs_findings_text(const struct vs_report *report, const struct vs_style *style)
+void vs_findings_text(const struct vs_report *report, bool given_back, const struct vs_style *style)
 {
     for (enum list list = FREES; list <= CHECKER; list++)
-        findings(report, list, style);
+        if (list != GIVEN || given_back)
+            findings(report, list, style);
 }
 
 static void stack_json(struct vs_json *json, const char *key, const struct vs_report_site *site)

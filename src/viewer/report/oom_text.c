@@ -231,7 +231,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
         vs_text_wrapped(style, lead, remedy_text(text, oom, i));
     }
-    vs_findings_text(report, style);
+    vs_findings_text(report, false, style);
 }
 
 /* Lowest free memory of *device*: as read, or computed from the recorded memory. */
@@ -264,7 +264,7 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
     for (size_t i = 0; i < report->device_count; i++)
         if (report->devices[i].total_bytes)
             least_free(&report->devices[i], style);
-    vs_findings_text(report, style);
+    vs_findings_text(report, false, style);
 }
 
 static void figures(struct vs_json *json, const struct vs_oom *oom)

@@ -673,7 +673,7 @@ void vs_report_text_after(const struct vs_report *report, uint64_t explained,
     }
     vs_failure_text(report, explained, style);
     vs_uncomputed_lines(report, style);
-    vs_findings_text(report, style);
+    vs_findings_text(report, true, style);
     for (size_t i = 0; i < report->device_count; i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
             device_section(report, &report->devices[i], style);

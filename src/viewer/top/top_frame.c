@@ -50,13 +50,13 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
         "q              quit",
         "?              close this help",
         "",
-        "ALLOCATED  live memory of the program: tensors, where PyTorch",
-        "           reports them, and other memory of the device",
-        "RESERVED   held from the device by the process, its caches too",
-        "IN USE     of the device's memory, by all processes",
-        "UNUSED     of reserved: cached, but not in use",
-        "ALLOC/S    allocated per second, in the last 5 seconds",
-        "LEFT       until memory runs out, if the growth goes on; st.: steps",
+        "ALLOCATED    live memory of the program: tensors, where PyTorch",
+        "             reports them, and other memory of the device",
+        "RESERVED     held from the device by the process, its caches too",
+        "DEVICE USED  of the device's memory, by all processes",
+        "UNUSED       of reserved: cached, but not in use",
+        "ALLOC/S      allocated per second, in the last 5 seconds",
+        "LEFT         until memory runs out, if the growth goes on; st.: steps",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines && row < end; i++, row++)
         vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%s", lines[i]);

@@ -92,7 +92,7 @@ def the_screen_fits_every_size(folder):
     victim = start(folder)
     for columns, rows, expected in ((80, 24, ("PEAK", "RESERVED", "reserved", "rate", "BLOCKS")),
                                     (120, 40, ("GROWTH/STEP", "UNUSED", "ALLOC/S", "step")),
-                                    (40, 12, ("ALLOCATED", "IN USE", "growth", "SHARE"))):
+                                    (40, 12, ("ALLOCATED", "LEFT", "growth", "SHARE"))):
         terminal = open_top(folder, columns, rows)
         words = expected + ("PID", str(victim.pid()), "10 st.", "about 10 steps left", mib(8 * KEPT), "82 %", "100 %",
                             "append_h" if columns >= 80 else "allocate (")
