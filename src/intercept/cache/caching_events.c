@@ -13,7 +13,7 @@
 #include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
-struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes)
+inline struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     bool selected = recorder && vs_recorder_selects(recorder, VS_LEVEL_BLOCK, bytes);

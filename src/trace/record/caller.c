@@ -35,19 +35,6 @@ static uint64_t known_caller(struct caller *c, uint32_t recorder, uint32_t epoch
                : 0;
 }
 
-static void keep_caller(struct caller *c, uint32_t recorder, uint32_t epoch, const void *pc,
-                        uint64_t id)
-{
-    uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
-    if (version & 1 || !atomic_compare_exchange_strong(&c->version, &version, version + 1))
-        return; /* another thread is writing this slot */
-    atomic_store(&c->pc, pc);
-    atomic_store(&c->recorder, recorder);
-    atomic_store(&c->epoch, epoch);
-    atomic_store(&c->id, id);
-    atomic_store_explicit(&c->version, version + 2, memory_order_release);
-}
-
 /* The id of *pcs*, innermost first. */
 static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pcs, size_t count)
 {
@@ -68,19 +55,33 @@ static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pc
     return id;
 }
 
+/* A separate function: a known caller needs no stack space. */
+static __attribute__((noinline)) uint64_t new_caller(struct vs_recorder *r, struct caller *c,
+                                                     uint32_t epoch, const void *pc)
+{
+    void *pcs[1] = {(void *)(uintptr_t)pc};
+    uint64_t at = (uint64_t)(uintptr_t)pc;
+    uint64_t id = pc && (at < r->own_start || at >= r->own_end) ? id_of(r, pcs, 1) : 0;
+    uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
+    if (!id || version & 1 || !atomic_compare_exchange_strong(&c->version, &version, version + 1))
+        return id; /* or another thread is writing this slot */
+    atomic_store(&c->pc, pc);
+    atomic_store(&c->recorder, r->number);
+    atomic_store(&c->epoch, epoch);
+    atomic_store(&c->id, id);
+    atomic_store_explicit(&c->version, version + 2, memory_order_release);
+    return id;
+}
+
 uint64_t vs_recorder_caller(struct vs_recorder *r, const void *pc)
 {
     uint64_t at = (uint64_t)(uintptr_t)pc;
     struct caller *slot = &callers[(at >> 2 ^ at >> 8) % CALLERS];
-    if (!pc || !r || atomic_load_explicit(&r->stopped, memory_order_relaxed) ||
-        (at >= r->own_start && at < r->own_end))
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return 0;
     uint32_t epoch = vs_walk_epoch();
     uint64_t id = known_caller(slot, r->number, epoch, pc);
-    void *pcs[1] = {(void *)(uintptr_t)pc};
-    if (!id && (id = id_of(r, pcs, 1)))
-        keep_caller(slot, r->number, epoch, pc, id);
-    return id;
+    return __builtin_expect(id != 0, 1) ? id : new_caller(r, slot, epoch, pc);
 }
 
 uint64_t vs_recorder_stack_of(struct vs_recorder *r, void *const *frames, size_t count)

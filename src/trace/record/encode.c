@@ -18,14 +18,7 @@ void vs_encode_reset_thread(void)
     own_tid = 0;
 }
 
-uint32_t vs_encode_thread(void)
-{
-    if (!own_tid)
-        own_tid = (uint32_t)syscall(SYS_gettid);
-    return own_tid;
-}
-
-static inline uint32_t thread_id(void)
+inline uint32_t vs_encode_thread(void) /* inline: see vs_recorder_acquire */
 {
     if (__builtin_expect(!own_tid, 0))
         own_tid = (uint32_t)syscall(SYS_gettid);
@@ -120,15 +113,13 @@ static inline unsigned char encode_head(struct vs_recorder *r, struct encoding *
 
 void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
 {
-    if (!r || !vs_event_describe(event->kind))
-        return;
-    if (__builtin_expect(r->selection.watched_kinds >> event->kind & 1, 0) &&
-        !vs_selection_before_locked(r, event))
-        return;
-    if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
+    if (!r || !vs_event_describe(event->kind) ||
+        (__builtin_expect(r->selection.watched_kinds >> event->kind & 1, 0) &&
+         !vs_selection_before_locked(r, event)) ||
+        !vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
         return;
     if (!event->tid)
-        event->tid = thread_id();
+        event->tid = vs_encode_thread();
     if (!event->time_ns)
         event->time_ns = vs_ticks_now(&r->ticks);
     if (event->time_ns < r->last_ns)
