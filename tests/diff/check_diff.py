@@ -72,14 +72,14 @@ def recordings(programs, binaries):
     before, after = (os.path.join(programs, folder, "moved") for folder in ("moved_before", "moved_after"))
     wrapped, edited, stripped = (os.path.join(programs, "wrapped_" + when, "wrapped")
                                  for when in ("before", "after", "stripped"))
-    t4 = "--simulate=t4-16g"
+    t4 = "--simulate=t4-16g,context=400MiB"
     return {"clean": ([t4], [*train, "6"]), "leak": ([t4], [*train, "6", "--leak", "2MiB"]),
             "larger": ([t4], [*train, "6", "--batch", "24"]), "longer": ([t4], [*train, "9"]),
             "on_h100": (["--simulate=h100-80g"], [*train, "6"]),
             "sampled": ([t4, "--sample=4"], [*train, "6"]),
             "observed": ([t4, "--allocator=observe"], [*train, "6"]),
             "out": ([t4 + ",capacity=500MiB"], [*train, "6", "--leak", "40MiB"]),
-            "failed": ([t4, "--limit=8MiB"], [*train, "6"]),
+            "failed": ([t4, "--allocator=caching", "--limit=8MiB"], [*train, "6"]),
             "before": ([t4], [before]), "after": ([t4], [after]), "after_grown": ([t4], [after, "4"]),
             "wrapped": ([t4], [wrapped]), "wrapped_edited": ([t4], [edited]),
             "recovered": ([t4], [wrapped, "refused"]),
