@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the sizes of the simulated GPU's CUDA contexts from the table of measured sizes.
+"""Writes the sizes of the simulated GPU's CUDA contexts and modules from the table of measured sizes.
 
 usage: context_sizes.py TABLE OUT
 
 TABLE is sizes.tsv, OUT the header. It has VS_SIM_CONTEXT(gpu, bytes, kind, source) for each GPU, named
-as in `vramscope doctor --gpus`, that has a row `driver * * context GPU`. A measured row wins over an
+as in `vramscope doctor --gpus`, that has a row `driver * * context GPU`, and for "module sm_90" of a row
+`driver * sm_90 module *`. A measured row wins over an
 assumed one of the same GPU, then the first. Exits with 1 and one line when a row is wrong.
 """
 import json
@@ -18,14 +19,16 @@ COLUMNS = 8
 def size_of(line):
     """(gpu, bytes, kind, source) of a context's row; None for any other line."""
     row = line.split("\t")
-    if line.startswith("#") or row[0] != "driver" or row[3:4] != ["context"]:
+    if line.startswith("#") or row[0] != "driver" or row[3:4] not in (["context"], ["module"]):
         return None
     if len(row) != COLUMNS:
         raise ValueError(f"{len(row)} columns instead of {COLUMNS}")
-    _, versions, architecture, _, gpu, size, kind, source = row
+    _, versions, architecture, what, gpu, size, kind, source = row
+    if what == "module":
+        gpu, architecture = f"module {architecture}", "*"
     if (versions, architecture) != ("*", "*"):
         raise ValueError("versions and architecture of a context must be *: its key is the GPU")
-    if not re.fullmatch(r"[a-z0-9-]+", gpu):
+    if what == "context" and not re.fullmatch(r"[a-z0-9-]+", gpu):
         raise ValueError(f"the key of a context is {gpu}; write the name of a GPU, such as h100-80g")
     if not re.fullmatch(r"[0-9]{1,18}", size):
         raise ValueError(f"'{size}' is not a number of bytes")

@@ -132,7 +132,8 @@ ROOMS = {
     "simulator/libraries/common": ("base public simulator/driver", "vs_library_base.h vs_library_fallback.h"),
     "simulator/libraries/sizes": ("base simulator/driver simulator/libraries/common", "vs_library_sizes.h"),
     "simulator/libraries/cublaslt": ("base simulator/libraries/common", "vs_blas_handle.h"),
-    "simulator/libraries/cublas": ("base simulator/libraries/common simulator/libraries/cublaslt", ""),
+    "simulator/libraries/cublas": ("base simulator/libraries/common simulator/libraries/cublaslt "
+                                   "simulator/libraries/sizes", ""),
     "simulator/libraries/cudnn": ("base simulator/libraries/common simulator/libraries/sizes", ""),
     "simulator/libraries/nccl": ("base simulator/libraries/common simulator/libraries/sizes", ""),
     "simulator/libraries/cusparse": ("base simulator/libraries/common", ""),

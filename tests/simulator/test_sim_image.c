@@ -163,6 +163,36 @@ static void machine_code_alone_has_the_version_of_its_elf_header(void **state)
     FAILS(versions(&header, &binary, &ptx), CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
+/* The ninth library of a context and each later one take 4 MiB here; a library's handle what it asks for. */
+static void modules_take_memory_until_they_are_unloaded(void **state)
+{
+    (void)state;
+    const size_t each = (size_t)4 << 20, handle = (size_t)24 << 20;
+    CUlibrary library[10], refused;
+    CUmodule module;
+    CUdeviceptr rest;
+    Elf64_Ehdr image = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                        .e_machine = 190, .e_flags = 89 | 89 << 16};
+    size_t before = sim_free_bytes();
+    for (int i = 0; i < 10; i++) {
+        OK(cuLibraryLoadData(&library[i], &image, NULL, NULL, 0, NULL, NULL, 0));
+        assert_int_equal(before - sim_free_bytes(), i < 8 ? 0 : each * (size_t)(i - 7));
+    }
+    OK(cuModuleLoadData(&module, &image));
+    assert_int_equal(before - sim_free_bytes(), 2 * each);
+    OK(cuModuleUnload(module));
+    image.e_entry = handle;
+    OK(cuModuleLoadData(&module, &image));
+    assert_int_equal(before - sim_free_bytes(), 2 * each + handle);
+    OK(cuMemAlloc(&rest, sim_free_bytes() & ~(((size_t)2 << 20) - 1)));
+    FAILS(cuLibraryLoadData(&refused, &image, NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFree(rest));
+    OK(cuModuleUnload(module));
+    for (int i = 0; i < 10; i++)
+        OK(cuLibraryUnload(library[i]));
+    assert_int_equal(sim_free_bytes(), before);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -179,6 +209,7 @@ int main(void)
         cmocka_unit_test(without_any_code_the_image_is_taken_for_the_device),
         cmocka_unit_test(a_ptx_text_has_the_version_of_its_target),
         cmocka_unit_test(machine_code_alone_has_the_version_of_its_elf_header),
+        cmocka_unit_test(modules_take_memory_until_they_are_unloaded),
     };
     setenv("VRAMSCOPE_SIMULATE", "rtx4090-24g", 1);
     return cmocka_run_group_tests(tests, setup, NULL);

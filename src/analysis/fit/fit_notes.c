@@ -13,13 +13,16 @@
 
 enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
 
+/* Of the bytes so far: the largest counts. */
+static bool is_sum(const char *name) { return strcmp(name, "modules") == 0; }
+
 /* The note of the same fact, or NULL. Of one place in a program, values may differ. */
 static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64_t bytes, bool use,
                                      char *fields[FIELDS])
 {
     for (size_t i = 0; i < list->count; i++) {
         struct vs_fit_note *note = &list->items[i];
-        if (note->bytes == bytes && strcmp(note->library, fields[LIBRARY]) == 0 &&
+        if ((note->bytes == bytes || is_sum(fields[NAME])) && strcmp(note->library, fields[LIBRARY]) == 0 &&
             strcmp(note->name, fields[NAME]) == 0 && (use || strcmp(note->text, fields[TEXT]) == 0))
             return note;
     }
@@ -34,6 +37,10 @@ static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind ki
     uint64_t number = strtoull(fields[BYTES], NULL, 10);
     uint64_t bytes = use ? 0 : number, count = use && number ? number : 1;
     struct vs_fit_note *known = find_note(list, bytes, use, fields);
+    if (known && is_sum(fields[NAME])) {
+        known->bytes = bytes > known->bytes ? bytes : known->bytes;
+        return VS_OK;
+    }
     if (known) {
         known->count += count;
         known->varied |= strcmp(known->text, fields[TEXT]) != 0;

@@ -44,23 +44,29 @@ struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool pri
     return ctx;
 }
 
-/* Once per process; a line as of library_notes.c. */
-static void note_size(void)
+/* A line as of library_notes.c. */
+static void note_size(const char *kind, const char *name, uint64_t bytes, const char *source)
 {
-    static atomic_bool noted;
     char line[512];
-    const char *kind = vs_sim_spec.context_kind;
-    if (!strcmp(kind, "given") || atomic_exchange(&noted, true))
-        return;
     const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
     int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0)
         return;
-    int n = snprintf(line, sizeof line, "%s\t%ld\tdriver\tcontext\t%" PRIu64 "\t%.300s\n",
-                     strcmp(kind, "rule") ? kind : "assumed", (long)getpid(), vs_sim_spec.context_bytes, vs_sim_spec.context_source);
+    int n = snprintf(line, sizeof line, "%s\t%ld\tdriver\t%s\t%" PRIu64 "\t%.300s\n", kind,
+                     (long)getpid(), name, bytes, source);
     ssize_t unused = write(fd, line, (size_t)n);
     (void)unused; /* a note less */
     close(fd);
+}
+
+/* Once per process. */
+static void note_context(void)
+{
+    static atomic_bool noted;
+    const char *kind = vs_sim_spec.context_kind;
+    if (strcmp(kind, "given") && !atomic_exchange(&noted, true))
+        note_size(strcmp(kind, "rule") ? kind : "assumed", "context", vs_sim_spec.context_bytes,
+                  vs_sim_spec.context_source);
 }
 
 static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
@@ -91,8 +97,10 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     ctx->side = NULL;
     ctx->side_wait = 0;
     atomic_store(&ctx->attached, 0);
+    atomic_store(&ctx->images, 0);
+    atomic_store(&ctx->code, 0);
     atomic_store(&ctx->alive, true);
-    note_size();
+    note_context();
     return CUDA_SUCCESS;
 }
 
@@ -127,7 +135,34 @@ static void context_stop(struct vs_sim_context *ctx)
             break;
         vs_sim_stream_close(s);
     }
-    vs_sim_space_uncharge(ctx->device->ordinal, vs_sim_spec.context_bytes);
+    vs_sim_space_uncharge(ctx->device->ordinal, vs_sim_spec.context_bytes + atomic_load(&ctx->code));
+}
+
+bool vs_sim_context_load(struct vs_sim_context *ctx, uint64_t bytes)
+{
+    if (!vs_sim_space_try_charge(ctx->device->ordinal, bytes))
+        return false;
+    atomic_fetch_add(&ctx->code, bytes);
+    return true;
+}
+
+void vs_sim_context_unload(struct vs_sim_context *ctx, uint64_t bytes)
+{
+    atomic_fetch_sub(&ctx->code, bytes);
+    vs_sim_space_uncharge(ctx->device->ordinal, bytes);
+}
+
+/* Programs with a few files of kernels add nothing to a context that was seen in public figures; the
+ * note has the sum. */
+uint64_t vs_sim_context_image(struct vs_sim_context *ctx)
+{
+    enum { IN_CONTEXT = 8 };
+    unsigned number = atomic_fetch_add(&ctx->images, 1);
+    uint64_t bytes = vs_sim_spec.module_bytes;
+    if (number < IN_CONTEXT || !bytes)
+        return 0;
+    note_size(vs_sim_spec.module_kind, "modules", (number - IN_CONTEXT + 1) * bytes, vs_sim_spec.module_source);
+    return bytes;
 }
 
 unsigned vs_sim_contexts_on(int device)

@@ -143,6 +143,16 @@ CUresult vs_sim_image_examine(const void *image, struct vs_sim_image_arch *arch)
     return CUDA_SUCCESS;
 }
 
+/* Its header has the size where other machine code has 0 (vs_library_load). */
+uint64_t vs_sim_image_taken(const void *image)
+{
+    Elf64_Ehdr header;
+    if (!has_magic(image, MAGIC_ELF) || ((const char *)image)[EI_CLASS] != ELFCLASS64)
+        return 0;
+    memcpy(&header, image, sizeof header);
+    return header.e_machine == MACHINE_CUDA && !header.e_shoff ? header.e_entry : 0;
+}
+
 char *vs_sim_image_read(const char *path)
 {
     FILE *file = fopen(path, "rbe");

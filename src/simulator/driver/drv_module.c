@@ -29,6 +29,9 @@ struct module_image { /* CUmodule or CUlibrary */
     atomic_uint mark;
     struct vs_sim_context *ctx; /* modules; NULL for libraries */
     unsigned epoch;
+    struct vs_sim_context *code_ctx;   /* whose memory the code takes; NULL: none */
+    unsigned code_epoch;
+    uint64_t code_bytes;
     struct vs_sim_image_arch arch;     /* immutable */
     char *entries;                     /* of a PTX text (drv_ptx.c), or NULL; immutable */
     struct vs_sim_function *functions; /* guarded by images_mu */
@@ -135,6 +138,28 @@ static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void 
     return CUDA_SUCCESS;
 }
 
+/* The code takes *bytes* of *ctx*'s device. */
+static CUresult code_load(struct module_image *im, struct vs_sim_context *ctx, uint64_t bytes)
+{
+    if (!bytes)
+        return CUDA_SUCCESS;
+    if (!vs_sim_context_load(ctx, bytes)) {
+        atomic_store(&im->mark, IMAGE_GONE);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    im->code_ctx = ctx;
+    im->code_epoch = atomic_load(&ctx->epoch);
+    im->code_bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+static void code_unload(struct module_image *im)
+{
+    if (im->code_ctx && atomic_load(&im->code_ctx->epoch) == im->code_epoch)
+        vs_sim_context_unload(im->code_ctx, im->code_bytes);
+    im->code_ctx = NULL;
+}
+
 static CUresult image_of(void *handle, unsigned mark, struct module_image **image)
 {
     struct module_image *im = handle;
@@ -211,6 +236,8 @@ static CUresult module_load(CUmodule *module, const void *image)
         return CUDA_ERROR_INVALID_VALUE;
     struct module_image *im;
     e = image_new(MODULE_MARK, ctx, image, &im);
+    if (!e && vs_sim_spec.module_bytes)
+        e = code_load(im, ctx, vs_sim_image_taken(image));
     if (!e)
         *module = (CUmodule)im;
     return e;
@@ -267,6 +294,7 @@ CUresult cuModuleUnload(CUmodule hmod)
     atomic_store(&im->mark, IMAGE_GONE);
     pthread_mutex_lock(&images_mu);
     globals_free(im);
+    code_unload(im);
     pthread_mutex_unlock(&images_mu);
     return CUDA_SUCCESS;
 }
@@ -463,6 +491,9 @@ static CUresult library_load(CUlibrary *library, const void *code)
         return CUDA_ERROR_INVALID_VALUE;
     struct module_image *im;
     e = image_new(LIBRARY_MARK, NULL, code, &im);
+    struct vs_sim_context *ctx = vs_sim_context_current();
+    if (!e && ctx && atomic_load(&ctx->alive))
+        e = code_load(im, ctx, vs_sim_context_image(ctx));
     if (!e)
         *library = (CUlibrary)im;
     return e;
@@ -507,6 +538,7 @@ CUresult cuLibraryUnload(CUlibrary library)
     atomic_store(&im->mark, IMAGE_GONE);
     pthread_mutex_lock(&images_mu);
     globals_free(im);
+    code_unload(im);
     pthread_mutex_unlock(&images_mu);
     return CUDA_SUCCESS;
 }

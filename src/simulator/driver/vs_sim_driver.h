@@ -134,12 +134,20 @@ struct vs_sim_context {
     struct vs_sim_stream *side;    /* of cuCtxRecordEvent; NULL before it; submit_mu */
     uint64_t side_wait;            /* number in it that all work waits for; submit_mu */
     atomic_uint attached;          /* by cuCtxAttach, and not detached */
+    atomic_uint images;            /* libraries loaded in it, such as those of the runtime */
+    atomic_uint_least64_t code;    /* bytes of modules, beside the context's own */
     struct vs_sim_context *next;   /* all contexts ever created, newest first */
     struct vs_sim_check_context *check; /* the checker's */
 };
 
 /* vs_sim_context_current: the calling thread's context, or NULL. */
 struct vs_sim_context *vs_sim_context_current(void);
+/* vs_sim_context_load: a module takes *bytes* in *ctx*, whole pages, until vs_sim_context_unload or its
+ * end. false: the device has not so many free bytes. Any lock but the memory's may be held. */
+bool vs_sim_context_load(struct vs_sim_context *ctx, uint64_t bytes);
+void vs_sim_context_unload(struct vs_sim_context *ctx, uint64_t bytes);
+/* vs_sim_context_image: the bytes that one more library with code takes in *ctx*. */
+uint64_t vs_sim_context_image(struct vs_sim_context *ctx);
 /* vs_sim_contexts_on: number of live contexts on a device. */
 unsigned vs_sim_contexts_on(int device);
 /* vs_sim_context_of: checks a handle. NULL if it is not a context of ours. */
@@ -185,6 +193,8 @@ struct vs_sim_image_arch { /* compute capability times 10 */
  * own if *image* is no device code of a known kind. CUDA_ERROR_NO_BINARY_FOR_GPU or
  * CUDA_ERROR_INVALID_PTX if the device cannot run the code (drv_image.c). */
 CUresult vs_sim_image_examine(const void *image, struct vs_sim_image_arch *arch);
+/* vs_sim_image_taken: the device memory that a stand-in library's image asks for; 0 for other images. */
+uint64_t vs_sim_image_taken(const void *image);
 /* vs_sim_image_read: the content of a file, followed by zero bytes; malloc'ed. NULL: it cannot be
  * read. */
 char *vs_sim_image_read(const char *path);

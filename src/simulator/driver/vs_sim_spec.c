@@ -476,12 +476,21 @@ static void use_context(struct vs_sim_spec *spec)
     spec->context_bytes = (uint64_t)p->sm_count * (unsigned)p->threads_per_sm * RULE_BYTES;
     spec->context_kind = "rule";
     spec->context_source = "2 KiB for each thread that the multiprocessors hold: within 6 % on 7 of 11 GPUs seen";
-    for (size_t i = 0; i < sizeof context_sizes / sizeof context_sizes[0]; i++)
+    char module[24];
+    snprintf(module, sizeof module, "module sm_%d%d", p->major, p->minor);
+    for (size_t i = 0; i < sizeof context_sizes / sizeof context_sizes[0]; i++) {
         if (!strcmp(context_sizes[i].gpu, p->name)) {
             spec->context_bytes = context_sizes[i].bytes;
             spec->context_kind = context_sizes[i].kind;
             spec->context_source = context_sizes[i].source;
         }
+        if (!strcmp(context_sizes[i].gpu, module) ||
+            (!spec->module_bytes && !strcmp(context_sizes[i].gpu, "module *"))) {
+            spec->module_bytes = context_sizes[i].bytes;
+            spec->module_kind = context_sizes[i].kind;
+            spec->module_source = context_sizes[i].source;
+        }
+    }
 }
 
 /* A device of sm=, sms= and memory=. All else is that of the preset of its architecture with the

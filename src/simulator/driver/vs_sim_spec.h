@@ -85,6 +85,8 @@ struct vs_sim_spec {
     uint64_t context_bytes;      /* taken by each context */
     const char *context_kind;    /* how that size is known: "measured", "assumed", "rule" or "given" */
     const char *context_source;  /* by whom, or by which rule */
+    uint64_t module_bytes;       /* of a library's code after the first ones; 0 with a given context */
+    const char *module_kind, *module_source;
     struct vs_sim_preset custom; /* *preset* of the device "custom" */
     uint64_t others_bytes;       /* held by "other processes" on each device */
     uint64_t workspace_bytes;    /* of library calls without a measured size, or WORKSPACE_BY_RULE */

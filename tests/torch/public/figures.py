@@ -90,6 +90,12 @@ ROWS = (
           (MESSAGES, "a100-80g", "409 MiB", (399, 419)),
           ("pytorch/pytorch#151030", "h100-80g", "510 MiB, 520 idle", (510, 520)),
           (MESSAGES, "b200-192g", "711 MiB", (701, 721)))),
+    Row("public messages", "rtx3090-24g", "added by elementwise kernels and matmul", "10 to 40 MiB", span(10, 40),
+        "loaded_code", "kernels"),
+    Row("a public thread", "rtx3090-24g", "added by a convolution", "52 to 54 MiB", span(52, 54),
+        "loaded_code", "convolution"),
+    *(Row("public messages", gpu, "added by training a transformer", real, span(*bounds), "trained_transformer", "added")
+      for gpu, real, bounds in (("rtx3090-24g", "60 to 120 MiB", (60, 120)), ("h100-80g", "90 to 180 MiB", (90, 180)))),
     *(Row("public messages", gpu, "capacity that PyTorch reports",
           f"{low:.2f} to {high:.2f} GiB" if low < high else f"{low:.2f} GiB", span(low - 0.005, high + 0.005, GIB),
           "empty_context", "capacity")

@@ -35,6 +35,35 @@ def empty_context():
     tell("capacity", torch.cuda.mem_get_info()[1])
 
 
+def loaded_code():
+    """What kernels and handles of libraries add to the memory of `empty_context`."""
+    torch.ones(1 << 20, device="cuda")
+    bare = used() - torch.cuda.memory_reserved()
+    a = torch.randn(1024, 1024, device="cuda")
+    torch.relu(a @ a + 1).sum()
+    kernels = used() - torch.cuda.memory_reserved() - bare
+    tell("kernels", kernels)
+    torch.nn.Conv2d(8, 8, 3, device="cuda")(torch.randn(1, 8, 64, 64, device="cuda"))
+    tell("convolution", used() - torch.cuda.memory_reserved() - bare - kernels)
+
+
+def trained_transformer():
+    torch.ones(1 << 20, device="cuda")
+    bare = used() - torch.cuda.memory_reserved()
+    layer = torch.nn.TransformerEncoderLayer(256, 4, batch_first=True, device="cuda", activation="gelu")
+    model = torch.nn.Sequential(torch.nn.Embedding(1000, 256, device="cuda"), layer, torch.nn.Linear(256, 1000).cuda())
+    optimizer = torch.optim.AdamW(model.parameters())
+    tokens = torch.randint(1000, (4, 128), device="cuda")
+    for _ in range(2):
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+    tell("added", used() - torch.cuda.memory_reserved() - bare)
+
+
 def one_linear():
     layer = torch.nn.Linear(1, 1, bias=False, device="cuda")
     layer(torch.randn(1, 1, device="cuda"))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLAS handles and their settings. A handle allocates no device memory here: what NVIDIA's allocates
- * depends on version and device, and no source gives it (docs/simulator.md). */
+ * cuBLAS handles and their settings. The first one on a device takes the memory of the library's kernels
+ * there, by the table of sizes (docs/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
+#include "simulator/libraries/sizes/vs_library_sizes.h"
 
 #define WORKSPACE_ALIGNMENT 256
 
@@ -13,6 +14,8 @@ int cublasCreate_v2(struct cublasContext **handle)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!vs_library_use_device())
         return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!vs_library_load())
+        return CUBLAS_STATUS_ALLOC_FAILED;
     struct cublasContext *h = vs_library_new(VS_BLAS_HANDLE, sizeof *h);
     if (!h)
         return CUBLAS_STATUS_ALLOC_FAILED;

@@ -40,6 +40,8 @@ int cudnnCreate(struct cudnnContext **handle)
     DNN_NEED_POINTER(handle);
     if (!vs_library_use_device())
         return dnn_fail(CUDNN_STATUS_NOT_INITIALIZED, "cudnnCreate: no CUDA device can be used");
+    if (!vs_library_load())
+        return dnn_fail(CUDNN_STATUS_ALLOC_FAILED, "cudnnCreate: no device memory for cuDNN's kernels");
     return dnn_create(handle, DNN_HANDLE, sizeof **handle, "cudnnCreate");
 }
 

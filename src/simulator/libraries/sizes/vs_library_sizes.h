@@ -44,6 +44,10 @@ struct vs_library_version vs_library_own_version(void);
  * current device): measured, or *assumed* with a note of *why*. */
 uint64_t vs_library_size(const char *what, const char *key, uint64_t assumed, const char *why);
 
+/* vs_library_load: the first handle on a device loads the library's kernels there, with the size in
+ * the table's row "handle", to the end of the context. false: the device has not so many free bytes. */
+bool vs_library_load(void);
+
 /* vs_library_workspace: the same for workspaces that the key workspace= of VRAMSCOPE_SIMULATE
  * replaces where none was measured. */
 uint64_t vs_library_workspace(const char *what, const char *key, uint64_t assumed, const char *why);
