@@ -571,7 +571,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
         tensors |= report->devices[i].level == VS_LEVEL_FRAMEWORK;
     fprintf(style->out, "\n%sphases%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     fprintf(style->out, "  %s%-36s %9s %12s %13s%s\n", vs_paint(style, VS_DIM), "", "times", "time",
-            tensors ? "tensors, peak" : "peak allocated", vs_unpaint(style));
+            tensors ? "peak live" : "peak allocated", vs_unpaint(style));
     size_t shown = 0;
     for (size_t i = 0; i < report->phase_count && shown < PHASES_SHOWN; i++) {
         const struct vs_report_phase *phase = &report->phases[i];

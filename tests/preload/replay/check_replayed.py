@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 MIB = 1 << 20
-GPU = "h100-80g"
+GPU = "h100-80g,context=400MiB"
 # options of `run` and of `replay` for the same setting
 SETTINGS = {
     "observe": (["--allocator=observe"], ["--policy", "observe"]),
@@ -153,7 +153,7 @@ def least(check):
         size = rows[-1]["least_capacity_bytes"] // MIB
         assert check.real("mixed", setting, f"{GPU},capacity={size}MiB")[0] == 0, (setting, size)
         assert check.real("mixed", setting, f"{GPU},capacity={size - 2}MiB")[0] == 3, (setting, size)
-        assert rows[-1]["least_gpu"] == "t4-16g", rows[-1]
+        assert rows[-1]["least_gpu"] == "rtx4070-12g", rows[-1]
         check.compared += 2
 
 

@@ -94,8 +94,8 @@ def the_screen_fits_every_size(folder):
                                     (120, 40, ("GROWTH/STEP", "UNUSED", "ALLOC/S", "step")),
                                     (40, 12, ("ALLOCATED", "LEFT", "growth", "SHARE"))):
         terminal = open_top(folder, columns, rows)
-        words = expected + ("PID", str(victim.pid()), "10 st.", "about 10 steps left", mib(8 * KEPT), "82 %", "100 %",
-                            "append_h" if columns >= 80 else "allocate (")
+        words = expected + ("PID", str(victim.pid()), "10 st.", "about 10 steps left", mib(8 * KEPT), "100 %",
+                            *(("82 %", "append_h") if columns >= 80 else ("allocate (",)))
         screen = terminal.wait(lambda s: all(word in s for word in words) and
                                "quit" in (s.splitlines()[rows - 1:] or [""])[0], f"{columns}x{rows}: {words}")
         lines = screen.splitlines()
