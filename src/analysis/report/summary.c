@@ -255,7 +255,7 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
     size_t first = lead;
     while (first < count && site->folds && *chain[first].library)
         first++;
-    if (!site->line && site->folds && chain[first].python && strcmp(chain[first].function, "<module>") == 0) {
+    if (!site->line && site->folds && first < count && chain[first].python && strcmp(chain[first].function, "<module>") == 0) {
         site->line = vs_line_text(summary->memory, chain[first].file, chain[first].line, true);
         site->line_file = copy_or_null(summary->memory, chain[first].file, &failed);
         site->line_number = chain[first].line;
@@ -393,7 +393,7 @@ void vs_summary_sort_parts(struct vs_site_parts *parts)
         qsort(parts->items, parts->count, sizeof *parts->items, larger_part);
 }
 
-/* Of one part alone nothing is told apart: it is the function that was called. */
+/* A single part is not listed: it is the function that was called. */
 static enum vs_err settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
 {
     char text[VS_THROUGH_MAX];
