@@ -6,6 +6,7 @@
 #include "analysis/state/user_level.h"
 
 #define FILLED_SHARE 20    /* a filled site is listed from a twentieth of the peak on */
+#define FILLED_CHANGE 10   /* constant: at the end within a tenth of what it grew to */
 #define GROWING_SHARE 1000 /* a growing one from a thousandth on, without all_growth */
 
 static bool is_large(const struct vs_summary *summary, const struct vs_growth_row *row,
@@ -17,7 +18,8 @@ static bool is_large(const struct vs_summary *summary, const struct vs_growth_ro
 static bool is_filled(const struct vs_summary *summary, const struct vs_growth_row *row)
 {
     return row->class == VS_GROWTH_FILLED && row->user_level &&
-           is_large(summary, row, FILLED_SHARE);
+           is_large(summary, row, FILLED_SHARE) &&
+           summary->replay->sites.items[row->site].live_bytes <= row->bytes + row->bytes / FILLED_CHANGE;
 }
 
 static bool is_growing(const struct vs_summary *summary, const struct vs_growth_row *row)

@@ -295,6 +295,34 @@ static void growth_is_found_by_site_and_warm_up_is_not_growth(void **state)
     done(&b, r);
 }
 
+/* 64 blocks that are replaced at random, as of a cache that is full: of one size, or of two. */
+static void a_full_cache_is_constant_only_if_its_level_is(void **state)
+{
+    (void)state;
+    for (unsigned varied = 0; varied < 2; varied++) {
+        struct vs_builder b;
+        uint64_t live = 0, size[64] = {0};
+        unsigned random = 1;
+        vs_builder_open(&b, "observe");
+        vs_builder_device(&b, 0, "Test GPU", 4 * GIB);
+        b.stack = activation_site(&b);
+        for (unsigned i = 0; i < 1024; i++) {
+            random = random * 1664525u + 1013904223u;
+            unsigned slot = random >> 26;
+            if (size[slot])
+                vs_builder_free(&b, 0, A(32 * slot));
+            live -= size[slot];
+            live += size[slot] = (varied ? random & 65536 ? 31 : 1 : 16) * MIB;
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(32 * slot), size[slot], size[slot]);
+        }
+        struct vs_report *r = report_of(&b);
+        assert_int_equal(r->devices[0].filled.count, !varied);
+        if (!varied)
+            assert_int_equal(r->devices[0].filled.items[0].growth_bytes, live - 16 * MIB);
+        done(&b, r);
+    }
+}
+
 static void temporaries_are_those_freed_before_the_next_allocation(void **state)
 {
     (void)state;
@@ -569,6 +597,7 @@ int main(void)
         cmocka_unit_test(a_function_all_allocations_go_through_names_no_site),
         cmocka_unit_test(a_function_with_few_callers_is_a_site_not_a_wrapper),
         cmocka_unit_test(growth_is_found_by_site_and_warm_up_is_not_growth),
+        cmocka_unit_test(a_full_cache_is_constant_only_if_its_level_is),
         cmocka_unit_test(temporaries_are_those_freed_before_the_next_allocation),
         cmocka_unit_test(memory_of_a_destroyed_context_is_lost_not_live),
         cmocka_unit_test(phases_have_times_and_peaks_of_their_own),
