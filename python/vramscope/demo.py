@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import pathlib
 import subprocess
 import sys
 from typing import List, Optional
@@ -68,5 +69,5 @@ def _show(folder: str) -> int:
     print(recorded.peaks[0].allocated, recorded.sites()[0])
     _say(f"vramscope view {trace} -o {page}")
     commands.output_of(["view", trace, "-o", page])
-    print(f"open the page in a browser: file://{os.path.abspath(page)}")
+    print(f"open the page in a browser: {pathlib.Path(page).resolve().as_uri()}")
     return 0

@@ -42,8 +42,9 @@ expect "find_package" "$("$work/build/consumer")"
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 [ "$(pkg-config --modversion vramscope)" = "$version" ] || { echo "pkg-config: wrong version" && exit 1; }
-# shellcheck disable=SC2046 # flags are meant to be split
-"$cc" "$@" "$here/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs vramscope)
+declare -a flags
+eval "flags=($(pkg-config --cflags --libs vramscope))" # pkg-config escapes spaces for a shell
+"$cc" "$@" "$here/consumer/main.c" -o "$work/by-pkg-config" "${flags[@]}"
 expect "pkg-config" "$(LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config")"
 
 # the header that needs no library: in C and C++, from their oldest supported standards on

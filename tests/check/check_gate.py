@@ -7,6 +7,7 @@ planted line, and is green for the program without one.
 """
 import json
 import re
+import shlex
 import sys
 
 from gate_runs import Gate
@@ -182,7 +183,7 @@ def check_moment(gate):
         gate.expect("check and report have one peak of " + phase["path"],
                     phase["peak_allocated"][0]["bytes"] in [row["bytes"] for row in limits])
     gate.expect("check and report name one moment", (row["time_ns"], row["bytes"]) == (peak["time_ns"], peak["bytes"]))
-    shown = gate.run(row["more"].replace("vramscope", gate.tool, 1).split())
+    shown = gate.run([gate.tool, *shlex.split(row["more"])[1:]])
     gate.expect("the command that shows more works", shown.returncode == 0 and "gate.c" in shown.stdout, shown)
 
 

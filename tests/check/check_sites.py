@@ -8,6 +8,7 @@ same one in the text, the JSON, GitHub's annotation and SARIF.
 import json
 import os
 import re
+import shlex
 import sys
 
 from gate_runs import Gate
@@ -69,7 +70,7 @@ def check_copies(gate):
     culprit = row["culprits"][0]
     gate.expect("the JSON has both", {culprit["line"], culprit["or_line"]} == {new, old})
     gate.expect("the new bytes are the added ones", sum(c["delta"] for c in row["culprits"]) == row["excess_bytes"])
-    words = row["more"].split()
+    words = shlex.split(row["more"])
     shown = gate.run([gate.tool, *words[1:]])
     gate.expect("the command shows the copies of both lines", shown.returncode == 0 and
                 all(re.search(r"640.0 KiB +50.0 %% +10× +upload \(gate_sites.cpp:%d\)" % line, shown.stdout)

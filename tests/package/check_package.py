@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -137,7 +138,7 @@ def restarts(package):
 def demo(package):
     out, _ = package.run("-m", "vramscope", "demo", "-o", "demo")
     assert "verdict  growth" in out and "keep_for_debugging" in out, out
-    page = re.search(r"file://(\S+\.html)\n$", out).group(1)
+    page = urllib.request.url2pathname(re.search(r"file://(\S+\.html)\n$", out).group(1))
     assert pathlib.Path(page).read_text(encoding="utf-8").lower().startswith("<!doctype html>"), page
     # again and again without -o: the same folder, and none in the system's
     temporary = os.path.join(package.scratch, "temporary")

@@ -12,7 +12,7 @@ static void a_file_behind_a_link_is_not_written_to(void **state)
 {
     (void)state;
     assert_int_equal(bash("mkdir a; cd a; echo thesis >precious; ln -s precious t.vst\n"
-                          "alone $PWD/t.vst $P device >/dev/null; cat precious; test -L t.vst; "
+                          "alone \"$PWD/t.vst\" $P device >/dev/null; cat precious; test -L t.vst; "
                           "$V report t.*.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "thesis\n3\n");
     assert_string_equal(err, "");

@@ -30,6 +30,7 @@ FOLDER = "experiments/language-model/runs/2026-11-22-width-1024"
 def too_long(line):
     if len(line) <= COLUMNS:
         return False
+    line = line.replace(tempfile.gettempdir(), "/tmp")  # TMPDIR may have spaces
     path = max(line.split(), key=len)
     return "/" not in path or len(line) - len(path) > LABEL
 

@@ -102,7 +102,7 @@ static void print_result(const struct vs_import_result *r, const char *path, con
         vs_tool_print("  the history has lost its beginning: its length is max_entries of "
                       "torch.cuda.memory._record_memory_history");
     if (r->history && !r->timed)
-        vs_tool_print("  the history has no times: its entries follow each other by 1 us");
+        vs_tool_print("  the history has no times: its entries follow each other by 1 µs");
     if (r->unmatched)
         vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
                       vs_count_format(c, r->unmatched), plural(r->unmatched));

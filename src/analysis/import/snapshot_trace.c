@@ -504,7 +504,7 @@ static void write_notes(struct snapshot_import *m, const char *name)
                        vs_size_format(bytes, r->start_bytes));
     if (r->history && !r->timed)
         vs_import_note(&m->writer, true, "the history has no times: its entries follow each other "
-                       "by 1 us");
+                       "by 1 µs");
 }
 
 static enum vs_err begin_all(struct snapshot_import *m, const char *name)

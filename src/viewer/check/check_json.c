@@ -49,11 +49,10 @@ static const char *metric_of(const struct vs_budget_row *row)
 
 static void put_more(struct vs_json *json, const struct vs_budget_row *row)
 {
-    char options[VS_CHECK_LINE_MAX], text[2 * VS_CHECK_LINE_MAX];
+    char options[VS_CHECK_LINE_MAX];
     const char *verb;
     vs_check_more(options, row, &verb);
-    snprintf(text, sizeof text, "%s %.2000s%s%s", verb, vs_check_trace(row), *options ? " " : "", options);
-    vs_json_string(json, "more", text);
+    vs_json_command(json, "more", verb, vs_check_trace(row), options);
 }
 
 static void put_quantity(struct vs_json *json, const struct vs_quantity *quantity)

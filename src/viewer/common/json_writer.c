@@ -5,9 +5,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_utf8.h"
+#include "viewer/common/text_style.h"
 
 void vs_json_text(FILE *out, const char *text)
 {
@@ -121,4 +123,20 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value)
         fprintf(json->out, "%.6f", value);
     else
         fputs("null", json->out);
+}
+
+void vs_json_command(struct vs_json *json, const char *key, const char *verb, const char *path,
+                     const char *options)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out) {
+        fprintf(out, "%s ", verb);
+        vs_text_shell(out, path);
+        fprintf(out, "%s%s", *options ? " " : "", options);
+        fclose(out);
+    }
+    vs_json_string(json, key, text);
+    free(text);
 }

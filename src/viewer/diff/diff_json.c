@@ -150,16 +150,15 @@ static void put_guilty(struct vs_json *json, const struct vs_regression *item)
 /* The command that shows more. */
 static void put_more(struct vs_json *json, const struct vs_report *report, const struct vs_quantity *quantity)
 {
-    char options[VS_DIFF_LINE_MAX], text[2 * VS_DIFF_LINE_MAX];
+    char options[VS_DIFF_LINE_MAX];
     vs_diff_more(options, report, quantity);
-    snprintf(text, sizeof text, "vramscope report %.1800s %s", report->path, options);
-    vs_json_string(json, "more", text);
+    vs_json_command(json, "more", "vramscope report", report->path, options);
 }
 
 /* The request that failed, if B ran out of memory. */
 static void put_failure(struct vs_json *json, const struct vs_diff_result *result)
 {
-    char text[VS_CHAIN_TEXT_MAX], more[VS_DIFF_LINE_MAX];
+    char text[VS_CHAIN_TEXT_MAX];
     const struct vs_report_failure *failure = result->regressions ? result->regressions->failure : NULL;
     const struct vs_named_site *at = failure ? result->regressions->failed_at : NULL;
     if (!failure) {
@@ -177,8 +176,7 @@ static void put_failure(struct vs_json *json, const struct vs_diff_result *resul
     vs_json_string(json, "file", line.file);
     vs_json_uint(json, "line", line.line);
     vs_json_string(json, "text", at ? vs_change_label_text(text, at) : NULL);
-    snprintf(more, sizeof more, "vramscope oom %.1800s", result->comparison->b->report->path);
-    vs_json_string(json, "more", more);
+    vs_json_command(json, "more", "vramscope oom", result->comparison->b->report->path, "");
     vs_json_end_object(json);
 }
 

@@ -24,7 +24,8 @@ def command_line(program, *arguments):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    # below /tmp: spaces in TMPDIR would be more words to shorten
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         for name in ("f" * 90, "a folder with spaces " + "f" * 90):
             long = os.path.join(folder, name, "bin")
             os.makedirs(long)

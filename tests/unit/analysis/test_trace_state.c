@@ -209,7 +209,7 @@ static void an_interrupted_index_leaves_the_trace_as_it_was(void **state)
 static void cache_file(const struct vs_builder *b, char *name, size_t room)
 {
     char command[256];
-    snprintf(command, sizeof command, "ls %s/cache/vramscope/checkpoints/*.vsc", b->dir);
+    snprintf(command, sizeof command, "ls '%s'/cache/vramscope/checkpoints/*.vsc", b->dir);
     FILE *list = popen(command, "r");
     assert_non_null(list);
     assert_non_null(fgets(name, (int)room, list));

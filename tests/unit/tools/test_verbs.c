@@ -49,7 +49,7 @@ static void run(struct outcome *o, const char *dir, const char *format, ...)
     va_start(list, format);
     vsnprintf(args, sizeof args, format, list);
     va_end(list);
-    snprintf(line, sizeof line, "cd %s && %s %s >out.txt 2>err.txt", dir, VS_TEST_COMMAND, args);
+    snprintf(line, sizeof line, "cd '%s' && %s %s >out.txt 2>err.txt", dir, VS_TEST_COMMAND, args);
     int status = system(line);
     assert_true(WIFEXITED(status));
     o->code = WEXITSTATUS(status);
@@ -364,18 +364,18 @@ static void diff_says_what_changed(void **state)
     write_run(&larger, 12, false, GIB);
     write_run(&renamed, 0, true, GIB);
     write_run(&other, 12, true, 2 * GIB);
-    run(&o, a.dir, "diff --fail-on-regression trace.vst %s", same.path);
+    run(&o, a.dir, "diff --fail-on-regression trace.vst '%s'", same.path);
     assert_int_equal(o.code, 0);
     assert_string_equal(o.out, "no difference: peak allocated 48.0 MiB on device 0 in both\n");
-    run(&o, a.dir, "diff trace.vst %s", larger.path);
+    run(&o, a.dir, "diff trace.vst '%s'", larger.path);
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "peak allocated 48.0 MiB -> 60.0 MiB (+25.0 %) on device 0");
     assert_contains(o.out, "device 0: 1 grown, 1 moved");
     assert_contains(o.out, "  grown     +12.0 MiB  +150.0 %  stack_of_extra (test_verbs.c:");
-    run(&o, a.dir, "diff trace.vst %s", renamed.path);
+    run(&o, a.dir, "diff trace.vst '%s'", renamed.path);
     assert_contains(o.out, "no difference in memory, 1 call site moved");
     assert_contains(o.out, "-> stack_of_extra_now (test_verbs.c:");
-    run(&o, a.dir, "diff trace.vst %s", other.path);
+    run(&o, a.dir, "diff trace.vst '%s'", other.path);
     assert_contains(o.out, "1 grown, 1 moved"); /* renamed and larger: not new and gone */
     assert_contains(o.out, "device 0 differs: Test GPU with 1.00 GiB in A, Test GPU with 2.00 GiB in B");
     vs_builder_remove(&a);
@@ -392,16 +392,16 @@ static void diff_fails_on_regressions_and_names_their_lines(void **state)
     struct outcome o;
     write_run(&a, 0, false, GIB);
     write_run(&b, 12, false, GIB);
-    run(&o, a.dir, "diff --fail-on-regression trace.vst %s", b.path);
+    run(&o, a.dir, "diff --fail-on-regression trace.vst '%s'", b.path);
     assert_int_equal(o.code, 1);
     assert_contains(o.out, "FAIL  device 0: peak allocated 60.0 MiB is 12.0 MiB more than 48.0 MiB");
     assert_contains(o.out, "+12.0 MiB  grown  stack_of_extra (test_verbs.c:");
-    run(&o, a.dir, "diff --fail-on-regression=25%% trace.vst %s", b.path);
+    run(&o, a.dir, "diff --fail-on-regression=25%% trace.vst '%s'", b.path);
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "ok    no peak, growth or leak is larger by more than 25%");
-    run(&o, a.dir, "diff --fail-on-regression=11MiB trace.vst %s", b.path);
+    run(&o, a.dir, "diff --fail-on-regression=11MiB trace.vst '%s'", b.path);
     assert_int_equal(o.code, 1);
-    run(&o, b.dir, "diff --fail-on-regression trace.vst %s", a.path); /* less memory is no regression */
+    run(&o, b.dir, "diff --fail-on-regression trace.vst '%s'", a.path); /* less memory is no regression */
     assert_int_equal(o.code, 0);
     static const char *const wrong[] = {"", "trace.vst", "trace.vst trace.vst trace.vst", "trace.vst none.vst",
                                         "--fail-on-regression=x trace.vst trace.vst",
@@ -594,7 +594,7 @@ static void oom_of_several_processes_names_the_first_and_what_all_held(void **st
         struct outcome o;
         process_of_two(&other, (small ? 100 : 600) * MIB, 0, 0);
         process_of_two(&failing, (small ? 700 : 300) * MIB, 500 * MIB, 100 * MIB);
-        run(&o, failing.dir, "oom trace.vst %s", other.path);
+        run(&o, failing.dir, "oom trace.vst '%s'", other.path);
         assert_int_equal(o.code, 0);
         assert_contains(o.out, "1 of 2 processes ran out of memory: ");
         assert_contains(o.out, "no allocation failed");
@@ -604,9 +604,9 @@ static void oom_of_several_processes_names_the_first_and_what_all_held(void **st
         assert_contains(o.out, small ? "cause  the process itself: without the 100.0 MiB of the others"
                                      : "cause  the processes together need more than the device has");
         assert_contains(o.out, "500.0 MiB by cudaMalloc on device 0"); /* its own post-mortem */
-        run(&o, failing.dir, "oom --json trace.vst %s", other.path);
+        run(&o, failing.dir, "oom --json trace.vst '%s'", other.path);
         assert_contains(o.out, small ? "\"cause\": \"itself\"" : "\"cause\": \"together\"");
-        run(&o, failing.dir, "oom --nth 1 trace.vst %s", other.path);
+        run(&o, failing.dir, "oom --nth 1 trace.vst '%s'", other.path);
         assert_int_equal(o.code, 2);
         assert_contains(o.err, "--nth takes one trace");
         vs_builder_remove(&failing);
@@ -774,8 +774,8 @@ static void a_full_disk_is_said_not_ignored(void **state)
     static const char *const verbs[] = {"report", "doctor", "doctor --json"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         char line[512], said[256] = "";
-        snprintf(line, sizeof line, "%s %s %s 2>&1 >/dev/full", VS_TEST_COMMAND, verbs[i],
-                 i ? "" : b.path);
+        snprintf(line, sizeof line, "cd '%s' && %s %s %s 2>&1 >/dev/full", b.dir, VS_TEST_COMMAND, verbs[i],
+                 i ? "" : "trace.vst");
         FILE *pipe = popen(line, "r");
         assert_non_null(pipe);
         assert_non_null(fgets(said, sizeof said, pipe));
@@ -1207,28 +1207,28 @@ static void estimate_finds_the_largest_batch_from_runs(void **state)
     batch_trace(&two, 2, false);
     batch_trace(&four, 4, false);
     batch_trace(&refused, 8, true);
-    run(&o, two.dir, "estimate --capacity 20GiB --find batch batch=2:%s batch=4:%s", two.path, four.path);
+    run(&o, two.dir, "estimate --capacity 20GiB --find batch 'batch=2:%s' 'batch=4:%s'", two.path, four.path);
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "peak allocated = 2.00 GiB + 1.00 GiB x batch");
     assert_contains(o.out, "largest batch: 17\n"); /* 400 MiB for the context */
-    run(&o, two.dir, "estimate --capacity 20GiB --at batch=18 batch=2:%s batch=4:%s --json", two.path, four.path);
+    run(&o, two.dir, "estimate --capacity 20GiB --at batch=18 'batch=2:%s' 'batch=4:%s' --json", two.path, four.path);
     assert_int_equal(o.code, 1);
     struct json_object *json = json_tokener_parse(o.out);
     assert_non_null(json);
     assert_int_equal(json_object_get_int64(json_object_object_get(json, "needed_bytes")), 20 * GIB);
     json_object_put(json);
-    run(&o, two.dir, "estimate batch=2:%s batch=8:%s", two.path, refused.path);
+    run(&o, two.dir, "estimate 'batch=2:%s' 'batch=8:%s'", two.path, refused.path);
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "ran out of memory, so its peak is unknown");
-    run(&o, two.dir, "estimate batch=2:%s seq=4:%s", two.path, four.path);
+    run(&o, two.dir, "estimate 'batch=2:%s' 'seq=4:%s'", two.path, four.path);
     assert_int_equal(o.code, 2);
-    run(&o, two.dir, "estimate batch=2:%s batch=2:%s", two.path, two.path);
+    run(&o, two.dir, "estimate 'batch=2:%s' 'batch=2:%s'", two.path, two.path);
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "at least two traces with different arguments");
-    run(&o, two.dir, "estimate %s", two.path);
+    run(&o, two.dir, "estimate '%s'", two.path);
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "batch=4:");
-    run(&o, two.dir, "estimate batch=2:missing.vst batch=4:%s", four.path);
+    run(&o, two.dir, "estimate batch=2:missing.vst 'batch=4:%s'", four.path);
     assert_int_equal(o.code, 2);
     assert_int_equal(lines_in(o.err), 1);
     vs_builder_remove(&two);
@@ -1333,20 +1333,20 @@ static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **st
     assert_contains(o.err, "the same trace as trace.vst, counted once");
     assert_contains(o.out, "48.0 MiB");
     char line[512];
-    snprintf(line, sizeof line, "cd %s && cp trace.vst copy.vst && mkdir f && ln -s ../trace.vst "
+    snprintf(line, sizeof line, "cd '%s' && cp trace.vst copy.vst && mkdir f && ln -s ../trace.vst "
              "f/a.vst && cp trace.vst f/b.vst", b.dir);
     assert_int_equal(system(line), 0);
     run(&o, b.dir, "report --json f copy.vst");
     assert_int_equal(o.code, 0);
     assert_int_equal(lines_in(o.err), 2);
-    snprintf(line, sizeof line, "cd %s && head -c 300 trace.vst >a_cut.vst", b.dir);
+    snprintf(line, sizeof line, "cd '%s' && head -c 300 trace.vst >a_cut.vst", b.dir);
     assert_int_equal(system(line), 0);
     run(&o, b.dir, "report a_cut.vst trace.vst"); /* the complete one is used */
     assert_int_equal(o.code, 0);
     struct vs_builder other;
     small_trace(&other);
     vs_builder_close(&other, VS_END_EXIT, 0);
-    snprintf(line, sizeof line, "cd %s && rm a_cut.vst && head -c 300 %s >cut.vst", b.dir, other.path);
+    snprintf(line, sizeof line, "cd '%s' && rm a_cut.vst && head -c 300 '%s' >cut.vst", b.dir, other.path);
     assert_int_equal(system(line), 0);
     run(&o, b.dir, "report trace.vst cut.vst");
     assert_int_equal(o.code, 2);
@@ -1354,7 +1354,7 @@ static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **st
     run(&o, b.dir, "report --partial trace.vst cut.vst");
     assert_int_equal(o.code, 0);
     assert_contains(o.err, "only its readable events are counted");
-    snprintf(line, sizeof line, "cd %s && rm -r f copy.vst cut.vst", b.dir);
+    snprintf(line, sizeof line, "cd '%s' && rm -r f copy.vst cut.vst", b.dir);
     assert_int_equal(system(line), 0);
     vs_builder_remove(&other);
     vs_builder_remove(&b);
@@ -1417,7 +1417,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
                          .api = vs_builder_string(&b, "make\x1b[1m\r\napi line")}});
     vs_builder_close(&b, VS_END_EXIT, 0);
     snprintf(line, sizeof line,
-             "cd %s && mkdir f && cp trace.vst \"f/$(printf 'x\\033[31my%%%%\\nz').vst\"", b.dir);
+             "cd '%s' && mkdir f && cp trace.vst \"f/$(printf 'x\\033[31my%%%%\\nz').vst\"", b.dir);
     assert_int_equal(system(line), 0);
     struct vs_builder other;
     small_trace(&other);
@@ -1428,7 +1428,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
         "oom f/*.vst", "index --every 1 f/*.vst", "index f/*.vst", "symbolize f/*.vst",
         "recover f/*.vst", "plan -o f/p.plan f/*.vst", "report f/missing*.vst"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        snprintf(line, sizeof line, "%s%s", verbs[i], i == 2 ? other.path : "");
+        snprintf(line, sizeof line, "%s'%s'", verbs[i], i == 2 ? other.path : "");
         run(&o, b.dir, "%s", line);
         assert_true(*o.out || *o.err);
         assert_harmless(line, o.out);
@@ -1448,7 +1448,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     assert_int_equal(lines_in(o.out), 1); /* a workflow command is a line */
     assert_contains(o.out, "x?[31my%25%0Az.vst: device 1: peak allocated");
     assert_contains(o.out, "make?[1m??api line");
-    snprintf(line, sizeof line, "rm -r %s/f", b.dir);
+    snprintf(line, sizeof line, "rm -r '%s'/f", b.dir);
     assert_int_equal(system(line), 0);
     vs_builder_remove(&other);
     vs_builder_remove(&b);
@@ -1467,7 +1467,7 @@ static void write_input(const char *dir, const char *name, const char *bytes, si
 static void remove_files(const char *names)
 {
     char line[256];
-    snprintf(line, sizeof line, "cd %s && rm %s", scratch, names);
+    snprintf(line, sizeof line, "cd '%s' && rm %s", scratch, names);
     assert_int_equal(system(line), 0);
 }
 
@@ -1539,7 +1539,7 @@ static void import_refuses_what_it_cannot_read(void **state)
     }
     run(&o, scratch, "import -q -o t.vst bad.pickle");
     char line[256];
-    snprintf(line, sizeof line, "test -z \"$(ls -A %s | grep t.vst)\"", scratch);
+    snprintf(line, sizeof line, "test -z \"$(ls -A '%s' | grep t.vst)\"", scratch);
     assert_int_equal(system(line), 0); /* nothing is left behind */
     remove_files("bad.pickle other.pickle cut.pickle text empty");
 }

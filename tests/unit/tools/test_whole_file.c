@@ -36,7 +36,7 @@ static int bash(const char *script)
     char before[1024];
     snprintf(before, sizeof before,
              "V='%s' T='%s'\n"
-             "chrome() { $V export -f chrome --all-points --instant-min 1MiB -o \"$@\" $T; }\n"
+             "chrome() { $V export -f chrome --all-points --instant-min 1MiB -o \"$@\" \"$T\"; }\n"
              "full() { (trap '' XFSZ; ulimit -f 8; \"$@\"); }\n"
              "whole() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' \"$1\"; }",
              VS_TEST_COMMAND, trace.path);
@@ -65,7 +65,7 @@ static void a_full_disk_leaves_what_was_there(void **state)
 static void a_trace_that_is_refused_leaves_what_was_there(void **state)
 {
     (void)state;
-    assert_int_equal(bash("mkdir b; cd b; echo old >t.json; head -c -100 $T >cut.vst; T=cut.vst\n"
+    assert_int_equal(bash("mkdir b; cd b; echo old >t.json; head -c -100 \"$T\" >cut.vst; T=cut.vst\n"
                           "chrome t.json; echo $?; cat t.json; ls -A"), 0);
     assert_string_equal(out, "2\nold\ncut.vst\nt.json\n");
     assert_prints(err, "add --partial");
@@ -75,7 +75,7 @@ static void links_and_permissions_stay(void **state)
 {
     (void)state;
     assert_int_equal(bash("mkdir -p c/disk; cd c; umask 027; echo old >disk/x.json; "
-                          "chmod 604 disk/x.json; ln -s disk/x.json t.json; chmod 644 $T\n"
+                          "chmod 604 disk/x.json; ln -s disk/x.json t.json; chmod 644 \"$T\"\n"
                           "chrome t.json && test -L t.json && whole disk/x.json && "
                           "chrome new.json && stat -c %a disk/x.json new.json; ls -A . disk"), 0);
     assert_string_equal(out, "604\n640\n.:\ndisk\nnew.json\nt.json\n\ndisk:\nx.json\n");
@@ -88,11 +88,11 @@ static void links_and_permissions_stay(void **state)
 static void a_new_file_has_the_permissions_of_its_trace(void **state)
 {
     (void)state;
-    assert_int_equal(bash("mkdir h; cd h; umask 022; chmod 600 $T; cp $T u.vst; chmod 644 u.vst\n"
-                          "for t in $T u.vst; do for f in chrome csv sqlite; do $V export -f $f -o x $t && "
-                          "stat -c %a x; rm -f x; done; $V view -o x.html $t >/dev/null && "
+    assert_int_equal(bash("mkdir h; cd h; umask 022; chmod 600 \"$T\"; cp \"$T\" u.vst; chmod 644 u.vst\n"
+                          "for t in \"$T\" u.vst; do for f in chrome csv sqlite; do $V export -f $f -o x \"$t\" && "
+                          "stat -c %a x; rm -f x; done; $V view -o x.html \"$t\" >/dev/null && "
                           "stat -c %a x.html; rm x.html; done\n"
-                          "$V view -o x.html u.vst $T >/dev/null && stat -c %a x.html"), 0);
+                          "$V view -o x.html u.vst \"$T\" >/dev/null && stat -c %a x.html"), 0);
     bool sqlite = !strstr(err, "not in this build");
     assert_string_equal(out, sqlite ? "600\n600\n600\n600\n644\n644\n644\n644\n600\n"
                                     : "600\n600\n600\n644\n644\n644\n600\n");
@@ -146,7 +146,7 @@ static void an_interrupt_leaves_what_was_there(void **state)
     (void)state;
     /* at any time: sometimes too late, or when only the process's exit is left */
     assert_int_equal(bash("mkdir f; cd f; echo old >t.json; for i in {1..8}; do\n"
-                          "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json $T) &\n"
+                          "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json \"$T\") &\n"
                           "until ls -A | grep -q new || ! kill -0 $! 2>/dev/null; do :; done\n"
                           "kill -INT $! 2>/dev/null; wait $!; ls -A\n"
                           "[ \"$(cat t.json)\" = old ] || whole t.json && echo old; echo old >t.json; "
@@ -158,10 +158,10 @@ static void an_interrupt_leaves_what_was_there(void **state)
 static void a_plan_is_replaced_whole(void **state)
 {
     (void)state;
-    assert_int_equal(bash("mkdir g; cd g; umask 022; $V plan -o t.vsplan $T >/dev/null; "
+    assert_int_equal(bash("mkdir g; cd g; umask 022; $V plan -o t.vsplan \"$T\" >/dev/null; "
                           "stat -c %a t.vsplan; chmod 600 t.vsplan; cp t.vsplan old\n"
-                          "$V plan -o t.vsplan $T >/dev/null; stat -c %a t.vsplan\n"
-                          "(trap '' XFSZ; ulimit -f 1; $V plan -o t.vsplan $T); echo $?; "
+                          "$V plan -o t.vsplan \"$T\" >/dev/null; stat -c %a t.vsplan\n"
+                          "(trap '' XFSZ; ulimit -f 1; $V plan -o t.vsplan \"$T\"); echo $?; "
                           "cmp t.vsplan old; ls -A"), 0);
     assert_string_equal(out, "644\n600\n2\nold\nt.vsplan\n");
     assert_prints(err, "cannot write t.vsplan: File too large");

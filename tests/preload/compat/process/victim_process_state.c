@@ -256,7 +256,8 @@ static int not_dumpable(void)
 
 static int other_namespaces(void)
 {
-    if (unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS)) {
+    int all = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS;
+    if (unshare(all) && unshare(CLONE_NEWUSER | all)) { /* without privileges, in a namespace of the user */
         puts("cannot");
         give(take(KIB));
         return 0;
