@@ -289,7 +289,9 @@ bool vs_output_is_ranked(void)
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
                              size_t out_max)
 {
-    char result[4096], number[32], host[256] = "host";
+    char result[4096], number[64], host[256] = "host";
+    const char *slash = strrchr(pattern, '/'), *rank = vs_rank_environment().rank;
+    bool usual = strcmp(slash ? slash + 1 : pattern, VS_OUTPUT_DEFAULT) == 0;
     size_t n = 0;
     for (const char *p = pattern; *p; p++) {
         char one[2] = {*p, 0};
@@ -300,7 +302,10 @@ enum vs_err vs_output_expand(const char *pattern, const char *program, long pid,
                 piece = program;
                 break;
             case 'p':
-                snprintf(number, sizeof number, "%ld", pid);
+                if (usual && rank && (!slash || p > slash))
+                    snprintf(number, sizeof number, "rank%s.%ld", rank, pid);
+                else
+                    snprintf(number, sizeof number, "%ld", pid);
                 piece = number;
                 break;
             case 'h':
@@ -308,7 +313,7 @@ enum vs_err vs_output_expand(const char *pattern, const char *program, long pid,
                 piece = host;
                 break;
             case 'r':
-                piece = vs_output_is_ranked() ? vs_rank_environment().rank : "0";
+                piece = rank ? rank : "0";
                 break;
             case '%':
                 break;

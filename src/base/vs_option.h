@@ -87,9 +87,12 @@ struct vs_rank_environment {
  * (PMI_RANK …). All are NULL without one. The texts belong to the environment. */
 struct vs_rank_environment vs_rank_environment(void);
 
+#define VS_OUTPUT_DEFAULT "vramscope.%n.%p.vst"
+
 /* vs_output_expand: replaces %n %p %h %r %% in *pattern*. *out* is unwritten if the result would
  * not fit *out_max* (VS_ERR_LIMIT) or the pattern has another %-sequence (VS_ERR_ARG). %r is "0" if
- * no rank variable is set. */
+ * no rank variable is set. The default name, in any folder, has the rank if one is set:
+ * vramscope.%n.rank%r.%p.vst. */
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
                              size_t out_max) VS_MUST_CHECK;
 

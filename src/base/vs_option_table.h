@@ -8,7 +8,7 @@
  * SIZE. No include guard: included with VS_OPTION defined by each user. */
 VS_OPTION(record, BOOL, "on", 0, 0, "",
           "write a trace; off: memory is served and counted as usual, but nothing is written")
-VS_OPTION(output, STRING, "vramscope.%n.%p.vst", 0, 0, "pattern",
+VS_OPTION(output, STRING, VS_OUTPUT_DEFAULT, 0, 0, "pattern",
           "trace file; %n program, %p pid, %h host, %r rank")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
           "serve cudaMalloc from a cache, or only record; auto: caching, but observe under PyTorch, with --limit, "

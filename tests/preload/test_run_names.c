@@ -159,6 +159,10 @@ static void or_it_is_said_that_it_stays(void **state)
              "$P device; done >/dev/null; ls victim* | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "2\n");
+    assert_int_equal(bash("mkdir r; cd r; RANK=3 $V run -q $S -- $P device >/dev/null; $V run -q $S -- $P device "
+                          ">/dev/null; ls | sed 's/[0-9]*[.]vst/PID.vst/'"), 0);
+    assert_int_equal(strncmp(out, "vramscope.victim", 16), 0);
+    assert_non_null(strstr(out, ".rank3.PID.vst\n"));
 }
 
 /* The user's file has the name: only the message says where the trace is. */

@@ -58,6 +58,9 @@ static void rank_comes_from_the_launcher_s_variable(void **state)
     (void)state;
     setenv("PMI_RANK", "3", 1);
     expands("r%r", "r3");
+    expands("vramscope.%n.%p.vst", "vramscope.train.rank3.4711.vst");
+    expands("/a%p/vramscope.%n.%p.vst", "/a4711/vramscope.train.rank3.4711.vst");
+    expands("run.%p.vst", "run.4711.vst");
     setenv("SLURM_PROCID", "12", 1);
     expands("r%r", "r12");
     setenv("OMPI_COMM_WORLD_RANK", "7", 1);
