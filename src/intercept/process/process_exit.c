@@ -110,8 +110,11 @@ static void finish(void)
 static void at_exit(int status, void *arg)
 {
     (void)arg;
+    bool unloaded = vs_process_state() == VS_PROCESS_EXITING;
     take_status(status);
     begin_end();
+    if (unloaded) /* main returned during the first CUDA call, which registered this handler last */
+        finish();
 }
 
 static void at_quick_exit_of_program(void)

@@ -148,9 +148,12 @@ static int underscore_exit_in_an_early_handler(void)
 
 static int destructor_status;
 static int destructor_block = -1;
+static int destructor_begins;
 
 __attribute__((destructor)) static void program_destructor(void)
 {
+    if (destructor_begins)
+        take_some();
     if (destructor_block >= 0)
         give(destructor_block);
     if (destructor_status)
@@ -162,6 +165,13 @@ static int free_in_a_destructor(void)
     take_some();
     destructor_block = 1;
     return 32;
+}
+
+/* as when main returns during another thread's first call: our handler is registered after exit began */
+static int first_call_in_a_destructor(void)
+{
+    destructor_begins = 1;
+    return 37;
 }
 
 static int status_of_a_destructor(void)
@@ -356,6 +366,7 @@ CASE(exit_from_a_thread, "exit from another thread", 0)
 CASE(main_ends_as_a_thread, "main ends with pthread_exit, other threads continue", 0)
 CASE(return_while_threads_run,
      "main returns while threads allocate (counts not compared)", VF_NO_TALLY)
+CASE(first_call_in_a_destructor, "the first CUDA call is in a destructor", VF_NO_TALLY)
 CASE(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
 CASE(jump_out_of_a_handler, "siglongjmp out of a SIGSEGV handler, repeatedly", 0)
 CASE(sigterm, "killed by SIGTERM", VF_TORN | VF_DIES)
