@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/oom_tool.h"
 #include "tools/fit/fit_internal.h"
@@ -216,6 +217,23 @@ static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     vs_reader_close(reader);
 }
 
+/* What the processes read although no kernel had computed it. */
+static enum vs_err add_reads(struct vs_fit_run *run)
+{
+    enum vs_err err = VS_OK;
+    for (size_t t = 0; t < run->trace_count; t++)
+        for (unsigned i = 0; !err && i < run->traces[t]->read_count; i++) {
+            const struct vs_fit_read *read = &run->traces[t]->reads[i];
+            char text[256], size[VS_SIZE_TEXT_MAX] = "managed memory";
+            if (read->bytes)
+                vs_size_format(size, read->bytes);
+            snprintf(text, sizeof text, "%s, after kernel %.200s", size, read->kernel);
+            err = vs_fit_notes_add_read(&run->notes, *read->where ? read->where : "(no call site)", text,
+                                        read->count);
+        }
+    return err;
+}
+
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run)
 {
@@ -223,6 +241,8 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
     if (status)
         return status;
     enum vs_err err = vs_fit_notes_read(place->notes, &run->notes);
+    if (!err)
+        err = add_reads(run);
     if (!err)
         err = vs_fit_decide(run);
     if (err)

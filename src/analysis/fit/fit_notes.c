@@ -18,7 +18,7 @@ static bool is_sum(const char *name) { return strcmp(name, "modules") == 0; }
 
 /* The note of the same fact, or NULL. Of one place in a program, values may differ. */
 static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64_t bytes, bool use,
-                                     char *fields[FIELDS])
+                                     const char *const fields[FIELDS])
 {
     for (size_t i = 0; i < list->count; i++) {
         struct vs_fit_note *note = &list->items[i];
@@ -30,7 +30,7 @@ static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64
 }
 
 static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
-                            char *fields[FIELDS])
+                            const char *const fields[FIELDS])
 {
     struct vs_fit_note_list *list = &notes->lists[kind];
     bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ;
@@ -60,6 +60,16 @@ static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind ki
 }
 
 /* "computed=12 skipped=3 failed=0" */
+enum vs_err vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const char *text,
+                                  uint64_t count)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)count);
+    notes->read += count;
+    return add_note(notes, VS_FIT_READ, (const char *const[FIELDS]){[LIBRARY] = "", [NAME] = where,
+                                                                    [BYTES] = number, [TEXT] = text});
+}
+
 static void add_values(struct vs_fit_notes *notes, const char *text)
 {
     static const char *const names[] = {"computed=", "skipped=", "failed=", "read=", "decided="};
@@ -89,7 +99,7 @@ static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
         add_values(notes, fields[TEXT]);
     for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++)
         if (strcmp(fields[KIND], kinds[kind]) == 0)
-            return add_note(notes, (enum vs_fit_note_kind)kind, fields);
+            return add_note(notes, (enum vs_fit_note_kind)kind, (const char *const *)fields);
     return VS_OK;
 }
 

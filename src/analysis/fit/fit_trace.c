@@ -18,6 +18,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 #include "base/vs_text.h"
+#include "trace/symbols/demangle.h"
 
 /* Beside the replay's account of the same index. */
 struct fit_watch {
@@ -38,6 +39,10 @@ struct fit_pass {
     struct vs_failure_firsts firsts;
     struct vs_latest_allocations latest;
     struct vs_line_mark mark;
+    struct fit_read {
+        uint64_t stack, mark, text, bytes, count;
+    } reads[VS_FIT_READS_MAX];
+    unsigned read_count;
     struct vs_summary summary; /* for names */
     struct vs_wrappers wrappers;
 };
@@ -77,6 +82,41 @@ static void watch_account(struct fit_pass *pass, unsigned index, const struct vs
     }
 }
 
+/* Values that decided something are in the notes of the run, with their expressions. */
+static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_read *read)
+{
+    struct fit_read like = {read->stack, pass->mark.name, read->text, read->bytes, 1};
+    if (read->what == VS_UNCOMPUTED_DECIDED)
+        return;
+    for (unsigned i = 0; i < pass->read_count; i++) {
+        struct fit_read *same = &pass->reads[i];
+        if (same->stack == like.stack && same->mark == like.mark && same->text == like.text) {
+            same->count++;
+            return;
+        }
+    }
+    if (pass->read_count < VS_FIT_READS_MAX)
+        pass->reads[pass->read_count++] = like;
+}
+
+static enum vs_err fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
+{
+    for (unsigned i = 0; i < pass->read_count; i++) {
+        const struct fit_read *read = &pass->reads[i];
+        const char *kernel = vs_reader_string(pass->reader, read->text);
+        char *readable = kernel ? vs_demangle(kernel) : NULL;
+        struct vs_fit_read *out = &trace->reads[trace->read_count++];
+        *out = (struct vs_fit_read){
+            .where = vs_fit_where(&pass->summary, read->stack, read->mark, true),
+            .kernel = vs_summary_copy(&trace->memory, readable ? readable : kernel ? kernel : ""),
+            .bytes = read->bytes, .count = read->count};
+        free(readable);
+        if (!out->where || !out->kernel)
+            return VS_ERR_NOMEM;
+    }
+    return VS_OK;
+}
+
 static enum vs_err first_pass(struct fit_pass *pass)
 {
     struct vs_event event;
@@ -86,6 +126,8 @@ static enum vs_err first_pass(struct fit_pass *pass)
         err = vs_failure_firsts_event(&pass->firsts, pass->replay, &event, &dropped);
         vs_latest_allocations_event(&pass->latest, pass->replay, &event);
         vs_line_mark_event(&pass->mark, pass->reader, &event);
+        if (event.kind == VS_EVENT_uncomputed_read)
+            watch_read(pass, &event.uncomputed_read);
         for (unsigned i = 0; !err && i < pass->replay->account_count; i++)
             watch_account(pass, i, &event);
         if (!err)
@@ -212,7 +254,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
             return err;
         trace->device_count++;
     }
-    return VS_OK;
+    return fill_reads(pass, trace);
 }
 
 /* With PyTorch its native functions are not looked up: their names are not needed, and take seconds. */

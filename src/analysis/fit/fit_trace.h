@@ -48,12 +48,21 @@ struct vs_fit_device {
     struct vs_fit_failure failure; /* the first one that the program did not recover from */
 };
 
+/* Reads of values that no kernel computed, by one call site. */
+struct vs_fit_read {
+    const char *where, *kernel; /* as vs_fit_where; the latest kernel that was not computed */
+    uint64_t bytes, count;      /* bytes: of the first; 0: of managed memory, unknown */
+};
+#define VS_FIT_READS_MAX 64u /* call sites; of further ones nothing is kept */
+
 struct vs_fit_trace {
     const char *path, *program, *rank;
     uint64_t pid, start_ns, end_ns; /* times: CLOCK_MONOTONIC */
     const struct vs_fit_device *devices; /* those where memory was allocated or refused */
     size_t device_count;
     uint64_t steps; /* completed */
+    struct vs_fit_read reads[VS_FIT_READS_MAX];
+    unsigned read_count;
     bool partial;   /* not every allocation is in the trace (--sample, --min-size) */
     struct vs_arena memory; /* owns all of it */
 };

@@ -117,12 +117,25 @@ def check_run():
            done.stderr)
 
 
+def check_fit():
+    for steps, reads in (("kra", 1), ("krarara", 3), ("cra", 0)):
+        fit = vramscope("fit", "--gpu", "a100-40g", "--", VICTIM, steps)
+        line = next((x for x in fit.stdout.splitlines() if "read_count (uncomputed_victim.c:" in x and "kernel" in x), "")
+        expect(f"fit of {steps} lists {reads} reads", ("read, but not computed\n" in fit.stdout) == (reads > 0)
+               and (line.endswith("4 B, after kernel count" + (f", {reads} times" if reads > 1 else "")) if reads
+                    else not line), fit.stdout + fit.stderr)
+    values = json.loads(vramscope("fit", "--gpu", "a100-40g", "--json", "--", VICTIM, "krarara").stdout)["runs"][0]
+    read, = values["read_but_not_computed"]
+    expect("fit --json", read["count"] == 3 and read["name"].startswith("read_count (uncomputed_victim.c:"), values)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_reads()
         check_verbs()
         check_run()
+        check_fit()
         os.chdir("/")
     return 1 if failures else 0
 
