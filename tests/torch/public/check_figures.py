@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of public threads (figures.py), and the remedy in the answer of `vramscope fit`.
+"""The figures of public threads (figures.py), the remedy in the answer of `vramscope fit`, and a tensor
+that grows until the bytes of the GPU run out.
 
-    check_figures.py [--build DIR] [--only TEXT] figures|remedy
+    check_figures.py [--build DIR] [--only TEXT] figures|remedy|growing
 
 Exit 77: no environment with torch 2.15.0.
 """
@@ -54,18 +55,42 @@ def check_remedy(args, python, folder):
     return 0
 
 
+# Each step needs a larger gap of addresses than the one before left. The last that fits holds 76.6 GiB.
+GROWING = '''import sys, torch
+
+kept = []
+for step in range(int(sys.argv[1])):
+    large = torch.empty((1000 + 400 * step) << 20, dtype=torch.uint8, device="cuda")
+    kept.append(torch.empty(12 << 20, dtype=torch.uint8, device="cuda"))
+    del large
+    torch.cuda.empty_cache()
+'''
+
+
+def check_growing(args, python, folder):
+    program = os.path.join(folder, "growing.py")
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(GROWING)
+    for steps, answer in (("190", "yes"), ("200", "no")):
+        done = subprocess.run([os.path.join(args.build, "bin/vramscope"), "fit", "-q", "--json", "--gpu", "h100-80g", "--",
+                               python, program, steps], stdout=subprocess.PIPE, text=True, check=False)
+        run, = json.loads(done.stdout)["runs"]
+        assert run["fits"] == answer, (steps, done.stdout)
+    return 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
     p.add_argument("--only", help="rows with this in thread, program or GPU")
-    p.add_argument("what", choices=("figures", "remedy"))
+    p.add_argument("what", choices=("figures", "remedy", "growing"))
     args = p.parse_args()
     args.build = os.path.abspath(args.build)
     environment = environments.of_release("2.15.0")
     if not environment:
         return environments.skip("an environment with torch 2.15.0")
     with tempfile.TemporaryDirectory() as folder:
-        check = check_figures if args.what == "figures" else check_remedy
+        check = {"figures": check_figures, "remedy": check_remedy, "growing": check_growing}[args.what]
         return 1 if check(args, environment.python, folder) else 0
 
 
