@@ -193,12 +193,12 @@ class Table:
         top = self.config.option.vramscope_top
         shown = used if top <= 0 else used[:top]
         several = any(len(row.devices) > 1 or 0 not in row.devices for row in used)
-        terminal.line(f"{'peak':>10} {'kept':>10} {'limit':>10}  {'gpu  ' if several else ''}test")
+        terminal.line(f"{'peak':>10} {'live at end':>11} {'limit':>10}  {'gpu  ' if several else ''}test")
         for row in shown:
             for device, figures in sorted(row.devices.items()):
                 limit = _size_or_nothing(row.limit(device))
                 reserved = _size_or_nothing(row.limit(device, reserved=True))
-                sizes = f"{size_text(figures['peak']):>10} {size_text(figures['kept']):>10} {limit:>10}"
+                sizes = f"{size_text(figures['peak']):>10} {size_text(figures['kept']):>11} {limit:>10}"
                 begin = f"{sizes}  " + (f"{device:>3}  " if several else "")
                 limited = " " + whole(f"(limit of reserved memory: {reserved})") if reserved else ""
                 for line in fold(whole(row.test) + limited, begin, " " * (len(begin) + 2)):

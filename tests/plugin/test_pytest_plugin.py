@@ -70,7 +70,7 @@ def test_peak(pytester, run):
         "     2.0 MiB   33.3 %     1x  *",
         "more: vramscope report .vramscope/pytest.*.vst --phase test:test_case.py::test_one_byte_less --at @*",
         "*GPU memory of tests (vramscope, simulated t4-16g)*",
-        "   6.0 MiB        0 B    6.0 MiB  test_case.py::test_exact",
+        "   6.0 MiB         0 B    6.0 MiB  test_case.py::test_exact",
         "more: vramscope report .vramscope/pytest.*.vst"])
     assert "_inside" not in result.stdout.str() and "model" not in result.stdout.str()
     figures = properties(pytester, "j.xml")["test_exact"]
@@ -158,8 +158,8 @@ def test_reserved():
     result = run("--vramscope-simulate=t4-16g,devices=2", "--junit-xml=j.xml")
     result.assert_outcomes(passed=1, failed=3)
     assert properties(pytester, "j.xml")["test_other_device"]["vramscope_limit_vram_gpu1_bytes"] == str(2 * MIB)
-    result.stdout.fnmatch_lines(["   9.0 MiB        0 B               0  test_case.py::test_other_device",
-                                 "   2.0 MiB        0 B    2.0 MiB    1  test_case.py::test_other_device"])
+    result.stdout.fnmatch_lines(["   9.0 MiB         0 B               0  test_case.py::test_other_device",
+                                 "   2.0 MiB         0 B    2.0 MiB    1  test_case.py::test_other_device"])
     result.stdout.fnmatch_lines(["*exceeds the limit of 2.0 MiB by 1.0 MiB (50.0 %) on device 1",
                                  "*limit_vram('1 MiB', device=7): there is no device 7",
                                  "peak of reserved GPU memory * exceeds the limit of 2.0 MiB*"])
@@ -971,7 +971,7 @@ def test_sized(mib):
     free(allocate(mib))
 """)
     result = run(SIMULATE)
-    result.stdout.fnmatch_lines(["  12.0 MiB        0 B             test_case.py::test_sized[[]12]",
+    result.stdout.fnmatch_lines(["  12.0 MiB         0 B             test_case.py::test_sized[[]12]",
                                  "10 of the 12 tests that used GPU memory; --vramscope-top=0 shows all"])
     assert "test_sized[2]" not in result.stdout.str()
     assert "test_sized[2]" in run(SIMULATE, "--vramscope-top=0").stdout.str()
