@@ -10,13 +10,16 @@ traces) on traces in a folder whose name has a usual length. A line may be longe
 path or a command line's file, with at most LABEL other characters, but not in help. Errors, which are
 one line each, may be longer as well.
 """
+import fcntl
 import glob
 import os
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "schema"))
@@ -88,6 +91,38 @@ def check_command(command, line, variables):
     return problems_of(line, text)
 
 
+def in_terminal(arguments, columns):
+    """What the command prints to a terminal of so many columns."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = dict(os.environ, NO_COLOR="1")
+    environment.pop("COLUMNS", None)
+    with subprocess.Popen(arguments, stdout=theirs, env=environment) as process:
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # the terminal is closed
+                part = b""
+            if not part:
+                break
+            text += part
+        process.wait()
+    os.close(ours)
+    return text.decode(errors="replace").replace("\r\n", "\n")
+
+
+def check_widths(command, trace):
+    """oom fits a terminal of 40 columns, and uses one of 120; longer words are left whole."""
+    lines = {columns: in_terminal([command, "oom", trace], columns).splitlines() for columns in (40, 120)}
+    problems = [f"oom: {len(line)} of {columns} columns: {line}" for columns in lines for line in lines[columns]
+                if len(line) > columns and " " in line.strip()]
+    if max(len(line) for line in lines[120]) <= COLUMNS:
+        problems.append("oom in a terminal of 120 columns is as narrow as in one of 80")
+    return problems
+
+
 def main():
     command, root, train_lm, programs = sys.argv[1:5]
     problems, count = check_every_help(command, os.path.join(root, "scripts"))
@@ -106,6 +141,7 @@ def main():
                 if line.strip() and not line.startswith("#"):
                     count += 1
                     problems += check_command(command, line.strip(), variables)
+        problems += check_widths(command, os.path.join(folder, "leak.vst"))
     for problem in problems:
         print(problem)
     print(f"{count} commands, {len(problems)} problems")

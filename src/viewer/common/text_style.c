@@ -15,6 +15,8 @@
 
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN 40
+#define LABEL_MIN 28  /* columns that the label of a row needs beside it; otherwise it begins … */
+#define LABEL_BELOW 8 /* … at this column of the next line */
 #define WIDTH_MAX 240
 #define CHAIN_LINES 2 /* of a call chain */
 #define PARTS_SHOWN 5
@@ -140,10 +142,21 @@ static size_t put_unbroken(const struct vs_style *style, size_t indent, size_t c
     return column;
 }
 
+/* The column where the label of a row begins that has reached *column*: on the next line in a terminal
+ * that has no room for one. */
+static size_t label_begin(const struct vs_style *style, size_t column)
+{
+    if (column + LABEL_MIN <= style->width)
+        return column;
+    fprintf(style->out, "\n%*s", LABEL_BELOW, "");
+    return LABEL_BELOW;
+}
+
 void vs_text_chain(const struct vs_style *style, size_t indent, const struct vs_report_site *site)
 {
     char chain[VS_CHAIN_TEXT_MAX];
     const char *at = vs_text_label(chain, site), *next;
+    indent = label_begin(style, indent);
     size_t column = indent, lines = 1;
     for (bool first = true; *at; at = next, first = false) {
         const char *end = strstr(at, " < ");
@@ -181,8 +194,9 @@ static void part_lines(const struct vs_style *style, uint64_t whole, const struc
         const struct vs_site_part *part = &site->parts.items[i];
         vs_text_row(style, part->bytes, whole, part->count);
         vs_text_part(text, part);
+        size_t indent = label_begin(style, VS_ROW_COLUMNS);
         fputs("  ", style->out);
-        put_unbroken(style, VS_ROW_COLUMNS + 4, VS_ROW_COLUMNS + 2, text, strlen(text));
+        put_unbroken(style, indent + 4, indent + 2, text, strlen(text));
         fputc('\n', style->out);
         bytes -= part->bytes < bytes ? part->bytes : bytes;
         count -= part->count < count ? part->count : count;
@@ -266,6 +280,7 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
     uint64_t more = sites->count - shown + sites->omitted_count;
     if (more && rest) {
         vs_text_row(style, rest, sites->total_bytes, blocks);
+        label_begin(style, VS_ROW_COLUMNS);
         fprintf(style->out, "%sat %s more call site%s%s\n", vs_paint(style, VS_DIM),
                 vs_count_format(count, more), more == 1 ? "" : "s", vs_unpaint(style));
     }

@@ -11,6 +11,7 @@
 #include "base/vs_size.h"
 
 #define LABEL_COLUMNS 42
+#define SIZE_COLUMNS 15
 #define LIBRARIES_SHOWN 8
 #define ROWS_MAX 32
 #define REASON_MAX 256
@@ -98,8 +99,13 @@ static void print_row(const struct vs_style *style, const char *label, const int
                       size_t columns, enum vs_paint paint)
 {
     char text[VS_SIZE_TEXT_MAX + 1];
-    int pad = LABEL_COLUMNS - (int)vs_text_width(label);
-    fprintf(style->out, "    %s%s%*s", vs_paint(style, paint), label, pad > 0 ? pad : 1, "");
+    int room = (int)style->width - 4 - SIZE_COLUMNS * (int)columns, width = (int)vs_text_width(label);
+    room = room < LABEL_COLUMNS ? room : LABEL_COLUMNS;
+    fprintf(style->out, "    %s%s", vs_paint(style, paint), label);
+    if (width >= room && room < LABEL_COLUMNS) /* a narrow terminal: the sizes below the label */
+        fprintf(style->out, "\n%*s", 4 + (room > 0 ? room : 0), "");
+    else
+        fprintf(style->out, "%*s", width < room ? room - width : 1, "");
     for (size_t i = 0; i < columns; i++)
         fprintf(style->out, "  %13s", signed_size(text, bytes[i]));
     fprintf(style->out, "%s\n", vs_unpaint(style));

@@ -53,21 +53,18 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     const struct vs_report_failure *failure = &oom->failure;
     char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
     char error[VS_CUDA_ERROR_TEXT_MAX], what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
+    char lead[sizeof what + 32], place[48];
     if (!vs_oom_is_out_of_memory(failure))
         snprintf(what, sizeof what, "allocation failed (%s)",
                  vs_cuda_error_name(error, failure->error));
-    fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD), what, vs_unpaint(style),
-            vs_failure_what(one, failure), failure->framework || *failure->api ? " by " : "");
-    vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
-    if (failure->host)
-        fprintf(style->out, ", host memory");
-    else
-        fprintf(style->out, " on device %llu", ULL(failure->device));
-    if (!failure->host && *oom->device_name) {
-        fprintf(style->out, "\n  device   ");
-        vs_text_put(style->out, oom->device_name);
-    }
-    fprintf(style->out, "\n  when     %s%s%s", vs_time_format(time, failure->time_ns),
+    snprintf(lead, sizeof lead, "%s%s%s  ", vs_paint(style, VS_BAD), what, vs_unpaint(style));
+    snprintf(place, sizeof place, failure->host ? ", host memory" : " on device %llu", ULL(failure->device));
+    vs_text_lines(style, lead, "%s%s%s%s", vs_failure_what(one, failure),
+                  failure->framework || *failure->api ? " by " : "",
+                  failure->framework ? "PyTorch" : failure->api, place);
+    if (!failure->host && *oom->device_name)
+        vs_text_wrapped(style, "  device   ", oom->device_name);
+    fprintf(style->out, "  when     %s%s%s", vs_time_format(time, failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
         fprintf(style->out, ", after %s completed step%s", vs_count_format(time, oom->steps_done),
@@ -114,11 +111,11 @@ static void cached_text(const struct vs_oom *oom, const struct vs_style *style)
     if (!oom->cached)
         return;
     if (oom->cache.framework)
-        fprintf(style->out, "  PyTorch's tensors use %s of the %s in its segments\n",
-                vs_size_format(used, oom->cache.used_bytes),
-                vs_size_format(held, oom->cache.segment_bytes));
+        vs_text_lines(style, "  ", "PyTorch's tensors use %s of the %s in its segments",
+                      vs_size_format(used, oom->cache.used_bytes),
+                      vs_size_format(held, oom->cache.segment_bytes));
     else
-        fprintf(style->out, "  the cached memory is%s\n", holes_text(remark, oom));
+        vs_text_lines(style, "  ", "the cached memory is%s", holes_text(remark, oom));
 }
 
 static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style *style)

@@ -110,7 +110,11 @@ static void limits_of_pytorch_are_those_of_its_tensors(void **state)
     limit(&t, "max-allocated", "1MiB", NULL, false);
     limit(&t, "max-leak", "1MiB", NULL, false);
     limit(&t, "max-reserved", "1MiB", NULL, false);
+    limit(&t, "max-tensors", "2MiB", NULL, false);
+    limit(&t, "max-tensors", "3MiB", NULL, false);
     judge(&t, NULL);
+    assert_int_equal(t.verdict.rows[3].quantity.value, 3 * MIB);
+    assert_true(t.verdict.rows[3].exceeded && !t.verdict.rows[4].exceeded);
     assert_true(t.verdict.rows[0].quantity.tensors && t.verdict.rows[1].quantity.tensors);
     assert_int_equal(t.verdict.rows[0].quantity.value, 3 * MIB);
     assert_int_equal(t.verdict.rows[0].sites.total_bytes, 3 * MIB);

@@ -635,7 +635,8 @@ static void oom_names_another_error_and_the_numbers_of_nth(void **state)
                                                  "are stored; --nth takes 45 to 300, or the first of others: 1\n");
         run(&o, b.dir, "oom trace.vst");
         assert_contains(o.out, "allocation failed (CUDA_ERROR_INVALID_VALUE)  100 B by "
-                               "cudaHostAlloc, host memory\n");
+                               "cudaHostAlloc, host\n"
+                               "                                              memory\n");
         assert_contains(o.out, "1. correct the arguments of the call\n");
         assert_null(strstr(o.out, "out of memory  "));
         vs_builder_remove(&b);
@@ -998,6 +999,7 @@ static void replay_compares_settings_and_devices(void **state)
         "as recorded: pytorch                  160.0 MiB   0.0 %        1  fails\n"
         "    request in step 1: 60.0 MiB, short by 20.0 MiB\n",
         "\ncompact                               160.0 MiB   0.0 %        0  fits\n",
+        "\nbest: observe: reserves 160.0 MiB\n",
         "reserves as much as was recorded, and\n       fails at the same request\n",
         "the recorded program ended early"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -1156,6 +1158,7 @@ static void rows_of_a_sweep_are_all_different(void **state)
     assert_int_equal(count_of(o.out, "\nmax_split_size_mb:32 "), 1);
     assert_int_equal(count_of(o.out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
                                      "("), 1);
+    assert_contains(o.out, "\nbest: none of these 11 settings fits\n");
     size_t explained = count_of(o.out, "  fails\n");
     assert_int_equal(explained + count_of(o.out, "  fails as above\n"), 11);
     assert_int_equal(explained, 1 + count_of(o.out, "\n    the same request, "));
