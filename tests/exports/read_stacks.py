@@ -105,7 +105,9 @@ def check_one(recorded, problems, name, report, options):
         return
     for site in sites["sites"]:
         key = ";".join(frame_text(f) for f in reversed(site["frames"]))
-        if site["stacks"] == 1 and site["frames"] and not site["line"]:
+        # exports shorten C++ names, and show the source of a line outside of functions
+        whole = all("(" not in f["function"] and f["function"] != "<module>" for f in site["frames"])
+        if site["stacks"] == 1 and site["frames"] and not site["line"] and whole:
             problems.same(f"{what}: {site['text']}", stacks.get(key), site["bytes"])
 
 

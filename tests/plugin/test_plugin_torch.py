@@ -143,7 +143,7 @@ def test_memory_beside_tensors(run):
         "    10.0 MiB    2.0 %     1x  test_case.py:* make < test_peak:*",
         "leak of GPU memory 5.0 MiB exceeds the limit of 4.0 MiB by 1.0 MiB *",
         "growth of GPU memory per step 3.0 MiB exceeds the limit of 2.0 MiB by 1.0 MiB *",
-        " 510.0 MiB         0 B  509.0 MiB  *test_peak (limit of reserved memory: 510.0 MiB)"])
+        " 510.0 MiB         0 B  509.0 MiB  *test_peak", "  *(limit of reserved memory: 510.0 MiB)"])
 
 
 def test_cached_blocks_of_other_tests(run):
