@@ -86,7 +86,7 @@ static const struct vs_sim_preset presets[] = {
     {"h100nvl-94g", "Simulated H100 NVL (vramscope)", 95334 * VS_MIB, 95830,
      132, 9, 0, 3938, 50, 1785000, 2619000, 6016, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2321, 400, 131072 * VS_MIB, 5},
-    {"gh200-96g", "Simulated GH200 (vramscope)", 97310 * VS_MIB, 97871,
+    {"gh200-96g", "Simulated GH200 (vramscope)", 97157 * VS_MIB, 97871,
      132, 9, 0, 4000, 450, 1980000, 2619000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32,
      0x2342, 900, 131072 * VS_MIB, 5},
     {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 143771,
