@@ -212,7 +212,7 @@ static bool is_unknown(const struct vs_budget_verdict *out, const struct vs_take
     return taken->quantity.unknown || (taken->quantity.metric == VS_METRIC_GROWTH && taken->runs < out->run_count);
 }
 
-/* Why *limit* cannot be said to hold: more may have been in use between two readings; NULL: it can. */
+/* Why *limit* cannot be checked: more may have been in use between two readings. NULL: it can. */
 static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budget_limit *limit,
                             const struct vs_quantity *quantity)
 {

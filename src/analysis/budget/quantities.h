@@ -9,7 +9,7 @@
 #include "analysis/budget/budget_key.h"
 #include "analysis/report/report.h"
 
-#define VS_GROWTH_STEPS_MIN 6 /* completed steps; of fewer nobody knows whether a call site goes on growing */
+#define VS_GROWTH_STEPS_MIN 6 /* completed steps; with fewer, growth may still be a warm-up */
 
 struct vs_quantity {
     enum vs_metric metric;

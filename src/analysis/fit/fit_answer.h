@@ -8,7 +8,7 @@
  * no: an allocation failed for want of memory and the program did not recover, whatever its exit
  *     status; or processes that share a device need more than it has, all together.
  * A yes holds only if the assumed sizes do where the headroom is smaller than what they may take in
- * addition; a no, where the device lacked less than what was assumed.
+ * addition; a no, only if more was missing than what was assumed.
  * no answer: anything else: it was not started, failed for another reason, or used no memory. */
 #ifndef VS_FIT_ANSWER_H
 #define VS_FIT_ANSWER_H

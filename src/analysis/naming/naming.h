@@ -59,11 +59,11 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
  * call site. */
 bool vs_naming_fold(struct vs_chain_frame *frames, size_t count);
 
-/* vs_naming_telling: of the libraries that the innermost selected frame called, the function that tells
- * its calls apart: the innermost forward, backward or step of an installed package, or else its
- * innermost public function. PyTorch and Python's own library, which all packages end in, do not tell
- * them apart. NULL without one. */
-const struct vs_chain_frame *vs_naming_telling(const struct vs_chain_frame *frames, size_t count);
+/* vs_naming_part: of the libraries that the innermost selected frame called, the function by which its
+ * allocations are listed: the innermost forward, backward or step of an installed package, or else its
+ * innermost public function. PyTorch and Python's own library, which all packages call in the end, are
+ * left out. NULL without one. */
+const struct vs_chain_frame *vs_naming_part(const struct vs_chain_frame *frames, size_t count);
 
 /* vs_naming_through: that function, or else the function of a library that the innermost selected frame called, as
  * "torch: Linear.forward" or "torch.empty", or "" without one. *out* has VS_THROUGH_MAX bytes. Returns out. */

@@ -97,7 +97,7 @@ static const struct vs_chain_frame *python_function(const struct vs_chain_frame 
     return found;
 }
 
-const struct vs_chain_frame *vs_naming_telling(const struct vs_chain_frame *frames, size_t count)
+const struct vs_chain_frame *vs_naming_part(const struct vs_chain_frame *frames, size_t count)
 {
     static const char *const ends_of_all[] = {"torch", "python", "vramscope", "torch.compile", "numpy", "triton"};
     static const char *const steps[] = {"forward", "backward", "step"};
@@ -106,13 +106,13 @@ const struct vs_chain_frame *vs_naming_telling(const struct vs_chain_frame *fram
     for (size_t i = 0; i < count && *frames[i].library; i++) {
         const struct vs_chain_frame *frame = &frames[i];
         const char *dot = strrchr(frame->function, '.');
-        bool telling = frame->python;
+        bool tells_apart = frame->python;
         for (size_t k = 0; k < sizeof ends_of_all / sizeof *ends_of_all; k++)
-            telling &= strcmp(frame->library, ends_of_all[k]) != 0;
-        for (size_t k = 0; telling && k < sizeof steps / sizeof *steps; k++)
+            tells_apart &= strcmp(frame->library, ends_of_all[k]) != 0;
+        for (size_t k = 0; tells_apart && k < sizeof steps / sizeof *steps; k++)
             if (strcmp(dot ? dot + 1 : frame->function, steps[k]) == 0)
                 return frame;
-        if (telling && (!found || (!found_public && is_public(frame->function)))) {
+        if (tells_apart && (!found || (!found_public && is_public(frame->function)))) {
             found = frame;
             found_public = is_public(frame->function);
         }
@@ -126,7 +126,7 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
     out[0] = 0;
     while (first < count && *frames[first].library)
         first++;
-    const struct vs_chain_frame *called = first < count ? vs_naming_telling(frames, first) : NULL;
+    const struct vs_chain_frame *called = first < count ? vs_naming_part(frames, first) : NULL;
     if (!called && first < count)
         called = python_function(frames, first);
     if (called) {

@@ -365,7 +365,7 @@ enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, ui
     bool failed = false;
     size_t frames = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
                                                 VS_CHAIN_MAX) : 0;
-    const struct vs_chain_frame *frame = vs_naming_fold(chain, frames) ? vs_naming_telling(chain, frames) : NULL;
+    const struct vs_chain_frame *frame = vs_naming_fold(chain, frames) ? vs_naming_part(chain, frames) : NULL;
     if (!frame)
         return VS_OK;
     if (!parts->items)

@@ -93,8 +93,8 @@ struct vs_account {
     struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
     struct vs_device_usage usage;
     struct vs_between_readings between;
-    /* the highest use of the device, readings and what was recorded since them: that is known, and that is
-     * possible */
+    /* highest use of the device: readings, and allocations recorded since the latest one; use_possible
+     * also counts memory that may not be on the device */
     struct vs_sample_mark use_known, use_possible;
     uint64_t step_peak;      /* highest allocated in the current step */
     uint64_t steps_peak;     /* highest allocated in completed steps */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads of values that no kernel computed. A kernel without a host function only takes time: what it
- * would have written is not there. Which memory that is nobody knows (the number of its arguments
+ * would have written is not there. Which memory that is cannot be found out (the number of its arguments
  * is in its device code, and memory holds pointers too), so that all memory counts as uncomputed from
  * its launch on, except what is allocated, copied from the host or set later. A kernel with a host
  * function spreads that from one of its arguments to the others, a copy from its source to its
