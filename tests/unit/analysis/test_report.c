@@ -295,11 +295,13 @@ static void growth_is_found_by_site_and_warm_up_is_not_growth(void **state)
     done(&b, r);
 }
 
-/* 64 blocks that are replaced at random, as of a cache that is full: of one size, or of two. */
+/* 64 blocks that are replaced at random, as of a cache that is full: of one size, of two, or of
+ * one and freed at the end. */
 static void a_full_cache_is_constant_only_if_its_level_is(void **state)
 {
     (void)state;
-    for (unsigned varied = 0; varied < 2; varied++) {
+    for (unsigned kind = 0; kind < 3; kind++) {
+        bool varied = kind == 1, freed = kind == 2;
         struct vs_builder b;
         uint64_t live = 0, size[64] = {0};
         unsigned random = 1;
@@ -315,10 +317,14 @@ static void a_full_cache_is_constant_only_if_its_level_is(void **state)
             live += size[slot] = (varied ? random & 65536 ? 31 : 1 : 16) * MIB;
             vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(32 * slot), size[slot], size[slot]);
         }
+        for (unsigned slot = 0; freed && slot < 64; slot++)
+            vs_builder_free(&b, 0, A(32 * slot));
         struct vs_report *r = report_of(&b);
         assert_int_equal(r->devices[0].filled.count, !varied);
-        if (!varied)
+        if (!varied) {
             assert_int_equal(r->devices[0].filled.items[0].growth_bytes, live - 16 * MIB);
+            assert_int_equal(r->devices[0].filled.items[0].growth_freed, freed);
+        }
         done(&b, r);
     }
 }
