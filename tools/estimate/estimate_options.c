@@ -13,7 +13,7 @@
 #include "tools/common/simulated.h"
 #include "tools/estimate/estimate_internal.h"
 
-#define CONTEXT_BYTES (400 * VS_MIB) /* assumed for --capacity, as of the simulated GPUs */
+#define CONTEXT_BYTES (400 * VS_MIB) /* assumed for --capacity, which names no GPU: about that of an A100 */
 #define COUNT_MAX 1e16
 
 /* "8B", "1.5M", "124,000,000" is not: letters are powers of 1000. */

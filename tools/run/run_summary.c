@@ -127,14 +127,14 @@ static bool alike(const struct vs_report *a, const struct vs_report *b, char dif
     const struct {
         const char *what;
         uint64_t a, b;
-    } rows[] = {{"its peak is", x->peak_user.bytes, y->peak_user.bytes},
-                {"reserves", x->peak_reserved.bytes, y->peak_reserved.bytes},
-                {"has live at the end", x->user_allocated, y->user_allocated}};
+    } rows[] = {{"peak", x->peak_user.bytes, y->peak_user.bytes},
+                {"reserved", x->peak_reserved.bytes, y->peak_reserved.bytes},
+                {"live at the end", x->user_allocated, y->user_allocated}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (apart(rows[i].a, rows[i].b) > rows[i].a / 100)
-            used += (size_t)snprintf(differs + used, RANK_DIFFERENCE_MAX - used, "%s%s %s (%s)", used ? ", " : "",
+            used += (size_t)snprintf(differs + used, RANK_DIFFERENCE_MAX - used, "%s%s %s instead of %s", used ? ", " : "",
                                      rows[i].what, vs_size_format(size, rows[i].b),
-                                     rows[i].b > rows[i].a ? "more" : "less");
+                                     vs_size_format(other, rows[i].a));
     return true;
 }
 
@@ -166,7 +166,7 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
     } else {
         show_oom(reader, report, &style, failed);
         if (*differs)
-            vs_text_lines(&style, "", "%s is like rank %" PRIu64 ", but %s", rank + 1, ranks->shown->job.rank, differs);
+            vs_text_lines(&style, "", "%s is like rank %" PRIu64 ", except: %s", rank + 1, ranks->shown->job.rank, differs);
         else
             ranks->same++;
     }
