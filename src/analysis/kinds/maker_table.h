@@ -57,6 +57,7 @@ VS_MAKER_RULE("/torch/nn/modules/module.py", "_call_impl _wrapped_call_impl inne
 VS_MAKER_RULE("/torch/nn/modules/module.py", "", MODULE)
 VS_MAKER_RULE("/torch/nn/modules/transformer.py", "_generate_square_subsequent_mask "
               "generate_square_subsequent_mask", INPUT)
+VS_MAKER_RULE("/torch/distributed/tensor/", "parallelize_module distribute_module", MODULE)
 VS_MAKER_RULE("/torch/nn/modules/", "__init__ reset_parameters _reset_parameters reset_running_stats "
               "__setstate__", MODULE)
 VS_MAKER_RULE("/torch/nn/modules/", "", FORWARD)

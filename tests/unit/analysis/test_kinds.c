@@ -438,6 +438,9 @@ static void wrappers_for_several_devices_have_buckets_and_gathered_parameters(vo
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, "DistributedDataParallel._ddp_init_helper " TORCH "nn/parallel/distributed.py",
           "DistributedDataParallel.__init__ " TORCH "nn/parallel/distributed.py", "main /home/u/train.py");
+    ALLOC(t, MAIN, 4 * MIB, "distribute_tensor " TORCH "distributed/tensor/_api.py",
+          "ColwiseParallel._partition_linear_fn " TORCH "distributed/tensor/parallel/style.py",
+          "distribute_module " TORCH "distributed/tensor/_api.py", "main /home/u/train.py");
     uint64_t gathered = ALLOC(t, MAIN, 2 * MIB, "alloc_storage " TORCH "distributed/fsdp/_fully_shard/_fsdp_param.py",
           "FSDPParam.alloc_all_gather_outputs " TORCH "distributed/fsdp/_fully_shard/_fsdp_param.py", FORWARD);
     moment(t, "forward");
@@ -445,6 +448,7 @@ static void wrappers_for_several_devices_have_buckets_and_gathered_parameters(vo
     drop(t, ENGINE, gathered);
     finish(t, true);
     assert_int_equal(bytes_at(t, "forward", VS_KIND_GRADIENTS), MIB);
+    assert_int_equal(bytes_at(t, "forward", VS_KIND_PARAMETERS), 4 * MIB);
     assert_int_equal(bytes_at(t, "forward", VS_KIND_TEMPORARIES), 2 * MIB);
     end(t);
 }
