@@ -14,6 +14,7 @@
 #include "analysis/failures/did_without.h"
 #include "analysis/fit/fit_failures.h"
 #include "analysis/fit/fit_where.h"
+#include "analysis/naming/function_text.h"
 #include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
@@ -28,6 +29,8 @@ struct fit_watch {
     uint64_t used_peak, used_outside;
     bool read; /* the device's free memory was read */
 };
+
+#define KERNEL_NAME_MAX 64
 
 struct fit_pass {
     struct vs_reader *reader;
@@ -104,11 +107,12 @@ static enum vs_err fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
     for (unsigned i = 0; i < pass->read_count; i++) {
         const struct fit_read *read = &pass->reads[i];
         const char *kernel = vs_reader_string(pass->reader, read->text);
-        char *readable = kernel ? vs_demangle(kernel) : NULL;
+        char *readable = kernel ? vs_demangle(kernel) : NULL, name[KERNEL_NAME_MAX] = "";
+        vs_function_text(readable ? readable : kernel ? kernel : "", name, sizeof name);
         struct vs_fit_read *out = &trace->reads[trace->read_count++];
         *out = (struct vs_fit_read){
             .where = vs_fit_where(&pass->summary, read->stack, read->mark, true),
-            .kernel = vs_summary_copy(&trace->memory, readable ? readable : kernel ? kernel : ""),
+            .kernel = vs_summary_copy(&trace->memory, name),
             .bytes = read->bytes, .count = read->count};
         free(readable);
         if (!out->where || !out->kernel)
