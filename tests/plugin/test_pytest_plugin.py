@@ -120,7 +120,7 @@ def test_uncomputed_values(pytester, run):
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines([
         "cannot be checked: the test read values that were not computed, 1 time",
-        f"      1x  *plugin_gpu.py:* read < test_counts (test_case.py:{line('1 + read')})",
+        f"*read < test_counts (test_case.py:{line('1 + read')})",
         "          4 B copied to the host, after kernel count",
         "sizes may depend on them; --vramscope-allow-uncomputed accepts that",
         "peak of GPU memory 2.0 MiB exceeds *",
