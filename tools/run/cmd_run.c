@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"
@@ -298,6 +299,7 @@ static int summarise(struct vs_run *run, int status)
 {
     int result = exit_code(status);
     struct vs_run_summary seen;
+    vs_xalloc_begin("vramscope run", run->checked && !result ? VS_EXIT_UNUSABLE : result);
     struct vs_run_names names = {.pattern = run->options.text[VS_OPT_output],
                                  .began = run->began, .manifest = run->manifest};
     vs_symbol_tool_configure(&run->options);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/common/name_match.h"
 #include "tools/common/own_state.h"
@@ -89,6 +90,7 @@ int main(int argc, char **argv)
     char who[64];
     snprintf(who, sizeof who, "vramscope %s", command->name);
     argv[1] = who;
+    vs_xalloc_begin(who, VS_EXIT_UNUSABLE);
     vs_symbol_tool_environment();
     return command->main(argc - 1, argv + 1);
 }

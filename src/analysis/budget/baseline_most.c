@@ -9,7 +9,7 @@
 
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/site_align.h"
-#include "analysis/state/vec.h"
+#include "base/vs_vec.h"
 
 /* The sites of one name in one list. */
 struct named_group {

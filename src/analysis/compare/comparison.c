@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/compare/compare_notes.h"
-#include "analysis/state/vec.h"
+#include "base/vs_vec.h"
 
 const char *vs_count_kind_name(enum vs_count_kind kind)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/vs_map.h"
-#include "analysis/state/vec.h"
+#include "base/vs_vec.h"
 
 #define REPEATS_MIN 3u
 #define REPEATS_SIZED_MIN 5u /* of a call site and a size: more of them repeat by chance */

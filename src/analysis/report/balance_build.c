@@ -12,7 +12,7 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/state/driver_pages.h"
-#include "analysis/state/vec.h"
+#include "base/vs_vec.h"
 
 /* --- pages --- */
 

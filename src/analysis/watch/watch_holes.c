@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
-#include "analysis/state/vec.h"
 #include "analysis/watch/watch_internal.h"
+#include "base/vs_vec.h"
 
 struct watch_extent {
     uint64_t addr, size;

@@ -6,8 +6,8 @@
 
 #include "analysis/naming/naming.h"
 #include "analysis/state/user_level.h"
-#include "analysis/state/vec.h"
 #include "analysis/watch/watch_internal.h"
+#include "base/vs_vec.h"
 
 #define OWN_KEY (UINT64_C(1) << 63)
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/state/vec.h"
 #include "analysis/whatif/recorded_memory.h"
 #include "analysis/whatif/whatif.h"
+#include "base/vs_vec.h"
 
 #define FIRST (UINT64_C(1) << 32)
 #define END (UINT64_C(1) << 56)

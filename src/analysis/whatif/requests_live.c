@@ -4,8 +4,8 @@
  * while it is live; slots are used again, so that a run needs a table of the live blocks only. */
 #include <string.h>
 
-#include "analysis/state/vec.h"
 #include "analysis/whatif/requests_reading.h"
+#include "base/vs_vec.h"
 
 /* --- driver memory --- */
 

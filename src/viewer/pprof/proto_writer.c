@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "analysis/state/vec.h"
+#include "base/vs_vec.h"
 
 #define VARINT 0u
 #define LENGTH 2u

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Growable arrays of the reading side (vs_xalloc.h): a pointer with a count and a capacity beside it;
+ * the owner frees it with free(). Never shrinks. */
+#ifndef VS_VEC_H
+#define VS_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_err.h"
+#include "base/vs_xalloc.h"
+
+/* vs_vec_room: makes room for *need* elements of *element* bytes. *array* is the address of the element
+ * pointer. New elements are zeroed. Ends the command without memory. Cost: amortised O(1) per element. */
+static inline void vs_vec_room(void *array, size_t *capacity, size_t need, size_t element)
+{
+    if (need <= *capacity)
+        return;
+    size_t wanted = *capacity ? *capacity * 2 : 16;
+    if (wanted < need)
+        wanted = need;
+    void *old;
+    memcpy(&old, array, sizeof old);
+    char *grown = vs_xrealloc(old, wanted, element);
+    memset(grown + *capacity * element, 0, (wanted - *capacity) * element);
+    memcpy(array, &grown, sizeof grown);
+    *capacity = wanted;
+}
+
+/* vs_vec_grow: vs_vec_room for callers that still check an error; always VS_OK. */
+static inline enum vs_err vs_vec_grow(void *array, size_t *capacity, size_t need, size_t element)
+{
+    vs_vec_room(array, capacity, need, element);
+    return VS_OK;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/vs_xalloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_map.h"
+
+static const char *line_command = "vramscope";
+static int line_status = 2;
+
+void vs_xalloc_begin(const char *command, int status)
+{
+    line_command = command;
+    line_status = status;
+}
+
+void vs_out_of_memory(void)
+{
+    fprintf(stderr, "%s: %s\n", line_command, vs_err_text(VS_ERR_NOMEM));
+    exit(line_status);
+}
+
+static void *memory_or_end(void *memory)
+{
+    if (!memory)
+        vs_out_of_memory();
+    return memory;
+}
+
+void *vs_xcalloc(size_t count, size_t size)
+{
+    return memory_or_end(calloc(count ? count : 1, size));
+}
+
+void *vs_xrealloc(void *old, size_t count, size_t size)
+{
+    if (count > SIZE_MAX / 2 / size)
+        vs_out_of_memory();
+    return memory_or_end(realloc(old, count ? count * size : 1));
+}
+
+char *vs_xstrdup(const char *text)
+{
+    return memory_or_end(strdup(text));
+}
+
+char *vs_xstrndup(const char *text, size_t length)
+{
+    return memory_or_end(strndup(text, length));
+}
+
+char *vs_xprintf(const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return memory_or_end(length < 0 ? NULL : text);
+}
+
+void *vs_xarena(struct vs_arena *arena, size_t bytes)
+{
+    return memory_or_end(vs_arena_alloc(arena, bytes));
+}
+
+const char *vs_xarena_text(struct vs_arena *arena, const char *text)
+{
+    if (!text)
+        return NULL;
+    size_t size = strlen(text) + 1;
+    return memcpy(vs_xarena(arena, size), text, size);
+}
+
+const char *vs_xarena_printf(struct vs_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = vs_xarena(arena, length < 0 ? 1 : (size_t)length + 1);
+    if (length >= 0)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value)
+{
+    if (vs_map_put(map, key, value) != VS_OK)
+        vs_out_of_memory();
+}
