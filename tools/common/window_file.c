@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "tools/common/command.h"
 
 #define LINE_SHOWN 60 /* characters of a line in a message */

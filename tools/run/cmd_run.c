@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vs_xalloc.h"
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_option.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 #include "tools/common/command.h"
 #include "tools/run/run_manifest.h"
 #include "tools/run/run_output.h"

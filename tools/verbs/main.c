@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_xalloc.h"
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/common/name_match.h"
 #include "tools/common/own_state.h"

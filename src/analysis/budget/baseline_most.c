@@ -9,7 +9,7 @@
 
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/site_align.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* The sites of one name in one list. */
 struct named_group {

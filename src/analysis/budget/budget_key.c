@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 static const char *const metric_names[VS_METRIC_COUNT] = {
     "allocated", "requested", "reserved", "live at end", "device", "free", "growth per step",

@@ -13,10 +13,10 @@
 #include "analysis/budget/named_memory.h"
 #include "analysis/budget/verdict_fold.h"
 #include "analysis/budget/verdict_sites.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */

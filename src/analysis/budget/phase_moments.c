@@ -12,8 +12,8 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 #define PATH_TEXT_MAX 8192 /* longer paths are cut */
 

@@ -11,8 +11,8 @@
 #include <strings.h>
 
 #include "analysis/budget/phase_moments.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 static bool is_python(const char *program)
 {

@@ -12,7 +12,7 @@
 #include "analysis/report/segment_sites.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
 {

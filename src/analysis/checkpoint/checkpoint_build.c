@@ -11,7 +11,7 @@
 
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/size_limit.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "trace/read/checkpoint_cache.h"
 #include "trace/read/definition_log.h"
 #include "trace/read/rewrite.h"

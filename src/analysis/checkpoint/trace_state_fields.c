@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* After adding a field to one of these, add it below as well, at the end of its record or in one of
  * its own, and correct the size here. Where states without it are incomplete, let them not be used,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/checkpoint/trace_state_fields.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phases)
 {

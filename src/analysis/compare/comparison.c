@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/compare/compare_notes.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 const char *vs_count_kind_name(enum vs_count_kind kind)
 {

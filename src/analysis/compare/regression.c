@@ -10,7 +10,7 @@
 #include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/quantity_sites.h"
 #include "analysis/compare/change_labels.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static bool noted(const struct vs_comparison *comparison, enum vs_compare_doubt doubt)
 {

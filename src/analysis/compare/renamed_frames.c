@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/compare/site_similar.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define TEXT_MAX 2048
 #define RENAMED_MAX 65536

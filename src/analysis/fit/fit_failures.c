@@ -8,7 +8,7 @@
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/report/report.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* Failures: then those that the replay does not keep are dropped, so that most remain few. */
 #define KEPT_MAX (2 * (VS_FAILURES_KEPT + VS_FAILURE_FIRSTS_MAX))

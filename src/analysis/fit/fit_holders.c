@@ -10,8 +10,8 @@
 
 #include "analysis/fit/fit_where.h"
 #include "analysis/naming/user_line.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 #include "ledger/change.h"
 
 #define NAMED_MAX 400 /* sums whose line is looked up: the largest */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/report/summary.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
-#include "base/vs_vec.h"
 
 enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
 

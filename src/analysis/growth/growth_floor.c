@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 enum vs_err vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
 {

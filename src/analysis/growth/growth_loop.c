@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 #define REPEATS_MIN 3u
 #define REPEATS_SIZED_MIN 5u /* of a call site and a size: more of them repeat by chance */

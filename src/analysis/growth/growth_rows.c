@@ -10,7 +10,7 @@
 
 #include "analysis/growth/growth_internal.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define KEPT_MOST 0.5   /* of the bytes allocated meanwhile: may be a first pass, not a loop */
 #define SITES_MANY 3u   /* growing together */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* Two rows become one; rows of more steps follow. */
 static void halve(struct vs_step_rows *rows)

@@ -8,7 +8,7 @@
 
 #include "analysis/kinds/kinds.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 struct log_birth {
     uint64_t event, stream;

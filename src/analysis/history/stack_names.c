@@ -11,11 +11,11 @@
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/user_line.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 #include "base/vs_utf8.h"
-#include "base/vs_vec.h"
 
 #define NAME_MAX_BYTES 65536 /* names of template instances are long */
 #define RECORDED_MAX 129     /* frames of a recorded stack */

@@ -9,8 +9,8 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 #include "trace/read/seek.h"
 
 /* Bytes and blocks allocated by each site of the replay. */

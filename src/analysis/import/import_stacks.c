@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define NAMES_BUDGET ((uint64_t)1 << 30)
 #define DEPTH_MAX 127 /* the readers' limit is 128 frames, and the mark for more */

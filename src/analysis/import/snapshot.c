@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "allocator/core/placement.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 enum entry_key {
     KEY_ACTION = 1, KEY_ADDR, KEY_SIZE, KEY_STREAM, KEY_TIME, KEY_FRAMES, KEY_METADATA,

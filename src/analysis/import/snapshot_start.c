@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 /* Steps over pieces: so many for each entry of the history and each segment, and so many for all. Each
  * may become two events, so the trace and the time stay in proportion to the file. */

@@ -11,8 +11,8 @@
 
 #include "analysis/kinds/maker.h"
 #include "analysis/kinds/program_clock.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 #define NO_KIND VS_KIND_COUNT /* not decided yet */
 #define NO_ROW UINT32_MAX

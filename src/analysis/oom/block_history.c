@@ -9,7 +9,7 @@
 
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)

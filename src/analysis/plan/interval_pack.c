@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define CHECKPOINT 64u
 #define BUCKETS 1024u   /* by offset, for the search for gaps */

@@ -14,8 +14,8 @@
 
 #include "analysis/plan/interval_pack.h"
 #include "analysis/state/period.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 
 #define NEVER UINT32_MAX
 #define PAGE (UINT64_C(2) << 20)

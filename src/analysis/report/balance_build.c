@@ -12,7 +12,7 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/state/driver_pages.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* --- pages --- */
 

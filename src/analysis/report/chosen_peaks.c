@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* Whether *place* is in the chosen phase, and in the chosen steps. */
 static enum vs_err is_chosen(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,

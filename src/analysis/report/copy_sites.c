@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "trace/symbols/demangle.h"
 
 /* Copies of one stack. */

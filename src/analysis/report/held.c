@@ -10,7 +10,7 @@
 #include "analysis/report/held_internal.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static const char *const by_names[VS_BY_COUNT] = {"site", "kind", "phase", "step", "library",
                                                   "size", "age"};

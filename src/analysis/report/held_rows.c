@@ -8,8 +8,8 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/report/held_internal.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
-#include "base/vs_vec.h"
 
 #define LABEL_MAX (VS_PLACE_TEXT_MAX + 64)
 #define ROWS_MAX 4096 /* steps and phases beyond these are summed up in the last row */

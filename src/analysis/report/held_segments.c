@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_treap.h"
-#include "base/vs_vec.h"
 
 /* Where a segment is: a node of the tree. *item*: its number in the list. */
 struct vs_held_place {

@@ -20,7 +20,7 @@
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/report/reserved_now.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "trace/read/seek.h"
 
 #define NEAR_EVENTS ((uint64_t)1 << 20) /* farther: start from a checkpoint */

@@ -11,8 +11,8 @@
 #include "analysis/report/churn.h"
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 #include "trace/symbols/demangle.h"
 
 #define KERNELS_DEFAULT 50

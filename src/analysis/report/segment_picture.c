@@ -7,7 +7,7 @@
 
 #include "analysis/report/held_internal.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static int by_address(const void *a, const void *b)
 {

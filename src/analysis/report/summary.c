@@ -14,9 +14,9 @@
 #include "analysis/naming/user_line.h"
 #include "analysis/report/site_fold.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define API_TEXT_MAX 128
 

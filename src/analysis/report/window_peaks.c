@@ -10,7 +10,7 @@
 
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 struct open_windows {
     struct vs_report_window *all;

@@ -3,7 +3,7 @@
  * Sums over activity records; see the header. */
 #include "analysis/state/activity.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define DEVICES_MAX 64
 

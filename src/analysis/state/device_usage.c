@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *event)
 {

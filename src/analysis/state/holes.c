@@ -3,7 +3,7 @@
  * Free space inside a device's segments at one time of the replay: the gaps between live blocks, in
  * address order. Computed only for the few times that a report or post-mortem shows. */
 #include "analysis/state/replay.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 struct holes_extent {
     uint64_t addr, size;

@@ -3,7 +3,7 @@
  * Rows of live allocations and their free list; see the header. */
 #include "analysis/state/live_memory.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 enum vs_err vs_live_table_room(struct vs_live_table *table)
 {

@@ -4,7 +4,7 @@
  * belongs to memory of its own. */
 #include "analysis/state/mapping_index.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* Index of the first mapping whose start is above *addr*. */
 static size_t upper_bound(const struct vs_mappings *set, uint64_t addr)

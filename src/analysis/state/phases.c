@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 #include "trace/format/event.h"
 
 #define PART_TEXT_MAX 120 /* of a name in a path */

@@ -10,7 +10,7 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/state/replay_internal.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static void forget(struct vs_replay *replay, size_t index)
 {

@@ -7,7 +7,7 @@
 
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event)
 {

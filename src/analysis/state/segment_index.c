@@ -4,7 +4,7 @@
  * most, and they arrive mostly in rising order, so a flat array wins. */
 #include "analysis/state/segment_index.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* Index of the first segment whose start is above *addr*. */
 static size_t upper_bound(const struct vs_segments *set, uint64_t addr)

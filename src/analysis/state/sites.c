@@ -5,7 +5,7 @@
  * sites. */
 #include "analysis/state/sites.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "ledger/change.h"
 
 #define STEADY_RISES 3

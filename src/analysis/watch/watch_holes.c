@@ -6,7 +6,7 @@
 
 #include "analysis/state/user_level.h"
 #include "analysis/watch/watch_internal.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 struct watch_extent {
     uint64_t addr, size;

@@ -7,7 +7,7 @@
 #include "analysis/naming/naming.h"
 #include "analysis/state/user_level.h"
 #include "analysis/watch/watch_internal.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define OWN_KEY (UINT64_C(1) << 63)
 

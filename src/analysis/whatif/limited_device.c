@@ -9,7 +9,7 @@
 
 #include "analysis/whatif/recorded_memory.h"
 #include "analysis/whatif/whatif.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define FIRST (UINT64_C(1) << 32)
 #define END (UINT64_C(1) << 56)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/whatif/requests_reading.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 /* --- driver memory --- */
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/naming/naming.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 #include "viewer/common/json_writer.h"
 
 #define STACKS_MAX 65536u

@@ -3,7 +3,7 @@
  * A binary heap by start time; see the header. */
 #include "viewer/chrome/slices.h"
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static void swap(struct vs_slice *a, struct vs_slice *b)
 {

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "viewer/flame/stack_source.h"
 
 static void put_frame(FILE *out, const char *name)

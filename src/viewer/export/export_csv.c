@@ -13,7 +13,7 @@
 #include "analysis/history/allocation_log.h"
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "viewer/export/site_labels.h"
 
 static const char header[] =

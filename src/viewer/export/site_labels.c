@@ -7,7 +7,7 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
                                 const struct vs_replay *replay)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 enum vs_err vs_call_tree_open(struct vs_call_tree *tree)
 {

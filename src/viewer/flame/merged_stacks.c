@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define TEXT_MAX 2048
 

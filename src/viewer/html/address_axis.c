@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define GRANULE 512
 #define AXIS_END (UINT64_C(1) << 62)

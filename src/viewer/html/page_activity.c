@@ -10,7 +10,7 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/state/activity.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "trace/symbols/demangle.h"
 
 #define WAITING_MAX ((size_t)1 << 17)

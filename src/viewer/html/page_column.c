@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 #define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.8 MB of base64 */

@@ -9,8 +9,8 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 #define SITES_MAX 4000
 #define NODES_MAX 40000

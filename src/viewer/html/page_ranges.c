@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 static uint64_t since_start(const struct vs_page_ranges *ranges, uint64_t time_ns)
 {

@@ -5,8 +5,8 @@
  * rectangle; all others have a place while they are held. */
 #include <stdlib.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_treap.h"
-#include "base/vs_vec.h"
 #include "viewer/html/page_rows.h"
 
 VS_TREAP_BY(room, struct vs_page_room, addr)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define PYTORCH_SMALL_SEGMENT (UINT64_C(2) << 20)
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/state/user_level.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define ZONES_MAX 16384 /* further ones are placed piece by piece */
 

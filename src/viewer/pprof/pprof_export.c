@@ -13,8 +13,8 @@
 
 #include "analysis/history/allocation_log.h"
 #include "analysis/history/stack_sums.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
-#include "base/vs_vec.h"
 #include "viewer/pprof/pprof_tables.h"
 
 /* Fields of profile.proto. */

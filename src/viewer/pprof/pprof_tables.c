@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
-#include "base/vs_vec.h"
 
 /* Fields of profile.proto. */
 enum { PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 
 #define VARINT 0u
 #define LENGTH 2u

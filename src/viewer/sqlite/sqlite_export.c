@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/history/allocation_log.h"
-#include "base/vs_vec.h"
+#include "base/reading/vs_vec.h"
 #include "viewer/sqlite/sqlite_rows.h"
 
 struct sqlite_export {

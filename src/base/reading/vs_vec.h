@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_err.h"
-#include "base/vs_xalloc.h"
 
 /* vs_vec_room: makes room for *need* elements of *element* bytes. *array* is the address of the element
  * pointer. New elements are zeroed. Ends the command without memory. Cost: amortised O(1) per element. */

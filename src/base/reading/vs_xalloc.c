@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "base/vs_xalloc.h"
+#include "base/reading/vs_xalloc.h"
 
 #include <stdarg.h>
 #include <stdio.h>
