@@ -14,9 +14,8 @@
 
 #include "preload/victim_run.h"
 
-static void device_counts_equal_the_programs_own_in_both_builds_and_both_ways(void **state)
+TEST(device_counts_equal_the_programs_own_in_both_builds_and_both_ways)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("device", c);
     struct outcome o;
@@ -41,9 +40,8 @@ static void device_counts_equal_the_programs_own_in_both_builds_and_both_ways(vo
     assert_non_null(strstr(c[1][0].apis, "[cuMemAlloc]"));
 }
 
-static void every_family_is_recorded_once_under_its_name(void **state)
+TEST(every_family_is_recorded_once_under_its_name)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("families", c);
     for (int b = 0; b < 2; b++) {
@@ -58,9 +56,8 @@ static void every_family_is_recorded_once_under_its_name(void **state)
     }
 }
 
-static void out_of_memory_looks_the_same_and_cached_memory_makes_room(void **state)
+TEST(out_of_memory_looks_the_same_and_cached_memory_makes_room)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("oom", c);
     assert_int_equal(c[0][0].failed, 1);
@@ -68,15 +65,13 @@ static void out_of_memory_looks_the_same_and_cached_memory_makes_room(void **sta
     assert_true(c[0][1].segment_frees > 0);
 }
 
-static void questions_about_pointers_get_the_same_answers(void **state)
+TEST(questions_about_pointers_get_the_same_answers)
 {
-    (void)state;
     everywhere("query", NULL);
 }
 
-static void a_device_reset_ends_what_was_live(void **state)
+TEST(a_device_reset_ends_what_was_live)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("reset", c);
     for (int b = 0; b < 2; b++) {
@@ -87,9 +82,8 @@ static void a_device_reset_ends_what_was_live(void **state)
     }
 }
 
-static void threads_are_counted_without_loss(void **state)
+TEST(threads_are_counted_without_loss)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("threads", c);
     assert_int_equal(c[0][0].live, 0);
@@ -97,27 +91,24 @@ static void threads_are_counted_without_loss(void **state)
     assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], c[1][1].allocs[VS_FAMILY_DEVICE]);
 }
 
-static void nvtx_ranges_arrive_also_those_opened_before_cuda(void **state)
+TEST(nvtx_ranges_arrive_also_those_opened_before_cuda)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("nvtx", c);
     assert_string_equal(c[0][0].phases, "[before cuda][step 0][forward][half][step 1][step 2]");
     assert_string_equal(c[1][1].phases, c[0][0].phases);
 }
 
-static void nvtx_ranges_of_other_threads_that_were_open_are_known_too(void **state)
+TEST(nvtx_ranges_of_other_threads_that_were_open_are_known_too)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("nvtx-threads", c);
     assert_string_equal(c[0][0].phases, "[of another thread][of its domain][of no thread]");
     assert_string_equal(c[1][1].phases, c[0][0].phases);
 }
 
-static void what_was_collected_before_another_profiler_came_is_kept(void **state)
+TEST(what_was_collected_before_another_profiler_came_is_kept)
 {
-    (void)state;
     struct outcome *o = malloc(sizeof *o);
     struct count c;
     run(o, OBSERVE, VS_PROFILED, "comes_later");
@@ -131,9 +122,8 @@ static void what_was_collected_before_another_profiler_came_is_kept(void **state
     free(o);
 }
 
-static void copies_between_devices_are_collected(void **state)
+TEST(copies_between_devices_are_collected)
 {
-    (void)state;
     struct outcome *o = malloc(sizeof *o);
     struct count c;
     run_with(o, OBSERVE, two_devices, VS_PROFILED, "peer_copies");
@@ -144,18 +134,16 @@ static void copies_between_devices_are_collected(void **state)
     free(o);
 }
 
-static void dlsym_answers_as_it_would_without_us(void **state)
+TEST(dlsym_answers_as_it_would_without_us)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("dlsym", c);
     assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], 1);
     assert_non_null(strstr(c[0][0].apis, "[cuMemAlloc]"));
 }
 
-static void copies_and_memsets_are_collected_with_their_bytes(void **state)
+TEST(copies_and_memsets_are_collected_with_their_bytes)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("copies", c);
     for (int b = 0; b < 2; b++) {
@@ -165,9 +153,8 @@ static void copies_and_memsets_are_collected_with_their_bytes(void **state)
     }
 }
 
-static void a_driver_program_is_seen_through_its_own_contexts(void **state)
+TEST(a_driver_program_is_seen_through_its_own_contexts)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_DRIVER_VICTIM, "");
     assert_int_equal(alone.status, 0);
@@ -204,9 +191,8 @@ static void remove_driver_and_runtime(void)
     assert_int_equal(system(command), 0);
 }
 
-static void without_cupti_memory_is_recorded_and_it_is_said_once(void **state)
+TEST(without_cupti_memory_is_recorded_and_it_is_said_once)
 {
-    (void)state;
     struct outcome alone, with;
     struct count c;
     run(&alone, ALONE, VS_VICTIM_SHARED, "copies");
@@ -223,9 +209,8 @@ static void without_cupti_memory_is_recorded_and_it_is_said_once(void **state)
 }
 
 /* unit/intercept/test_tracker.c counts the steps of finding them. */
-static void a_reset_ends_very_many_allocations(void **state)
+TEST(a_reset_ends_very_many_allocations)
 {
-    (void)state;
     struct outcome o;
     struct count c;
     run(&o, OBSERVE, VS_VICTIM_SHARED, "reset-of-many");
@@ -237,31 +222,12 @@ static void a_reset_ends_very_many_allocations(void **state)
     assert_int_equal(c.frees, 100000);
 }
 
-static void cuda_is_not_found_where_it_is_not(void **state)
+TEST(cuda_is_not_found_where_it_is_not)
 {
-    (void)state;
     everywhere("presence", NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_counts_equal_the_programs_own_in_both_builds_and_both_ways),
-        cmocka_unit_test(every_family_is_recorded_once_under_its_name),
-        cmocka_unit_test(out_of_memory_looks_the_same_and_cached_memory_makes_room),
-        cmocka_unit_test(questions_about_pointers_get_the_same_answers),
-        cmocka_unit_test(a_device_reset_ends_what_was_live),
-        cmocka_unit_test(threads_are_counted_without_loss),
-        cmocka_unit_test(nvtx_ranges_arrive_also_those_opened_before_cuda),
-        cmocka_unit_test(nvtx_ranges_of_other_threads_that_were_open_are_known_too),
-        cmocka_unit_test(what_was_collected_before_another_profiler_came_is_kept),
-        cmocka_unit_test(copies_between_devices_are_collected),
-        cmocka_unit_test(dlsym_answers_as_it_would_without_us),
-        cmocka_unit_test(copies_and_memsets_are_collected_with_their_bytes),
-        cmocka_unit_test(a_driver_program_is_seen_through_its_own_contexts),
-        cmocka_unit_test(without_cupti_memory_is_recorded_and_it_is_said_once),
-        cmocka_unit_test(a_reset_ends_very_many_allocations),
-        cmocka_unit_test(cuda_is_not_found_where_it_is_not),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

@@ -8,9 +8,8 @@
 
 #include "preload/victim_run.h"
 
-static void freed_memory_is_not_reused_under_queued_work(void **state)
+TEST(freed_memory_is_not_reused_under_queued_work)
 {
-    (void)state;
     struct outcome o;
     for (int f = ALONE; f <= CACHING; f++) {
         run(&o, (enum front)f, VS_REUSE_VICTIM, "");
@@ -19,9 +18,8 @@ static void freed_memory_is_not_reused_under_queued_work(void **state)
     }
 }
 
-static void memory_that_the_driver_has_is_given_also_where_no_segment_fits(void **state)
+TEST(memory_that_the_driver_has_is_given_also_where_no_segment_fits)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("nearly-full", c);
     assert_int_equal(c[0][1].failed, 0);
@@ -30,9 +28,8 @@ static void memory_that_the_driver_has_is_given_also_where_no_segment_fits(void 
 }
 
 /* The driver did not know the blocks, or freed a whole segment for one. */
-static void libraries_free_cached_memory_after_our_own_end(void **state)
+TEST(libraries_free_cached_memory_after_our_own_end)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_DRIVER_VICTIM, "library");
     assert_string_equal(alone.out, "library started: 1\nlibrary ended: 0 0 0 byte 7\n");
@@ -42,9 +39,8 @@ static void libraries_free_cached_memory_after_our_own_end(void **state)
     }
 }
 
-static void freed_memory_is_not_reused_under_another_devices_work(void **state)
+TEST(freed_memory_is_not_reused_under_another_devices_work)
 {
-    (void)state;
     static const char *const modes[] = {"peer", "devices"};
     struct outcome o;
     for (int m = 0; m < 2; m++) {
@@ -74,9 +70,8 @@ static void checked_and_not_preloaded(void)
 }
 #endif
 
-static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void **state)
+TEST(memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it)
 {
-    (void)state;
 #ifdef VS_API_CPP
     struct outcome o;
     struct count c;
@@ -125,9 +120,8 @@ static const char *const ordinary_modes[] = {"device", "families", "oom",     "q
                                              "_exit",  "fork",     "copies",  "nearly-full",
                                              "silent-fork"};
 
-static void expandable_segments_look_the_same_to_programs(void **state)
+TEST(expandable_segments_look_the_same_to_programs)
 {
-    (void)state;
     struct outcome alone, with;
     struct count c;
     for (size_t m = 0; m < sizeof ordinary_modes / sizeof *ordinary_modes; m++) {
@@ -149,9 +143,8 @@ static void compact(void)
     setenv("VRAMSCOPE_POLICY", "compact", 1);
 }
 
-static void compact_placement_looks_the_same_to_programs(void **state)
+TEST(compact_placement_looks_the_same_to_programs)
 {
-    (void)state;
     struct outcome alone, with;
     struct count c;
     for (size_t m = 0; m < sizeof ordinary_modes / sizeof *ordinary_modes; m++) {
@@ -172,9 +165,8 @@ static void compact_placement_looks_the_same_to_programs(void **state)
     assert_int_equal(c.reserved, 0);
 }
 
-static void memory_of_expandable_segments_goes_back_with_its_context(void **state)
+TEST(memory_of_expandable_segments_goes_back_with_its_context)
 {
-    (void)state;
     struct outcome o;
     struct count c;
     run_with(&o, CACHING, expandable, VS_VICTIM_SHARED, "resets");
@@ -185,9 +177,8 @@ static void memory_of_expandable_segments_goes_back_with_its_context(void **stat
     assert_int_equal(c.reserved, 0);
 }
 
-static void wrong_calls_to_the_cache_cost_a_line(void **state)
+TEST(wrong_calls_to_the_cache_cost_a_line)
 {
-    (void)state;
     struct outcome o;
     struct count c;
     run_with(&o, CACHING, expandable_with_an_unknown_key, VS_VICTIM_SHARED, "device");
@@ -203,9 +194,8 @@ static void wrong_calls_to_the_cache_cost_a_line(void **state)
     assert_true(c.segments > 0);
 }
 
-static void cached_memory_may_be_freed_in_stream_order(void **state)
+TEST(cached_memory_may_be_freed_in_stream_order)
 {
-    (void)state;
     struct outcome o;
     struct count c;
     run(&o, CACHING, VS_VICTIM_SHARED, "free-async");
@@ -230,9 +220,8 @@ static void automatic(void)
     setenv("VRAMSCOPE_POLICY", policy_to_share, 1);
 }
 
-static void with_ipc_always_every_block_is_shared_as_it_is(void **state)
+TEST(with_ipc_always_every_block_is_shared_as_it_is)
 {
-    (void)state;
     static const char *const policies[] = {"pytorch", "compact"};
     struct outcome o;
     for (int i = 0; i < 2; i++) {
@@ -244,9 +233,8 @@ static void with_ipc_always_every_block_is_shared_as_it_is(void **state)
     }
 }
 
-static void without_it_programs_under_us_share_blocks_inside_segments(void **state)
+TEST(without_it_programs_under_us_share_blocks_inside_segments)
 {
-    (void)state;
     struct outcome o;
     policy_to_share = "pytorch";
     static const char *const modes[] = {"all", "base"};
@@ -258,9 +246,8 @@ static void without_it_programs_under_us_share_blocks_inside_segments(void **sta
     }
 }
 
-static void without_it_mapped_memory_is_refused_once_and_never_wrong(void **state)
+TEST(without_it_mapped_memory_is_refused_once_and_never_wrong)
 {
-    (void)state;
     static const char *const modes[] = {"late", "late-ordered"};
     struct outcome o;
     policy_to_share = "compact";
@@ -288,9 +275,8 @@ static void checked_and_expandable(void)
 #endif
 
 /* The driver freed the whole segment, including other blocks in it. */
-static void memory_in_stream_order_is_not_freed_by_cudas_own_functions(void **state)
+TEST(memory_in_stream_order_is_not_freed_by_cudas_own_functions)
 {
-    (void)state;
 #ifdef VS_API_CPP
     struct outcome o;
     void (*const ways[])(void) = {checked, checked_and_not_preloaded, checked_and_compact,
@@ -307,9 +293,8 @@ static void memory_in_stream_order_is_not_freed_by_cudas_own_functions(void **st
 #endif
 }
 
-static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
+TEST(pytorchs_variable_is_for_its_entry_points_alone)
 {
-    (void)state;
     struct outcome o;
     struct count c;
     run_with(&o, CACHING, conf_of_pytorch, VS_VICTIM_SHARED, "device");
@@ -323,9 +308,8 @@ static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
 #endif
 }
 
-static void libraries_get_the_drivers_answers_about_cached_memory(void **state)
+TEST(libraries_get_the_drivers_answers_about_cached_memory)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_DRIVER_VICTIM, "questions");
     assert_int_equal(alone.status, 0);
@@ -345,9 +329,8 @@ static void expandable_on_two_devices(void)
     two_devices();
 }
 
-static void mapped_memory_is_open_to_peers_let_in_before_and_after(void **state)
+TEST(mapped_memory_is_open_to_peers_let_in_before_and_after)
 {
-    (void)state;
     struct outcome o;
     run_with(&o, CACHING, expandable_on_two_devices, VS_DRIVER_VICTIM, "peers");
     assert_string_equal(o.out, "access 0 then 3, of new memory 3\n");
@@ -360,24 +343,5 @@ static void mapped_memory_is_open_to_peers_let_in_before_and_after(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(freed_memory_is_not_reused_under_queued_work),
-        cmocka_unit_test(memory_that_the_driver_has_is_given_also_where_no_segment_fits),
-        cmocka_unit_test(libraries_free_cached_memory_after_our_own_end),
-        cmocka_unit_test(freed_memory_is_not_reused_under_another_devices_work),
-        cmocka_unit_test(expandable_segments_look_the_same_to_programs),
-        cmocka_unit_test(compact_placement_looks_the_same_to_programs),
-        cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
-        cmocka_unit_test(wrong_calls_to_the_cache_cost_a_line),
-        cmocka_unit_test(cached_memory_may_be_freed_in_stream_order),
-        cmocka_unit_test(with_ipc_always_every_block_is_shared_as_it_is),
-        cmocka_unit_test(without_it_programs_under_us_share_blocks_inside_segments),
-        cmocka_unit_test(without_it_mapped_memory_is_refused_once_and_never_wrong),
-        cmocka_unit_test(memory_in_stream_order_is_not_freed_by_cudas_own_functions),
-        cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
-        cmocka_unit_test(libraries_get_the_drivers_answers_about_cached_memory),
-        cmocka_unit_test(mapped_memory_is_open_to_peers_let_in_before_and_after),
-        cmocka_unit_test(memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

@@ -9,9 +9,8 @@
 
 #include "preload/victim_run.h"
 
-static void the_public_interface_agrees_with_what_the_program_did(void **state)
+TEST(the_public_interface_agrees_with_what_the_program_did)
 {
-    (void)state;
     static const char *const modes[] = {"statistics", "snapshot", "fraction", "windows",
                                         "window-threads"};
     struct outcome o;
@@ -24,9 +23,8 @@ static void the_public_interface_agrees_with_what_the_program_did(void **state)
     }
 }
 
-static void only_ordinals_of_devices_that_exist_are_taken(void **state)
+TEST(only_ordinals_of_devices_that_exist_are_taken)
 {
-    (void)state;
     struct outcome o;
     run(&o, CACHING, VS_API_WEAK, "one-device");
     assert_string_equal(o.out, "ok\n");
@@ -42,9 +40,8 @@ static void without_a_trace(void)
     setenv("VRAMSCOPE_RECORD", "off", 1);
 }
 
-static void windows_are_exact_where_the_program_is_only_observed(void **state)
+TEST(windows_are_exact_where_the_program_is_only_observed)
 {
-    (void)state;
     struct outcome o;
     run(&o, OBSERVE, VS_API_WEAK, "windows");
     assert_string_equal(o.out, "ok\n");
@@ -52,9 +49,8 @@ static void windows_are_exact_where_the_program_is_only_observed(void **state)
     assert_string_equal(o.out, "ok\n");
 }
 
-static void windows_need_no_trace(void **state)
+TEST(windows_need_no_trace)
 {
-    (void)state;
     struct outcome o;
     run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "windows");
     assert_string_equal(o.out, "ok\n");
@@ -62,9 +58,8 @@ static void windows_need_no_trace(void **state)
 }
 
 /* Whether a lost free was recorded was read while another thread stopped the recording. */
-static void frees_that_were_not_seen_are_counted_while_the_recording_stops(void **state)
+TEST(frees_that_were_not_seen_are_counted_while_the_recording_stops)
 {
-    (void)state;
     struct outcome o;
     run(&o, OBSERVE, VS_API_WEAK, "lost");
     assert_string_equal(o.err, "");
@@ -72,9 +67,8 @@ static void frees_that_were_not_seen_are_counted_while_the_recording_stops(void 
 }
 
 /* It returned that it recorded, and that there was nothing to copy (ESRCH). */
-static void a_recording_that_failed_is_reported(void **state)
+TEST(a_recording_that_failed_is_reported)
 {
-    (void)state;
     struct outcome o;
     run(&o, OBSERVE, VS_API_WEAK, "failed");
     assert_string_equal(o.out, "ok\n");
@@ -83,9 +77,8 @@ static void a_recording_that_failed_is_reported(void **state)
 
 /* Threads that annotate, allocate, open windows, stop, start, copy and read, from before the first
  * CUDA call on. The trace and the copy made after all of that are complete. */
-static void threads_may_use_all_of_the_interface_at_once(void **state)
+TEST(threads_may_use_all_of_the_interface_at_once)
 {
-    (void)state;
     static const enum front fronts[] = {OBSERVE, CACHING};
     struct outcome o;
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
@@ -111,9 +104,8 @@ static void threads_may_use_all_of_the_interface_at_once(void **state)
     assert_string_equal(o.out, "ok\n");
 }
 
-static void a_forked_child_is_sent_no_memory(void **state)
+TEST(a_forked_child_is_sent_no_memory)
 {
-    (void)state;
     struct outcome o;
     run(&o, CACHING, VS_API_WEAK, "fork");
     assert_string_equal(o.out, "ok\n");
@@ -125,18 +117,16 @@ static void an_eighth(void)
     setenv("VRAMSCOPE_ALLOC_CONF", "per_process_memory_fraction:0.125", 1);
 }
 
-static void the_options_may_limit_what_is_taken_from_the_device(void **state)
+TEST(the_options_may_limit_what_is_taken_from_the_device)
 {
-    (void)state;
     struct outcome o;
     run_with(&o, CACHING, an_eighth, VS_API_WEAK, "limited");
     assert_string_equal(o.out, "ok\n");
     assert_string_equal(o.err, "");
 }
 
-static void the_public_interface_serves_programs_linked_with_it(void **state)
+TEST(the_public_interface_serves_programs_linked_with_it)
 {
-    (void)state;
     static const char *const modes[] = {"statistics", "snapshot", "fraction"};
     struct outcome o;
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
@@ -146,9 +136,8 @@ static void the_public_interface_serves_programs_linked_with_it(void **state)
     }
 }
 
-static void the_public_interface_is_usable_from_cpp(void **state)
+TEST(the_public_interface_is_usable_from_cpp)
 {
-    (void)state;
 #ifdef VS_API_CPP
     struct outcome o;
     run(&o, ALONE, VS_API_CPP, "");
@@ -163,18 +152,5 @@ static void the_public_interface_is_usable_from_cpp(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_public_interface_agrees_with_what_the_program_did),
-        cmocka_unit_test(the_options_may_limit_what_is_taken_from_the_device),
-        cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
-        cmocka_unit_test(the_public_interface_is_usable_from_cpp),
-        cmocka_unit_test(only_ordinals_of_devices_that_exist_are_taken),
-        cmocka_unit_test(a_forked_child_is_sent_no_memory),
-        cmocka_unit_test(windows_are_exact_where_the_program_is_only_observed),
-        cmocka_unit_test(windows_need_no_trace),
-        cmocka_unit_test(a_recording_that_failed_is_reported),
-        cmocka_unit_test(frees_that_were_not_seen_are_counted_while_the_recording_stops),
-        cmocka_unit_test(threads_may_use_all_of_the_interface_at_once),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

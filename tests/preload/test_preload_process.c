@@ -12,9 +12,8 @@
 
 #include "preload/victim_run.h"
 
-static void frees_in_exit_handlers_and_destructors_are_recorded(void **state)
+TEST(frees_in_exit_handlers_and_destructors_are_recorded)
 {
-    (void)state;
     static const char *const modes[] = {"atexit", "destructor"};
     for (int m = 0; m < 2; m++) {
         struct count c[2][2];
@@ -27,18 +26,16 @@ static void frees_in_exit_handlers_and_destructors_are_recorded(void **state)
     }
 }
 
-static void underscore_exit_ends_the_trace_with_its_status(void **state)
+TEST(underscore_exit_ends_the_trace_with_its_status)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("_exit", c);
     assert_int_equal(c[0][0].condition, VS_TRACE_COMPLETE);
     assert_int_equal(c[0][0].end_status, 9);
 }
 
-static void killed_programs_leave_everything_they_did(void **state)
+TEST(killed_programs_leave_everything_they_did)
 {
-    (void)state;
     static const char *const modes[] = {"sigkill", "sigsegv", "abort"};
     for (int m = 0; m < 3; m++) {
         struct count c[2][2];
@@ -52,9 +49,8 @@ static void killed_programs_leave_everything_they_did(void **state)
     }
 }
 
-static void a_forked_child_leaves_the_parents_trace_alone(void **state)
+TEST(a_forked_child_leaves_the_parents_trace_alone)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("fork", c);
     assert_int_equal(c[0][1].allocs[VS_FAMILY_DEVICE], 2);
@@ -64,18 +60,16 @@ static void a_forked_child_leaves_the_parents_trace_alone(void **state)
     assert_int_equal(o.traces, 1);
 }
 
-static void processes_that_fork_before_using_cuda_each_leave_a_trace(void **state)
+TEST(processes_that_fork_before_using_cuda_each_leave_a_trace)
 {
-    (void)state;
     struct outcome o;
     run(&o, OBSERVE, VS_VICTIM_SHARED, "fork-first");
     assert_int_equal(o.status, 0);
     assert_int_equal(o.traces, 2);
 }
 
-static void exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept(void **state)
+TEST(exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_VICTIM_SHARED, "exec");
     run(&with, OBSERVE, VS_VICTIM_SHARED, "exec");
@@ -83,17 +77,15 @@ static void exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept(void *
     assert_int_equal(with.traces, 2); /* same pid and name, yet no trace is lost */
 }
 
-static void closed_standard_streams_are_left_closed(void **state)
+TEST(closed_standard_streams_are_left_closed)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("closed-stdio", c);
     assert_int_equal(c[0][0].frees, 1);
 }
 
-static void a_process_without_cuda_leaves_no_file(void **state)
+TEST(a_process_without_cuda_leaves_no_file)
 {
-    (void)state;
     struct outcome o;
     run(&o, CACHING, VS_VICTIM_SHARED, "nothing");
     assert_int_equal(WEXITSTATUS(o.status), 7);
@@ -102,9 +94,8 @@ static void a_process_without_cuda_leaves_no_file(void **state)
     assert_int_equal(o.traces, 0);
 }
 
-static void a_trace_that_cannot_be_written_costs_one_line_and_nothing_else(void **state)
+TEST(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_VICTIM_SHARED, "device");
     run_with(&with, CACHING, unwritable_output, VS_VICTIM_SHARED, "device");
@@ -121,9 +112,8 @@ static void small_files_only(void)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void a_full_disk_stops_the_recording_not_the_program(void **state)
+TEST(a_full_disk_stops_the_recording_not_the_program)
 {
-    (void)state;
     struct outcome alone, with;
     run(&alone, ALONE, VS_VICTIM_SHARED, "threads");
     run_with(&with, OBSERVE, small_files_only, VS_VICTIM_SHARED, "threads");
@@ -132,9 +122,8 @@ static void a_full_disk_stops_the_recording_not_the_program(void **state)
 }
 
 /* Flushing CUPTI and recording took locks that the interrupted thread held. */
-static void programs_that_end_in_signal_handlers_end(void **state)
+TEST(programs_that_end_in_signal_handlers_end)
 {
-    (void)state;
     static const char *const modes[] = {"handler-_exit", "handler-exit"};
     struct outcome o;
     for (int i = 0; i < 20; i++) {
@@ -146,18 +135,16 @@ static void programs_that_end_in_signal_handlers_end(void **state)
     }
 }
 
-static void an_exit_handler_that_ends_the_process_gives_the_status(void **state)
+TEST(an_exit_handler_that_ends_the_process_gives_the_status)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("exit-handler-ends", c);
     assert_int_equal(c[0][0].condition, VS_TRACE_COMPLETE);
     assert_int_equal(c[0][0].end_status, 8);
 }
 
-static void a_child_that_no_fork_handler_hears_of_leaves_the_trace_alone(void **state)
+TEST(a_child_that_no_fork_handler_hears_of_leaves_the_trace_alone)
 {
-    (void)state;
     struct count c[2][2];
     everywhere("silent-fork", c);
     for (int f = 0; f < 2; f++) {
@@ -174,9 +161,8 @@ static void one_name_for_all(void)
     setenv("VRAMSCOPE_OUTPUT", path, 1);
 }
 
-static void processes_given_one_name_lose_no_trace(void **state)
+TEST(processes_given_one_name_lose_no_trace)
 {
-    (void)state;
     struct outcome o;
     for (int i = 0; i < 5; i++) {
         run_with(&o, OBSERVE, one_name_for_all, VS_VICTIM_STATIC, "fork-race");
@@ -187,21 +173,5 @@ static void processes_given_one_name_lose_no_trace(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_without_cuda_leaves_no_file),
-        cmocka_unit_test(frees_in_exit_handlers_and_destructors_are_recorded),
-        cmocka_unit_test(underscore_exit_ends_the_trace_with_its_status),
-        cmocka_unit_test(killed_programs_leave_everything_they_did),
-        cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
-        cmocka_unit_test(processes_that_fork_before_using_cuda_each_leave_a_trace),
-        cmocka_unit_test(exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept),
-        cmocka_unit_test(closed_standard_streams_are_left_closed),
-        cmocka_unit_test(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else),
-        cmocka_unit_test(a_full_disk_stops_the_recording_not_the_program),
-        cmocka_unit_test(programs_that_end_in_signal_handlers_end),
-        cmocka_unit_test(an_exit_handler_that_ends_the_process_gives_the_status),
-        cmocka_unit_test(a_child_that_no_fork_handler_hears_of_leaves_the_trace_alone),
-        cmocka_unit_test(processes_given_one_name_lose_no_trace),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "tools/run/reach.h"
 
@@ -73,9 +71,8 @@ static void expect(const char *program, enum vs_reach reach, const char *text)
         assert_string_equal(why, "");
 }
 
-static void ordinary_programs_and_scripts_are_reached(void **state)
+TEST(ordinary_programs_and_scripts_are_reached)
 {
-    (void)state;
     expect("sh", VS_REACH_YES, NULL);
     expect("/bin/sh", VS_REACH_YES, NULL);
     expect("no-such-program-anywhere", VS_REACH_YES, NULL);
@@ -86,18 +83,16 @@ static void ordinary_programs_and_scripts_are_reached(void **state)
     expect(file_of("torn", "\177ELF", 4), VS_REACH_YES, NULL);
 }
 
-static void what_has_no_loader_or_another_one_is_reported(void **state)
+TEST(what_has_no_loader_or_another_one_is_reported)
 {
-    (void)state;
     expect(program_of("static", ELFCLASS64, OWN, NULL), VS_REACH_NO, "statically linked");
     expect(program_of("narrow", ELFCLASS32, EM_386, GLIBC), VS_REACH_NO, "32-bit");
     expect(program_of("other", ELFCLASS64, OTHER, GLIBC), VS_REACH_NO, "another CPU architecture");
     expect(program_of("musl", ELFCLASS64, OWN, "/lib/ld-musl-x86_64.so.1"), VS_REACH_HARMFUL, "musl");
 }
 
-static void scripts_are_followed_to_their_interpreter(void **state)
+TEST(scripts_are_followed_to_their_interpreter)
 {
-    (void)state;
     char line[PATH_MAX + 64];
     const char *interpreter = program_of("interpreter", ELFCLASS64, OWN, NULL);
     snprintf(line, sizeof line, "#! %s -x\nrest\n", interpreter);
@@ -110,9 +105,8 @@ static void scripts_are_followed_to_their_interpreter(void **state)
     expect(file_of("loop", line, strlen(line)), VS_REACH_YES, NULL);
 }
 
-static void raised_rights_are_reported(void **state)
+TEST(raised_rights_are_reported)
 {
-    (void)state;
     const char *program = program_of("raised", ELFCLASS64, OWN, GLIBC);
     if (getuid() != 0)
         skip();
@@ -127,9 +121,8 @@ static void raised_rights_are_reported(void **state)
     expect(program, VS_REACH_YES, NULL);
 }
 
-static void a_library_is_distinguished_from_what_only_has_its_name(void **state)
+TEST(a_library_is_distinguished_from_what_only_has_its_name)
 {
-    (void)state;
     assert_true(vs_reach_is_library(program_of("own.so", ELFCLASS64, OWN, NULL)));
     assert_int_equal(truncate(path, sizeof(Elf64_Ehdr) + 1), 0);
     assert_false(vs_reach_is_library(path));
@@ -154,12 +147,5 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinary_programs_and_scripts_are_reached),
-        cmocka_unit_test(what_has_no_loader_or_another_one_is_reported),
-        cmocka_unit_test(scripts_are_followed_to_their_interpreter),
-        cmocka_unit_test(raised_rights_are_reported),
-        cmocka_unit_test(a_library_is_distinguished_from_what_only_has_its_name),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return vs_run_tests(set_up, tear_down);
 }

@@ -9,9 +9,8 @@
 
 #include "preload/run_command.h"
 
-static void output_and_status_pass_through_and_a_summary_follows(void **state)
+TEST(output_and_status_pass_through_and_a_summary_follows)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o a.vst -- " VS_VICTIM " atexit"), 5);
     assert_string_equal(out, "will free at exit\n");
     assert_non_null(strstr(err, "peak allocated"));
@@ -25,9 +24,8 @@ static void output_and_status_pass_through_and_a_summary_follows(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void the_next_command_can_be_pasted_whatever_the_name(void **state)
+TEST(the_next_command_can_be_pasted_whatever_the_name)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o \"it's here.vst\" -- " VS_VICTIM " atexit"), 5);
     const char *path = strstr(err, "/it'\\''s here.vst' ");
     assert_non_null(path);
@@ -36,24 +34,21 @@ static void the_next_command_can_be_pasted_whatever_the_name(void **state)
     assert_int_equal(strncmp(path, "--open\n", 7), 0);
 }
 
-static void the_double_dash_may_be_left_out(void **state)
+TEST(the_double_dash_may_be_left_out)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o b.vst " VS_VICTIM " destructor"), 6);
 }
 
-static void a_signal_becomes_128_plus_its_number(void **state)
+TEST(a_signal_becomes_128_plus_its_number)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o c.vst -- " VS_VICTIM " sigkill"), 128 + 9);
     assert_non_null(strstr(err, "killed by signal 9"));
     assert_non_null(strstr(err, "peak allocated"));
     assert_int_equal(vramscope(SIMULATED "-o c.vst -- " VS_VICTIM " sigsegv"), 128 + 11);
 }
 
-static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
+TEST(a_signal_sent_to_run_alone_reaches_the_program)
 {
-    (void)state;
     static const struct {
         const char *name;
         int number;
@@ -81,9 +76,8 @@ static void bash(const char *script)
     run_script("", script);
 }
 
-static void a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued(void **state)
+TEST(a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued)
 {
-    (void)state;
     bash("state() { sed 's/.*) //; s/ .*//' /proc/$1/stat; }\n"
          "'" VS_COMMAND "' run -q -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; exit 3' &\n"
          "run=$!\n"
@@ -95,26 +89,23 @@ static void a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued(voi
     assert_string_equal(out, "TT\nstatus 3\n");
 }
 
-static void what_was_ignored_stays_ignored(void **state)
+TEST(what_was_ignored_stays_ignored)
 {
-    (void)state;
     bash("trap '' INT TERM\n'" VS_COMMAND "' run -q -- sh -c 'kill -INT $PPID; kill -TERM $PPID; "
          "sleep 0.2; echo alive'; echo status $?");
     assert_string_equal(out, "alive\nstatus 0\n");
 }
 
-static void nobody_need_read_the_summary(void **state)
+TEST(nobody_need_read_the_summary)
 {
-    (void)state;
     bash("{ '" VS_COMMAND "' " SIMULATED "-o unread.vst -- " VS_VICTIM " destructor; "
          "echo status $? >status.txt; } 2>&1 >/dev/null | true");
     slurp("status.txt", out, sizeof out);
     assert_string_equal(out, "status 6\n");
 }
 
-static void several_processes_are_listed_in_a_table(void **state)
+TEST(several_processes_are_listed_in_a_table)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o '%n.%p.vst' -- sh -c '" VS_VICTIM " device; " VS_VICTIM
                                          " exec | cat; exec " VS_VICTIM " destructor'"), 6);
     char *table = strstr(err, "vramscope: 4 processes used CUDA:\n");
@@ -125,9 +116,8 @@ static void several_processes_are_listed_in_a_table(void **state)
     assert_null(strstr(table, "killed"));
 }
 
-static void a_program_out_of_reach_is_named(void **state)
+TEST(a_program_out_of_reach_is_named)
 {
-    (void)state;
     assert_int_equal(vramscope("run -- env -i /bin/true"), 0);
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
     assert_int_equal(vramscope("run -- sh -c 'env -u LD_PRELOAD /bin/true; exit 2'"), 2);
@@ -142,9 +132,8 @@ static void a_program_out_of_reach_is_named(void **state)
 
 /* Regression: Python's ctypes.util.find_library runs ldconfig with a clean environment, and the
  * message about that replaced the hint that explains the program's failure. */
-static void a_child_with_a_clean_environment_hides_no_hint(void **state)
+TEST(a_child_with_a_clean_environment_hides_no_hint)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-- sh -c 'env -i /bin/true; exit 3'"), 3);
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
     assert_non_null(strstr(err, "without loading the CUDA driver, so no trace was written\n"));
@@ -152,9 +141,8 @@ static void a_child_with_a_clean_environment_hides_no_hint(void **state)
 }
 
 /* Regression: run reported that it had not used CUDA. */
-static void a_program_that_only_queries_devices_used_cuda(void **state)
+TEST(a_program_that_only_queries_devices_used_cuda)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " queries"), 0);
     assert_string_equal(out, "1 devices\n");
     assert_non_null(strstr(err, "vramscope: " VS_VICTIM " loaded the CUDA driver but allocated no GPU "
@@ -166,9 +154,8 @@ static void a_program_that_only_queries_devices_used_cuda(void **state)
 
 /* Regression: a graph's allocation that failed with another error than out of memory was counted
  * nowhere, and for other families no report named the error. */
-static void failures_are_counted_by_family_and_error(void **state)
+TEST(failures_are_counted_by_family_and_error)
 {
-    (void)state;
     static const char *const lines[] = {
         "\n5 allocations failed\n", "  managed           2×  CUDA_ERROR_INVALID_VALUE\n",
         "  pinned            1×  CUDA_ERROR_INVALID_VALUE\n",
@@ -192,18 +179,16 @@ static void failures_are_counted_by_family_and_error(void **state)
     assert_non_null(strstr(err, "2 frees failed\n")); /* the mode's own, of other errors */
 }
 
-static void a_run_below_a_run_lists_its_own_traces(void **state)
+TEST(a_run_below_a_run_lists_its_own_traces)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-- '" VS_COMMAND "' " SIMULATED "-q -o below.vst -- "
                                VS_VICTIM " atexit"), 5);
     assert_true(exists("below.vst"));
     assert_string_equal(err, "");
 }
 
-static void a_library_is_called_absent_only_when_it_is(void **state)
+TEST(a_library_is_called_absent_only_when_it_is)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q -o few.vst -- sh -c 'exec 3>&-; ulimit -n 4; exec " VS_VICTIM
                                " atexit'"), 5);
     assert_non_null(strstr(err, "no call stacks: libunwind.so.8: "));
@@ -211,16 +196,14 @@ static void a_library_is_called_absent_only_when_it_is(void **state)
     assert_null(strstr(err, "install lib"));
 }
 
-static void quiet_prints_nothing_of_ours(void **state)
+TEST(quiet_prints_nothing_of_ours)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q -o d.vst -- " VS_VICTIM " atexit"), 5);
     assert_string_equal(err, "");
 }
 
-static void view_writes_a_page_of_the_trace_at_the_end(void **state)
+TEST(view_writes_a_page_of_the_trace_at_the_end)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q --view=page.html -o e.vst -- " VS_VICTIM " atexit"), 5);
     assert_non_null(strstr(err, "vramscope: page page.html: "));
     bash("head -c 15 page.html | grep -qi '<!doctype html>' && rm page.html");
@@ -230,9 +213,8 @@ static void view_writes_a_page_of_the_trace_at_the_end(void **state)
 }
 
 /* Only the first process had a page, and nothing said that the others had none. */
-static void view_writes_a_page_of_each_process_and_names_the_largest(void **state)
+TEST(view_writes_a_page_of_each_process_and_names_the_largest)
 {
-    (void)state;
     const char *largest = "the page is of ";
     assert_int_equal(vramscope(SIMULATED "-q --view -o 'many.%p.vst' -- bash -c '" VS_VICTIM
                                " atexit; " VS_VICTIM " device; " VS_VICTIM " atexit; true'"), 0);
@@ -253,18 +235,16 @@ static void view_writes_a_page_of_each_process_and_names_the_largest(void **stat
     bash(command);
 }
 
-static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
+TEST(a_program_that_cannot_be_run_says_so_as_a_shell_would)
 {
-    (void)state;
     assert_int_equal(vramscope("run -- ./no-such-program"), 127);
     assert_non_null(strstr(err, "vramscope run: cannot run ./no-such-program: No such file or directory; "
                                 "check the name, or PATH\n"));
     assert_int_equal(vramscope("run -- /etc/passwd"), 126);
 }
 
-static void a_program_without_cuda_is_distinguished(void **state)
+TEST(a_program_without_cuda_is_distinguished)
 {
-    (void)state;
     assert_int_equal(vramscope("run -- " VS_VICTIM " nothing"), 7);
     assert_non_null(strstr(err, " ended without loading the CUDA driver, so no trace was written\n"));
     assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " nothing"), 7);
@@ -274,9 +254,8 @@ static void a_program_without_cuda_is_distinguished(void **state)
     assert_null(strstr(err, "nvcc"));
 }
 
-static void a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda(void **state)
+TEST(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o %p/t.vst -- " VS_VICTIM " atexit"), 5);
     assert_string_equal(out, "will free at exit\n");
     assert_non_null(strstr(err, "cannot write the trace"));
@@ -284,9 +263,8 @@ static void a_program_whose_trace_cannot_be_written_is_not_called_one_without_cu
     assert_null(strstr(err, "no trace was written"));
 }
 
-static void a_file_that_is_no_trace_is_never_overwritten(void **state)
+TEST(a_file_that_is_no_trace_is_never_overwritten)
 {
-    (void)state;
     char text[64] = "";
     assert_int_equal(system(NULL) ? 0 : 1, 0);
     char command[PATH_MAX + 64];
@@ -298,9 +276,8 @@ static void a_file_that_is_no_trace_is_never_overwritten(void **state)
     assert_string_equal(text, "precious\n");
 }
 
-static void an_older_trace_is_replaced(void **state)
+TEST(an_older_trace_is_replaced)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q -o e.vst -- " VS_VICTIM " device"), 0);
     assert_int_equal(vramscope(SIMULATED "-o e.vst -- " VS_VICTIM " atexit"), 5);
     assert_non_null(strstr(err, "1.0 MiB"));
@@ -315,9 +292,8 @@ static void assert_files(const char *name, const char *expect)
     assert_string_equal(out, expect);
 }
 
-static void an_older_trace_is_lost_only_to_a_new_one(void **state)
+TEST(an_older_trace_is_lost_only_to_a_new_one)
 {
-    (void)state;
     static const struct {
         const char *args;
         int status;
@@ -343,9 +319,8 @@ static void an_older_trace_is_lost_only_to_a_new_one(void **state)
     assert_string_equal(out, "new\n");
 }
 
-static void a_trace_that_is_being_recorded_is_left_alone(void **state)
+TEST(a_trace_that_is_being_recorded_is_left_alone)
 {
-    (void)state;
     bash("mkfifo hold; '" VS_COMMAND "' " SIMULATED "-q -o busy.vst -- " VS_VICTIM " wait <hold &\n"
          "exec 9>hold; for i in $(seq 6000); do [ -s busy.vst ] && [ -s busy.vst.live ] && break; "
          "sleep 0.05; done\n"
@@ -359,9 +334,8 @@ static void a_trace_that_is_being_recorded_is_left_alone(void **state)
     assert_int_equal(vramscope(SIMULATED "-q -o busy.vst -- " VS_VICTIM " atexit"), 5);
 }
 
-static void every_process_under_one_name_keeps_its_own_trace(void **state)
+TEST(every_process_under_one_name_keeps_its_own_trace)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-o f.vst -- sh -c '" VS_VICTIM " device && " VS_VICTIM
                                          " device'"), 0);
     char *second = strstr(err, "peak allocated");
@@ -371,9 +345,8 @@ static void every_process_under_one_name_keeps_its_own_trace(void **state)
 
 /* On a machine with a fault, a program sees the same fault with the profiler loaded, and the
  * profiler reports what it cannot record itself. */
-static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
+TEST(a_faulty_machine_looks_the_same_through_the_profiler)
 {
-    (void)state;
     static const struct {
         const char *fault, *mode;
         int status;
@@ -403,9 +376,8 @@ static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
     }
 }
 
-static void a_cache_outlives_a_single_failed_allocation(void **state)
+TEST(a_cache_outlives_a_single_failed_allocation)
 {
-    (void)state;
     assert_int_equal(vramscope("run --simulate t4-16g,fail=device:3 --allocator=caching "
                                "-o g.vst -- " VS_VICTIM " device"), 0);
     assert_non_null(strstr(out, "allocations 193"));
@@ -414,9 +386,8 @@ static void a_cache_outlives_a_single_failed_allocation(void **state)
     assert_string_equal(out, "cudaMalloc: cudaErrorMemoryAllocation\n");
 }
 
-static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
+TEST(a_device_that_is_lost_leaves_a_whole_trace)
 {
-    (void)state;
     assert_int_equal(vramscope("run --simulate t4-16g,lost=1 -o k.vst -- " VS_PROGRAM), 1);
     assert_non_null(strstr(err, "unspecified launch failure"));
     assert_non_null(strstr(err, "peak allocated"));
@@ -427,9 +398,8 @@ static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
 #ifdef VS_C10_VICTIM
 /* The name of the second function once had a wrong length, so PyTorch's failures were not
  * recorded. */
-static void pytorch_reports_are_recorded_and_passed_on(void **state)
+TEST(pytorch_reports_are_recorded_and_passed_on)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--allocator=observe -o c10.vst -- " VS_C10_VICTIM), 0);
     assert_string_equal(out, "3 allocations, 1 frees, 1 failures\n");
     assert_int_equal(vramscope("report --json c10.vst"), 0);
@@ -456,9 +426,8 @@ static void pytorch_reports_are_recorded_and_passed_on(void **state)
 }
 #endif
 
-static void programs_of_cuda_11_and_12_are_recorded_kernels_and_all(void **state)
+TEST(programs_of_cuda_11_and_12_are_recorded_kernels_and_all)
 {
-    (void)state;
     static const char *const programs[] = {VS_PROGRAM_11, VS_PROGRAM_12};
     for (size_t i = 0; i < 2; i++) {
         char args[2 * PATH_MAX];
@@ -473,9 +442,8 @@ static void programs_of_cuda_11_and_12_are_recorded_kernels_and_all(void **state
 }
 
 /* The victim's copy is removed before the trace is read. */
-static void a_symbolized_trace_is_named_without_the_program(void **state)
+TEST(a_symbolized_trace_is_named_without_the_program)
 {
-    (void)state;
     char line[PATH_MAX + 512], named[sizeof out];
     snprintf(line, sizeof line, "cp '" VS_VICTIM "' '%s/names_victim'", folder);
     assert_int_equal(system(line), 0);
@@ -498,9 +466,8 @@ static void a_symbolized_trace_is_named_without_the_program(void **state)
 }
 
 /* The first calls of a statically linked runtime go through its thunks, later ones do not. */
-static void thunks_do_not_split_call_sites(void **state)
+TEST(thunks_do_not_split_call_sites)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q -o thunk.vst -- " VS_VICTIM_STATIC " nvtx"), 0);
     assert_int_equal(vramscope("report --json --top 1000 thunk.vst"), 0);
     assert_non_null(strstr(out, "\"function\": \"device_alloc\""));
@@ -508,9 +475,8 @@ static void thunks_do_not_split_call_sites(void **state)
 }
 
 #ifdef VS_STATIC_PROGRAM
-static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
+TEST(a_program_out_of_reach_is_reported_before_it_runs)
 {
-    (void)state;
     assert_int_equal(vramscope("run -- " VS_STATIC_PROGRAM), 3);
     assert_string_equal(out, "no loader\n");
     const char *message = strstr(err, "is statically linked");
@@ -528,9 +494,8 @@ static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
 }
 #endif
 
-static void cuda_that_passes_us_by_is_not_called_unused(void **state)
+TEST(cuda_that_passes_us_by_is_not_called_unused)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-- " VS_ABSENT " deep_static"), 0);
     assert_non_null(strstr(err, "opened with RTLD_DEEPBIND"));
     assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
@@ -539,46 +504,5 @@ static void cuda_that_passes_us_by_is_not_called_unused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
-        cmocka_unit_test(a_symbolized_trace_is_named_without_the_program),
-        cmocka_unit_test(thunks_do_not_split_call_sites),
-        cmocka_unit_test(the_next_command_can_be_pasted_whatever_the_name),
-        cmocka_unit_test(the_double_dash_may_be_left_out),
-        cmocka_unit_test(a_signal_becomes_128_plus_its_number),
-        cmocka_unit_test(a_signal_sent_to_run_alone_reaches_the_program),
-        cmocka_unit_test(a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued),
-        cmocka_unit_test(what_was_ignored_stays_ignored),
-        cmocka_unit_test(nobody_need_read_the_summary),
-        cmocka_unit_test(several_processes_are_listed_in_a_table),
-        cmocka_unit_test(a_program_out_of_reach_is_named),
-        cmocka_unit_test(a_child_with_a_clean_environment_hides_no_hint),
-        cmocka_unit_test(failures_are_counted_by_family_and_error),
-        cmocka_unit_test(a_program_that_only_queries_devices_used_cuda),
-        cmocka_unit_test(a_library_is_called_absent_only_when_it_is),
-        cmocka_unit_test(a_run_below_a_run_lists_its_own_traces),
-        cmocka_unit_test(quiet_prints_nothing_of_ours),
-        cmocka_unit_test(view_writes_a_page_of_the_trace_at_the_end),
-        cmocka_unit_test(view_writes_a_page_of_each_process_and_names_the_largest),
-        cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
-        cmocka_unit_test(a_program_without_cuda_is_distinguished),
-        cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),
-        cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
-        cmocka_unit_test(an_older_trace_is_replaced),
-        cmocka_unit_test(an_older_trace_is_lost_only_to_a_new_one),
-        cmocka_unit_test(a_trace_that_is_being_recorded_is_left_alone),
-        cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
-        cmocka_unit_test(a_faulty_machine_looks_the_same_through_the_profiler),
-        cmocka_unit_test(a_cache_outlives_a_single_failed_allocation),
-        cmocka_unit_test(a_device_that_is_lost_leaves_a_whole_trace),
-#ifdef VS_C10_VICTIM
-        cmocka_unit_test(pytorch_reports_are_recorded_and_passed_on),
-#endif
-        cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
-#ifdef VS_STATIC_PROGRAM
-        cmocka_unit_test(a_program_out_of_reach_is_reported_before_it_runs),
-#endif
-        cmocka_unit_test(cuda_that_passes_us_by_is_not_called_unused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

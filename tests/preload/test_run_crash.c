@@ -8,9 +8,8 @@
 #define SIMULATED "t4-16g,capacity=1GiB,context=400MiB"
 #include "preload/run_shell.h"
 
-static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state)
+TEST(a_killed_program_is_named_with_its_signal_by_every_verb)
 {
-    (void)state;
     static const char *const verbs[] = {"$V report k.vst", "$V oom k.vst",
                                         "$V export -f chrome -o k.json k.vst", "$V recover k.vst"};
     assert_int_equal(bash("$V run $S -o k.vst -- $P sigkill"), 128 + 9);
@@ -30,9 +29,8 @@ static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state
 }
 
 /* By how the recording ended, not by whether the file was rewritten since. */
-static void a_killed_trace_is_checked_alike_after_it_was_written_anew(void **state)
+TEST(a_killed_trace_is_checked_alike_after_it_was_written_anew)
 {
-    (void)state;
     static const char *const traces[] = {"k.vst", "recovered.vst", "symbolized.vst"};
     assert_int_equal(bash("$V run -q $S -o k.vst -- $P sigkill"), 128 + 9);
     assert_int_equal(bash("$V recover -o recovered.vst k.vst && "
@@ -52,9 +50,8 @@ static void a_killed_trace_is_checked_alike_after_it_was_written_anew(void **sta
     }
 }
 
-static void recover_writes_elsewhere_and_never_over_other_files(void **state)
+TEST(recover_writes_elsewhere_and_never_over_other_files)
 {
-    (void)state;
     assert_int_equal(bash("$V run -q $S -o k.vst -- $P sigsegv"), 128 + 11);
     assert_int_equal(bash("cp k.vst a; cp k.vst.live b; $V recover -o whole.vst k.vst && "
                           "cmp a k.vst && cmp b k.vst.live && "
@@ -91,9 +88,8 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
 }
 
 /* A file name must not control the terminal. */
-static void control_characters_in_names_are_not_printed(void **state)
+TEST(control_characters_in_names_are_not_printed)
 {
-    (void)state;
     assert_int_equal(bash("n=$'odd\\nname\\e[31m.vst'; $V run -q $S -o \"$n\" -- $P sigkill; for v in "
                           "report oom index recover symbolize report; do $V $v \"$n\"; done; rm odd*"), 0);
     assert_prints(out, "odd?name?[31m.vst");
@@ -105,9 +101,8 @@ static void control_characters_in_names_are_not_printed(void **state)
 
 /* The command itself cannot remove its folder when it is killed. That of a running one stays, however
  * old it is, and so does anything else. */
-static void the_folder_of_a_killed_command_is_removed_by_the_next(void **state)
+TEST(the_folder_of_a_killed_command_is_removed_by_the_next)
 {
-    (void)state;
     assert_int_equal(
         bash("mkdir own; export TMPDIR=$PWD/own; mkdir own/vramscope-run-mine; touch own/vramscope-run-mine/notes\n"
              "set -m; $V run -q $S -o killed.vst -- sleep 600 & killed=$!\n"
@@ -121,9 +116,8 @@ static void the_folder_of_a_killed_command_is_removed_by_the_next(void **state)
 }
 
 /* It waits for the plan, before the program is started. */
-static void an_interrupt_before_the_start_leaves_no_folder(void **state)
+TEST(an_interrupt_before_the_start_leaves_no_folder)
 {
-    (void)state;
     bash("mkfifo plan; ls -A tmp; for s in INT TERM HUP; do\n"
          "$V run -q $S --policy=compact --plan=plan -o none.vst -- true & p=$!\n"
          "for i in $(seq 2400); do ls tmp/*/* >/dev/null 2>&1 && break; sleep 0.05; done\n"
@@ -131,18 +125,16 @@ static void an_interrupt_before_the_start_leaves_no_folder(void **state)
     assert_string_equal(out, "130\n143\n129\n");
 }
 
-static void a_folder_for_temporary_files_is_asked_for(void **state)
+TEST(a_folder_for_temporary_files_is_asked_for)
 {
-    (void)state;
     assert_int_equal(bash("TMPDIR=/proc/none $V run -q $S -o none.vst -- $P sigkill"), 125);
     assert_prints(err, "No such file or directory; set TMPDIR to a folder");
 }
 
 /* SIGCHLD ignored is inherited from some daemons: then waitpid does not return the status of a
  * child. */
-static void the_status_is_the_programs_whatever_was_inherited(void **state)
+TEST(the_status_is_the_programs_whatever_was_inherited)
 {
-    (void)state;
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- bash -c 'exit 7')"), 7);
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- $P sigkill)"), 128 + 9);
     assert_int_equal(bash("$V report s.vst 2>&1"), 0);
@@ -158,9 +150,8 @@ static void the_status_is_the_programs_whatever_was_inherited(void **state)
 }
 
 /* Names and checkpoints are added to the trace after the program's end. */
-static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **state)
+TEST(a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace)
 {
-    (void)state;
     assert_int_equal(bash("$V run -q $S -o l.vst -- $P sigkill; $V recover -o l2.vst l.vst; "
                           "(ulimit -f 1; $V recover l.vst; echo $?); ls -A | grep new$"), 1);
     assert_string_equal(out + strlen(out) - 2, "2\n");
@@ -172,9 +163,8 @@ static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **
 }
 
 /* The summary waits for a reader that never reads. */
-static void an_interrupt_of_the_summary_leaves_the_programs_status(void **state)
+TEST(an_interrupt_of_the_summary_leaves_the_programs_status)
 {
-    (void)state;
     assert_int_equal(
         bash("mkfifo full; exec 9<>full; dd if=/dev/zero of=full bs=4k oflag=nonblock 2>/dev/null\n"
              "$V run --symbolize=on $S -o i.vst -- bash -c 'exec 2>/dev/null; echo $$ >program; "
@@ -186,9 +176,8 @@ static void an_interrupt_of_the_summary_leaves_the_programs_status(void **state)
     assert_string_equal(out, "7\n");
 }
 
-static void no_room_for_the_list_of_traces_is_said_before_the_start(void **state)
+TEST(no_room_for_the_list_of_traces_is_said_before_the_start)
 {
-    (void)state;
     if (bash("unshare --mount true")) {
         print_message("not allowed to mount here\n");
         skip();
@@ -201,9 +190,8 @@ static void no_room_for_the_list_of_traces_is_said_before_the_start(void **state
 }
 
 /* Ended as soon as the hidden file exists: if it is not seen in time, the test proves nothing. */
-static void what_was_half_written_is_removed_by_an_interrupt(void **state)
+TEST(what_was_half_written_is_removed_by_an_interrupt)
 {
-    (void)state;
     if (bash("test -x $(dirname $P)/victim_sampling")) /* not built without a compiler for it */
         skip();
     assert_int_equal(bash("$V run -q $S,time=off -o long.vst -- $(dirname $P)/victim_sampling churn "
@@ -215,9 +203,8 @@ static void what_was_half_written_is_removed_by_an_interrupt(void **state)
 }
 
 /* A signal interrupts the reading and the waiting of `run`, which passes it on and goes on. */
-static void signals_that_the_program_survives_do_not_end_the_waiting(void **state)
+TEST(signals_that_the_program_survives_do_not_end_the_waiting)
 {
-    (void)state;
     assert_int_equal(
         bash("mkfifo sig_hold; $V run -q $S -o signals.vst -- bash -c '"
              "trap \"echo got >>sig_got\" TERM; mkdir sig_ready; "
@@ -231,18 +218,16 @@ static void signals_that_the_program_survives_do_not_end_the_waiting(void **stat
 
 /* `timeout -s KILL` does not wait for the program that it kills: while the kernel still frees its
  * memory, the summary called it running. */
-static void a_killed_process_that_nobody_waits_for_has_ended(void **state)
+TEST(a_killed_process_that_nobody_waits_for_has_ended)
 {
-    (void)state;
     bash("mkfifo ready; $V run $S -o k.vst -- bash -c '$P large >ready & read x <ready; "
          "kill -KILL $!; kill -KILL $$'");
     assert_prints(err, "no end recorded (killed)");
     assert_null(strstr(err, "still running"));
 }
 
-static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
+TEST(a_trace_is_not_recovered_while_it_is_recorded)
 {
-    (void)state;
     assert_int_equal(
         bash("mkfifo hold; $V run -q $S -o busy.vst -- $P wait <hold &\nexec 9>hold; "
              "recorded busy.vst; $V report busy.vst; $V recover busy.vst; echo status $?\n"
@@ -254,9 +239,8 @@ static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
     assert_prints(err, "busy.vst is being recorded by process ");
 }
 
-static void one_of_another_container_neither(void **state)
+TEST(one_of_another_container_neither)
 {
-    (void)state;
     if (bash("unshare --pid --fork true")) {
         print_message("not allowed to make a container here\n");
         skip();
@@ -272,9 +256,8 @@ static void one_of_another_container_neither(void **state)
     assert_prints(err, "far.vst is being recorded by a process in another container");
 }
 
-static void a_newline_in_a_name_breaks_neither_lines_nor_the_summary(void **state)
+TEST(a_newline_in_a_name_breaks_neither_lines_nor_the_summary)
 {
-    (void)state;
     assert_int_equal(bash("$V run $S -o $'new\\nline.vst' -- $P atexit; test -s $'new\\nline.vst'"), 0);
     assert_prints(err, "peak allocated");
     assert_null(strstr(err, "no trace was written"));
@@ -282,9 +265,8 @@ static void a_newline_in_a_name_breaks_neither_lines_nor_the_summary(void **stat
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
 }
 
-static void a_process_that_became_another_user_is_in_the_summary(void **state)
+TEST(a_process_that_became_another_user_is_in_the_summary)
 {
-    (void)state;
     if (geteuid() || bash("setpriv --reuid=65534 --regid=65534 --clear-groups test -x $V")) {
         print_message("no other user to become here\n");
         skip();
@@ -297,9 +279,8 @@ static void a_process_that_became_another_user_is_in_the_summary(void **state)
 }
 
 /* `run` moves an older trace aside. If killed, it cannot restore it; the next run does. */
-static void an_older_trace_comes_back_after_run_was_killed(void **state)
+TEST(an_older_trace_comes_back_after_run_was_killed)
 {
-    (void)state;
     assert_int_equal(
         bash("$V run -q $S -o old.vst -- $P sigkill >/dev/null; cp old.vst saved; cp old.vst.live saved.live\n"
              "$V run -q -o old.vst -- sh -c 'touch up; exec sleep 600' & run=$!\n"
@@ -311,9 +292,8 @@ static void an_older_trace_comes_back_after_run_was_killed(void **state)
 }
 
 /* A new trace was written meanwhile: the older one is removed. */
-static void or_goes_where_there_is_a_new_one(void **state)
+TEST(or_goes_where_there_is_a_new_one)
 {
-    (void)state;
     assert_int_equal(
         bash("$V run -q $S -o old2.vst -- $P atexit >/dev/null; cp old2.vst saved\n"
              "$V run -q -o old2.vst -- sh -c 'touch up2; exec sleep 600' & run=$!\n"
@@ -325,27 +305,5 @@ static void or_goes_where_there_is_a_new_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_program_is_named_with_its_signal_by_every_verb),
-        cmocka_unit_test(a_killed_trace_is_checked_alike_after_it_was_written_anew),
-        cmocka_unit_test(control_characters_in_names_are_not_printed),
-        cmocka_unit_test(the_folder_of_a_killed_command_is_removed_by_the_next),
-        cmocka_unit_test(an_interrupt_before_the_start_leaves_no_folder),
-        cmocka_unit_test(a_folder_for_temporary_files_is_asked_for),
-        cmocka_unit_test(the_status_is_the_programs_whatever_was_inherited),
-        cmocka_unit_test(a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace),
-        cmocka_unit_test(an_interrupt_of_the_summary_leaves_the_programs_status),
-        cmocka_unit_test(no_room_for_the_list_of_traces_is_said_before_the_start),
-        cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
-        cmocka_unit_test(what_was_half_written_is_removed_by_an_interrupt),
-        cmocka_unit_test(signals_that_the_program_survives_do_not_end_the_waiting),
-        cmocka_unit_test(a_killed_process_that_nobody_waits_for_has_ended),
-        cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
-        cmocka_unit_test(one_of_another_container_neither),
-        cmocka_unit_test(a_newline_in_a_name_breaks_neither_lines_nor_the_summary),
-        cmocka_unit_test(a_process_that_became_another_user_is_in_the_summary),
-        cmocka_unit_test(an_older_trace_comes_back_after_run_was_killed),
-        cmocka_unit_test(or_goes_where_there_is_a_new_one),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

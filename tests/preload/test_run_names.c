@@ -8,9 +8,8 @@
 #define SIMULATED "t4-16g"
 #include "preload/run_shell.h"
 
-static void a_file_behind_a_link_is_not_written_to(void **state)
+TEST(a_file_behind_a_link_is_not_written_to)
 {
-    (void)state;
     assert_int_equal(bash("mkdir a; cd a; echo thesis >precious; ln -s precious t.vst\n"
                           "alone \"$PWD/t.vst\" $P device >/dev/null; cat precious; test -L t.vst; "
                           "$V report t.*.vst >/dev/null && ls | wc -l"), 0);
@@ -18,9 +17,8 @@ static void a_file_behind_a_link_is_not_written_to(void **state)
     assert_string_equal(err, "");
 }
 
-static void a_link_leads_to_where_the_trace_is_made(void **state)
+TEST(a_link_leads_to_where_the_trace_is_made)
 {
-    (void)state;
     assert_int_equal(bash("mkdir -p b/disk; cd b; ln -s disk/x.vst t.vst\n"
                           "alone t.vst $P device >/dev/null; test -L t.vst && test -s disk/x.vst && "
                           "test ! -e disk/x.vst.live && $V report t.vst >/dev/null && ls . disk"), 0);
@@ -32,9 +30,8 @@ static void a_link_leads_to_where_the_trace_is_made(void **state)
     assert_string_equal(out, "1\n");
 }
 
-static void devices_and_pipes_are_written_to(void **state)
+TEST(devices_and_pipes_are_written_to)
 {
-    (void)state;
     assert_int_equal(bash("mkdir c; cd c; alone /dev/null $P device >/dev/null; mkfifo pipe; "
                           "exec 3<>pipe; cat <pipe >copy 3>&- & alone pipe $P device >/dev/null 3>&-; "
                           "exec 3>&-; wait; "
@@ -44,9 +41,8 @@ static void devices_and_pipes_are_written_to(void **state)
 }
 
 /* As in a container, whose programs all have the same pid. */
-static void names_do_not_run_out(void **state)
+TEST(names_do_not_run_out)
 {
-    (void)state;
     assert_int_equal(bash("mkdir d; cd d; alone t.vst bash -c 'touch t.vst t.$$.vst t.$$.{2..99}.vst; "
                           "exec $P device' >/dev/null; find . -type f -size +0 | wc -l; ls | wc -l"), 0);
     assert_string_equal(out, "1\n101\n");
@@ -54,9 +50,8 @@ static void names_do_not_run_out(void **state)
 }
 
 /* After a kill only the trace was moved; its last events are in FILE.live. */
-static void a_live_window_left_behind_survives_the_next_recording(void **state)
+TEST(a_live_window_left_behind_survives_the_next_recording)
 {
-    (void)state;
     assert_int_equal(bash("mkdir e; cd e; for how in '$V run -q $S -o t.vst --' 'alone t.vst'; do\n"
                           "$V run -q $S -o t.vst -- $P sigkill >/dev/null; "
                           "$V recover -o whole.vst t.vst >/dev/null; mv t.vst crash.vst; "
@@ -70,9 +65,8 @@ static void a_live_window_left_behind_survives_the_next_recording(void **state)
 }
 
 /* Moved while recorded: neither recording removes the other's window. */
-static void two_recordings_that_had_the_same_name_keep_their_windows(void **state)
+TEST(two_recordings_that_had_the_same_name_keep_their_windows)
 {
-    (void)state;
     assert_int_equal(
         bash("mkdir f; cd f; mkfifo hold hold2; alone t.vst $P wait <hold & exec 8>hold; recorded t.vst; "
              "mv t.vst first.vst; was=$(stat -c %i t.vst.live); alone t.vst $P wait <hold2 & exec 9>hold2\n"
@@ -83,18 +77,16 @@ static void two_recordings_that_had_the_same_name_keep_their_windows(void **stat
     assert_string_equal(out, "there\nwhole\n");
 }
 
-static void a_file_of_that_name_that_is_no_window_stays(void **state)
+TEST(a_file_of_that_name_that_is_no_window_stays)
 {
-    (void)state;
     assert_int_equal(bash("mkdir g; cd g; echo mine >t.vst.live; alone t.vst $P device >/dev/null; "
                           "cat t.vst.live; $V report t.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "mine\n2\n");
     assert_prints(err, "cannot map ");
 }
 
-static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
+TEST(no_command_writes_over_what_is_recorded_or_not_whole)
 {
-    (void)state;
     assert_int_equal(
         bash("mkdir h; cd h; $V run -q $S -o a.vst -- $P device >/dev/null; "
              "$V run -q $S -o k.vst -- $P sigkill >/dev/null; ln -s k.vst.live window; "
@@ -112,9 +104,8 @@ static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
     assert_prints(err, "other.vst is a trace or its .live file");
 }
 
-static void a_link_given_to_a_command_leads_to_its_file(void **state)
+TEST(a_link_given_to_a_command_leads_to_its_file)
 {
-    (void)state;
     assert_int_equal(
         bash("mkdir -p i/disk; cd i; ln -s disk/x.vst t.vst; for i in 1 2; do "
              "$V run -q $S -o t.vst -- $P atexit >/dev/null; done; ls; ls -A disk\n"
@@ -125,9 +116,8 @@ static void a_link_given_to_a_command_leads_to_its_file(void **state)
     assert_prints(err, "cannot write the trace in ");
 }
 
-static void an_older_trace_gives_way_where_its_name_is_known(void **state)
+TEST(an_older_trace_gives_way_where_its_name_is_known)
 {
-    (void)state;
     assert_int_equal(bash("mkdir j; cd j; unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK\n"
                           "for m in device atexit; do RANK=3 $V run $S -o t%r.vst -- $P $m; "
                           "$V run $S -o %n-%h.vst -- $P $m; done >/dev/null; ls | wc -l; "
@@ -138,9 +128,8 @@ static void an_older_trace_gives_way_where_its_name_is_known(void **state)
     assert_null(strstr(err, "not of this run"));
 }
 
-static void or_it_is_said_that_it_stays(void **state)
+TEST(or_it_is_said_that_it_stays)
 {
-    (void)state;
     static const char begin[] = "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cd k; ";
     char script[1024];
     snprintf(script, sizeof script, "mkdir k; %s echo mine >t0.vst; $V run $S -o t%%r.vst -- "
@@ -166,9 +155,8 @@ static void or_it_is_said_that_it_stays(void **state)
 }
 
 /* The user's file has the name: only the message says where the trace is. */
-static void a_quiet_run_says_where_the_trace_is(void **state)
+TEST(a_quiet_run_says_where_the_trace_is)
 {
-    (void)state;
     assert_int_equal(bash("mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
                           ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "mine\n2\n");
@@ -183,9 +171,8 @@ static void a_quiet_run_says_where_the_trace_is(void **state)
 #define RANKS "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cat >ranks <<'.'\n" \
     "for ((r = $1; r <= $2; r++)); do RANK=$r LOCAL_RANK=$r \"${@:3}\" & done; wait\n.\n"
 
-static void every_rank_s_trace_has_its_name_again(void **state)
+TEST(every_rank_s_trace_has_its_name_again)
 {
-    (void)state;
     assert_int_equal(bash("mkdir m; cd m; " RANKS "mkdir t; for m in device atexit; do\n"
                           "$V run $S -o t/%r.vst -- bash ranks 0 2 $P $m >/dev/null; ls -A t; done\n"
                           "for r in 0 1 2; do $V report t/$r.vst | grep -c ' atexit'; done"), 0);
@@ -200,9 +187,8 @@ static void every_rank_s_trace_has_its_name_again(void **state)
     assert_prints(err, "t/0.vst and the traces of 1 more ranks are from an earlier run");
 }
 
-static void a_rank_that_was_killed_brings_its_last_events(void **state)
+TEST(a_rank_that_was_killed_brings_its_last_events)
 {
-    (void)state;
     assert_int_equal(bash("mkdir n; cd n; " RANKS "mkdir t; for i in 1 2; do\n"
                           "$V run $S -o t/%r.vst -- bash ranks 0 1 $P sigkill >/dev/null; done; ls -A t; "
                           "$V recover t/0.vst >/dev/null && $V recover t/1.vst && ls -A t"), 0);
@@ -212,9 +198,8 @@ static void a_rank_that_was_killed_brings_its_last_events(void **state)
 }
 
 /* The FILE.live belongs to an earlier trace, which was moved without it. */
-static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
+TEST(a_killed_rank_loses_nothing_to_a_stray_live_window)
 {
-    (void)state;
     assert_int_equal(
         bash("mkdir n2; cd n2; " RANKS "mkdir t; $V run -q $S -o x.vst -- $P sigkill >/dev/null; "
              "$V recover -o whole.vst x.vst >/dev/null\n"
@@ -229,9 +214,8 @@ static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
 
 /* A file being recorded elsewhere, a file that is not a trace, or a trace of this run keeps the
  * name. */
-static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
+TEST(a_rank_s_name_is_taken_from_an_older_trace_alone)
 {
-    (void)state;
     assert_int_equal(bash("mkdir o; cd o; " RANKS "mkdir t; mkfifo hold; "
                           "alone t/0.vst $P wait <hold & exec 9>hold; recorded t/0.vst; echo mine >t/1.vst\n"
                           "$V run $S -o t/%r.vst -- bash ranks 0 2 $P device >/dev/null; cat t/1.vst; "
@@ -248,9 +232,8 @@ static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
     assert_null(strstr(err, "not of this run"));
 }
 
-static void a_number_in_a_name_is_no_name_that_was_taken(void **state)
+TEST(a_number_in_a_name_is_no_name_that_was_taken)
 {
-    (void)state;
     assert_int_equal(bash("mkdir p; cd p; for o in t.vst t.5.vst t.%p.vst; do "
                           "$V run -q $S -o $o -- $P device >/dev/null; done; ls | wc -l"), 0);
     assert_string_equal(out, "3\n");
@@ -258,9 +241,8 @@ static void a_number_in_a_name_is_no_name_that_was_taken(void **state)
 }
 
 /* A branch "feature/x" is often checked out as "feature%2Fx". */
-static void a_percent_sign_of_the_present_folder_is_none_of_the_pattern(void **state)
+TEST(a_percent_sign_of_the_present_folder_is_none_of_the_pattern)
 {
-    (void)state;
     assert_int_equal(bash("for d in q%2Fx 'run%p' '100%'; do mkdir $d; cd $d; for o in t.vst x.%r.vst a%%b.vst; do\n"
                           "$V run -q $S -o $o -- $P device >/dev/null || exit; done\n"
                           "$V run -q $S -o t.vst -- $P device >/dev/null && $V run -q $S -- $P device >/dev/null; "
@@ -272,9 +254,8 @@ static void a_percent_sign_of_the_present_folder_is_none_of_the_pattern(void **s
     assert_string_equal(err, "");
 }
 
-static void links_and_recordings_are_seen_in_a_folder_with_a_percent_sign(void **state)
+TEST(links_and_recordings_are_seen_in_a_folder_with_a_percent_sign)
 {
-    (void)state;
     assert_int_equal(bash("mkdir r%2Fx; cd r%2Fx; mkdir 5%; ln -s 5%/x.vst t.vst; "
                           "$V run -q $S -o t.vst -- $P device >/dev/null; test -L t.vst && ls 5%; "
                           "echo thesis >other; $V run -q $S -o other -- $P device"), 125);
@@ -282,9 +263,8 @@ static void links_and_recordings_are_seen_in_a_folder_with_a_percent_sign(void *
     assert_prints(err, "r%2Fx/other exists and is not a trace");
 }
 
-static void index_says_that_a_killed_trace_is_whole_now(void **state)
+TEST(index_says_that_a_killed_trace_is_whole_now)
 {
-    (void)state;
     assert_int_equal(bash("$V run -q $S -o killed.vst -- $P sigkill >/dev/null; $V index killed.vst; "
                           "$V index --every 1 killed.vst; test ! -e killed.vst.live"), 0);
     assert_prints(out, "killed.vst is complete now");
@@ -292,9 +272,8 @@ static void index_says_that_a_killed_trace_is_whole_now(void **state)
     assert_null(strstr(again + 1, "complete now"));
 }
 
-static void the_library_is_found_without_proc(void **state)
+TEST(the_library_is_found_without_proc)
 {
-    (void)state;
     if (bash("unshare --mount umount -l /proc")) {
         print_message("not allowed to take /proc away here\n");
         skip();
@@ -307,28 +286,5 @@ static void the_library_is_found_without_proc(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_behind_a_link_is_not_written_to),
-        cmocka_unit_test(a_link_leads_to_where_the_trace_is_made),
-        cmocka_unit_test(devices_and_pipes_are_written_to),
-        cmocka_unit_test(names_do_not_run_out),
-        cmocka_unit_test(a_live_window_left_behind_survives_the_next_recording),
-        cmocka_unit_test(two_recordings_that_had_the_same_name_keep_their_windows),
-        cmocka_unit_test(a_file_of_that_name_that_is_no_window_stays),
-        cmocka_unit_test(no_command_writes_over_what_is_recorded_or_not_whole),
-        cmocka_unit_test(a_link_given_to_a_command_leads_to_its_file),
-        cmocka_unit_test(an_older_trace_gives_way_where_its_name_is_known),
-        cmocka_unit_test(or_it_is_said_that_it_stays),
-        cmocka_unit_test(a_quiet_run_says_where_the_trace_is),
-        cmocka_unit_test(every_rank_s_trace_has_its_name_again),
-        cmocka_unit_test(a_rank_that_was_killed_brings_its_last_events),
-        cmocka_unit_test(a_killed_rank_loses_nothing_to_a_stray_live_window),
-        cmocka_unit_test(a_rank_s_name_is_taken_from_an_older_trace_alone),
-        cmocka_unit_test(a_number_in_a_name_is_no_name_that_was_taken),
-        cmocka_unit_test(a_percent_sign_of_the_present_folder_is_none_of_the_pattern),
-        cmocka_unit_test(links_and_recordings_are_seen_in_a_folder_with_a_percent_sign),
-        cmocka_unit_test(index_says_that_a_killed_trace_is_whole_now),
-        cmocka_unit_test(the_library_is_found_without_proc),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

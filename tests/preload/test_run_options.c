@@ -9,9 +9,8 @@
 
 #include "preload/run_command.h"
 
-static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(void **state)
+TEST(a_limit_that_cannot_be_read_is_refused_before_the_program_starts)
 {
-    (void)state;
     static const char *const bad[] = {"much", "0", "0%", "150%", "8GiB,", "64:1GiB", "1:1GiB,1:2GiB"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char args[256], message[64];
@@ -33,9 +32,8 @@ static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(voi
     }
 }
 
-static void an_empty_limit_is_refused_before_the_program_starts(void **state)
+TEST(an_empty_limit_is_refused_before_the_program_starts)
 {
-    (void)state;
     static const char *const empty[] = {"--limit ''", "--limit="};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         char args[256];
@@ -46,9 +44,8 @@ static void an_empty_limit_is_refused_before_the_program_starts(void **state)
     }
 }
 
-static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
+TEST(a_limit_that_is_reached_is_named_by_report_and_oom)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q --limit 25% -o limit.vst -- " VS_LIMITED " each_family"),
                      0);
     assert_int_equal(vramscope("report limit.vst"), 0);
@@ -63,9 +60,8 @@ static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
     assert_non_null(strstr(out, "\"limit_bytes\": 268435456"));
 }
 
-static void a_limit_holds_where_no_trace_can_be_written(void **state)
+TEST(a_limit_holds_where_no_trace_can_be_written)
 {
-    (void)state;
     /* the program checks its limit itself, and ends with 99 if it is not in force */
     assert_int_equal(vramscope(SIMULATED "--limit 256MiB --allocator observe -- "
                                          "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_reported"), 0);
@@ -74,9 +70,8 @@ static void a_limit_holds_where_no_trace_can_be_written(void **state)
                                          "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_reported"), 99);
 }
 
-static void record_off_serves_memory_and_leaves_no_trace(void **state)
+TEST(record_off_serves_memory_and_leaves_no_trace)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--record=off --allocator=caching -o none.vst -- " VS_VICTIM
                                          " atexit"), 5);
     assert_string_equal(out, "will free at exit\n");
@@ -85,9 +80,8 @@ static void record_off_serves_memory_and_leaves_no_trace(void **state)
     assert_false(exists("none.vst.live"));
 }
 
-static void injection_records_what_preloading_records_and_says_which_it_was(void **state)
+TEST(injection_records_what_preloading_records_and_says_which_it_was)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " families"), 0);
     assert_non_null(strstr(err, "allocator observe (injection)"));
     assert_non_null(strstr(err, "managed"));
@@ -105,9 +99,8 @@ static void injection_records_what_preloading_records_and_says_which_it_was(void
     assert_string_equal(out, "will free at exit\n");
 }
 
-static void who_is_preloaded_too_records_alone(void **state)
+TEST(who_is_preloaded_too_records_alone)
 {
-    (void)state;
     char setting[PATH_MAX + 32];
     snprintf(setting, sizeof setting, "CUDA_INJECTION64_PATH=%s", VS_LIBRARY);
     assert_int_equal(putenv(setting), 0);
@@ -119,9 +112,8 @@ static void who_is_preloaded_too_records_alone(void **state)
     assert_non_null(strstr(out, "device                  193          192        0"));
 }
 
-static void another_tools_injection_is_left_alone(void **state)
+TEST(another_tools_injection_is_left_alone)
 {
-    (void)state;
     assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/opt/tool.so", 1), 0);
     int status = vramscope(SIMULATED "--via=injection -- " VS_VICTIM " device");
     assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
@@ -129,9 +121,8 @@ static void another_tools_injection_is_left_alone(void **state)
     assert_non_null(strstr(err, "CUDA_INJECTION64_PATH names another tool (/opt/tool.so)"));
 }
 
-static void injection_without_cupti_says_that_nothing_is_recorded(void **state)
+TEST(injection_without_cupti_says_that_nothing_is_recorded)
 {
-    (void)state;
     static const char *const how[] = {"none", "refused", "unprivileged"};
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         char args[2 * PATH_MAX];
@@ -145,17 +136,15 @@ static void injection_without_cupti_says_that_nothing_is_recorded(void **state)
     }
 }
 
-static void what_injection_cannot_do_is_said(void **state)
+TEST(what_injection_cannot_do_is_said)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--via=injection --limit=100MiB -o k.vst -- " VS_VICTIM
                                          " atexit"), 5);
     assert_non_null(strstr(err, "--limit has no effect with --via=injection"));
 }
 
-static void mistakes_in_options_get_one_line_and_125(void **state)
+TEST(mistakes_in_options_get_one_line_and_125)
 {
-    (void)state;
     static const struct {
         const char *args, *expect;
     } cases[] = {
@@ -180,9 +169,8 @@ static void mistakes_in_options_get_one_line_and_125(void **state)
     }
 }
 
-static void a_bad_variable_is_named_once_and_the_default_used(void **state)
+TEST(a_bad_variable_is_named_once_and_the_default_used)
 {
-    (void)state;
     setenv("VRAMSCOPE_STACK_DEPTH", "many", 1);
     setenv("VRAMSCOPE_NONSENSE", "1", 1);
     assert_int_equal(vramscope(SIMULATED "-o g.vst -- " VS_VICTIM " atexit"), 5);
@@ -192,9 +180,8 @@ static void a_bad_variable_is_named_once_and_the_default_used(void **state)
     assert_non_null(strstr(err, "expected a number from 1 to 128"));
 }
 
-static void a_device_that_is_not_understood_is_refused_before_the_program_starts(void **state)
+TEST(a_device_that_is_not_understood_is_refused_before_the_program_starts)
 {
-    (void)state;
     static const char *const specs[] = {"h300", "t4-16g,colour=red", "fail=disk:1", "devices=17"};
     static const char *const words[] = {"h100-80g", "keys: sm, sms, memory, capacity, ", "FAMILY one of device, ",
                                         "devices takes 1 to 16\n"};
@@ -212,25 +199,22 @@ static void a_device_that_is_not_understood_is_refused_before_the_program_starts
     assert_false(exists("started"));
 }
 
-static void cupti_switched_off_still_records_memory(void **state)
+TEST(cupti_switched_off_still_records_memory)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--no-kernels -o h.vst -- " VS_VICTIM " copies"), 0);
     assert_non_null(strstr(err, "peak allocated"));
 }
 
-static void a_verb_is_suggested_only_when_it_is_near(void **state)
+TEST(a_verb_is_suggested_only_when_it_is_near)
 {
-    (void)state;
     assert_int_equal(vramscope("foo"), 2);
     assert_null(strstr(err, "did you mean"));
     assert_int_equal(vramscope("reprot"), 2);
     assert_non_null(strstr(err, "did you mean 'report'"));
 }
 
-static void doctor_and_options_answer(void **state)
+TEST(doctor_and_options_answer)
 {
-    (void)state;
     assert_int_equal(vramscope("doctor"), 0);
     assert_non_null(strstr(out, "preload library"));
     assert_int_equal(vramscope("doctor --json"), 0);
@@ -240,9 +224,8 @@ static void doctor_and_options_answer(void **state)
     assert_non_null(strstr(out, "VRAMSCOPE_STACK_DEPTH"));
 }
 
-static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
+TEST(a_trace_is_planned_and_the_next_run_follows_it)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o plan.vst -- " VS_VICTIM " atexit"),
                      5);
     assert_int_equal(vramscope("plan -o p.vsplan plan.vst"), 0);
@@ -259,18 +242,16 @@ static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
 }
 
 /* The program may be started under another user, as by sudo -u. */
-static void a_plan_made_for_a_run_can_be_read_by_other_users(void **state)
+TEST(a_plan_made_for_a_run_can_be_read_by_other_users)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o r.vst -- " VS_VICTIM " atexit"), 5);
     assert_int_equal(vramscope("run -q --policy=compact --plan=r.vst -- "
                                "sh -c 'stat -c %a \"$VRAMSCOPE_PLAN\"'"), 0);
     assert_string_equal(out, "644\n");
 }
 
-static void what_has_no_effect_together_is_said_once(void **state)
+TEST(what_has_no_effect_together_is_said_once)
 {
-    (void)state;
     assert_int_equal(vramscope("run -q --allocator=observe --policy=compact "
                                "--alloc-conf=vramscope_tie:oldest_segment -- true"), 0);
     assert_string_equal(err, "vramscope run: --allocator=observe only records cudaMalloc, so "
@@ -286,9 +267,8 @@ static void what_has_no_effect_together_is_said_once(void **state)
     assert_string_equal(err, "");
 }
 
-static void the_summary_names_the_policy(void **state)
+TEST(the_summary_names_the_policy)
 {
-    (void)state;
     assert_int_equal(vramscope(SIMULATED "--allocator=caching --policy=compact -o n.vst -- " VS_VICTIM
                                " atexit"), 5);
     assert_non_null(strstr(err, "allocator caching (compact)\n"));
@@ -296,9 +276,8 @@ static void the_summary_names_the_policy(void **state)
     assert_non_null(strstr(err, "allocator caching\n"));
 }
 
-static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **state)
+TEST(a_plan_that_cannot_be_used_is_said_before_the_program_starts)
 {
-    (void)state;
     assert_int_equal(vramscope("run --plan=p.vsplan -- echo started"), 125);
     assert_string_equal(err, "vramscope run: --plan needs --policy=compact\n");
     assert_int_equal(vramscope("run --policy=compact --plan=missing -- echo started"), 125);
@@ -320,28 +299,5 @@ static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
-        cmocka_unit_test(a_plan_made_for_a_run_can_be_read_by_other_users),
-        cmocka_unit_test(what_has_no_effect_together_is_said_once),
-        cmocka_unit_test(the_summary_names_the_policy),
-        cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),
-        cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
-        cmocka_unit_test(an_empty_limit_is_refused_before_the_program_starts),
-        cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
-        cmocka_unit_test(a_limit_holds_where_no_trace_can_be_written),
-        cmocka_unit_test(record_off_serves_memory_and_leaves_no_trace),
-        cmocka_unit_test(injection_records_what_preloading_records_and_says_which_it_was),
-        cmocka_unit_test(who_is_preloaded_too_records_alone),
-        cmocka_unit_test(another_tools_injection_is_left_alone),
-        cmocka_unit_test(injection_without_cupti_says_that_nothing_is_recorded),
-        cmocka_unit_test(what_injection_cannot_do_is_said),
-        cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
-        cmocka_unit_test(a_bad_variable_is_named_once_and_the_default_used),
-        cmocka_unit_test(a_device_that_is_not_understood_is_refused_before_the_program_starts),
-        cmocka_unit_test(cupti_switched_off_still_records_memory),
-        cmocka_unit_test(a_verb_is_suggested_only_when_it_is_near),
-        cmocka_unit_test(doctor_and_options_answer),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

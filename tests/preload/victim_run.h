@@ -7,13 +7,9 @@
 #define VS_VICTIM_RUN_H
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "trace/read/reader.h"
 

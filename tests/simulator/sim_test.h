@@ -6,18 +6,13 @@
 #define SIM_TEST_H
 
 #include <cuda.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "vramscope_simulator.h"
 

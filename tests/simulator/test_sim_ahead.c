@@ -33,9 +33,8 @@ static void launch_gate(CUstream stream, atomic_int *open)
     OK(cuLaunchKernel(sim_function("gate"), 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
 }
 
-static void memsets_and_copies_do_not_wait_for_kernels_that_change_nothing(void **state)
+TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 {
-    (void)state;
     CUstream stream = new_stream();
     int source = 8;
     launch_long(stream);
@@ -47,9 +46,8 @@ static void memsets_and_copies_do_not_wait_for_kernels_that_change_nothing(void 
     FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
 }
 
-static void a_stream_behind_a_host_function_keeps_its_order(void **state)
+TEST(a_stream_behind_a_host_function_keeps_its_order)
 {
-    (void)state;
     CUstream other = new_stream(), stream = new_stream(), third = new_stream();
     CUevent event;
     atomic_int open = 0;
@@ -69,9 +67,8 @@ static void a_stream_behind_a_host_function_keeps_its_order(void **state)
     assert_int_equal(vramscopeSimPending(0, stream), 0);
 }
 
-static void the_legacy_stream_has_the_effects_of_blocking_streams(void **state)
+TEST(the_legacy_stream_has_the_effects_of_blocking_streams)
 {
-    (void)state;
     CUstream blocking;
     atomic_int open = 0;
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -82,9 +79,8 @@ static void the_legacy_stream_has_the_effects_of_blocking_streams(void **state)
     assert_int_equal(vramscopeSimPending(0, NULL), 0);
 }
 
-static void turned_off_again_everything_waits(void **state)
+TEST(turned_off_again_everything_waits)
 {
-    (void)state;
     CUstream stream = new_stream();
     atomic_int open = 0;
     *(int *)(uintptr_t)memory = 1;
@@ -98,9 +94,8 @@ static void turned_off_again_everything_waits(void **state)
     assert_int_equal(vramscopeSimDataAtSubmit(1), 0);
 }
 
-static void an_answer_serves_the_next_copy_of_its_size_and_no_other(void **state)
+TEST(an_answer_serves_the_next_copy_of_its_size_and_no_other)
 {
-    (void)state;
     CUstream stream = new_stream();
     int answer = 42, small = 0, again = 0;
     long long large = 0;
@@ -115,9 +110,8 @@ static void an_answer_serves_the_next_copy_of_its_size_and_no_other(void **state
     assert_int_equal(again, 3);
 }
 
-static void answers_have_a_limit_and_are_dropped(void **state)
+TEST(answers_have_a_limit_and_are_dropped)
 {
-    (void)state;
     char bytes[65] = {0};
     int value = 9, read = 0, taken = 0;
     assert_int_equal(vramscopeSimAnswer(bytes, sizeof bytes), 0);
@@ -150,14 +144,6 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_behind_a_host_function_keeps_its_order),
-        cmocka_unit_test(the_legacy_stream_has_the_effects_of_blocking_streams),
-        cmocka_unit_test(turned_off_again_everything_waits),
-        cmocka_unit_test(an_answer_serves_the_next_copy_of_its_size_and_no_other),
-        cmocka_unit_test(answers_have_a_limit_and_are_dropped),
-        cmocka_unit_test(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing),
-    };
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,kernel_us=100000000", 1);
-    return cmocka_run_group_tests(tests, start, NULL);
+    return vs_run_tests(start, NULL);
 }

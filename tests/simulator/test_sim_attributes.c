@@ -39,14 +39,13 @@ static void make_cooperative(CUgraphNode node)
     OK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
 }
 
-static void a_cooperative_node_runs_in_one_call_if_it_fits(void **state)
+TEST(a_cooperative_node_runs_in_one_call_if_it_fits)
 {
     unsigned most = most_blocks();
     CUDA_KERNEL_NODE_PARAMS params = counting(most + 1);
     CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
-    (void)state;
     OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     make_cooperative(node);
@@ -65,14 +64,13 @@ static void a_cooperative_node_runs_in_one_call_if_it_fits(void **state)
     OK(cuGraphDestroy(graph));
 }
 
-static void an_update_does_not_change_whether_a_node_is_cooperative(void **state)
+TEST(an_update_does_not_change_whether_a_node_is_cooperative)
 {
     CUDA_KERNEL_NODE_PARAMS params = counting(1);
     CUgraphExecUpdateResultInfo info;
     CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
-    (void)state;
     OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     OK(cuGraphInstantiate(&exec, graph, 0));
@@ -84,7 +82,7 @@ static void an_update_does_not_change_whether_a_node_is_cooperative(void **state
     OK(cuGraphDestroy(graph));
 }
 
-static void captured_launches_have_the_streams_attributes_and_their_own(void **state)
+TEST(captured_launches_have_the_streams_attributes_and_their_own)
 {
     CUlaunchAttributeValue value = {.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE};
     CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = -3}};
@@ -94,7 +92,6 @@ static void captured_launches_have_the_streams_attributes_and_their_own(void **s
     CUgraph graph;
     CUgraphNode node;
     size_t count = 1;
-    (void)state;
     OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuLaunchKernelEx(&config, sim_function("count"), NULL, NULL));
@@ -107,7 +104,7 @@ static void captured_launches_have_the_streams_attributes_and_their_own(void **s
     OK(cuGraphDestroy(graph));
 }
 
-static void windows_are_kept(void **state)
+TEST(windows_are_kept)
 {
     CUstreamAttrValue value = {.accessPolicyWindow = {.base_ptr = (void *)4096,
                                                       .num_bytes = 512,
@@ -115,7 +112,6 @@ static void windows_are_kept(void **state)
                                                       .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
                                                       .missProp = CU_ACCESS_PROPERTY_STREAMING}};
     CUstreamAttrValue got;
-    (void)state;
     OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value));
     OK(cuStreamGetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &got));
     assert_int_equal(got.accessPolicyWindow.num_bytes, 512);
@@ -125,13 +121,12 @@ static void windows_are_kept(void **state)
           CUDA_ERROR_INVALID_VALUE);
 }
 
-static void what_is_not_simulated_or_not_valid_is_refused(void **state)
+TEST(what_is_not_simulated_or_not_valid_is_refused)
 {
     CUDA_KERNEL_NODE_PARAMS params = counting(1);
     CUlaunchAttributeValue value = {.clusterDim = {1, 1, 1}};
     CUgraph graph;
     CUgraphNode node, empty;
-    (void)state;
     OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     OK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
@@ -150,16 +145,9 @@ static void what_is_not_simulated_or_not_valid_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cooperative_node_runs_in_one_call_if_it_fits),
-        cmocka_unit_test(an_update_does_not_change_whether_a_node_is_cooperative),
-        cmocka_unit_test(captured_launches_have_the_streams_attributes_and_their_own),
-        cmocka_unit_test(windows_are_kept),
-        cmocka_unit_test(what_is_not_simulated_or_not_valid_is_refused),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
     sim_start();
     assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -32,10 +32,9 @@ static size_t node_count(CUgraph graph)
     return count;
 }
 
-static void captured_kernels_run_when_the_graph_is_launched(void **state)
+TEST(captured_kernels_run_when_the_graph_is_launched)
 {
     CUstream s = new_stream();
-    (void)state;
     note_at = 0;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     for (int i = 0; i < 5; i++)
@@ -53,12 +52,11 @@ static void captured_kernels_run_when_the_graph_is_launched(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void arguments_are_those_of_the_capture(void **state)
+TEST(arguments_are_those_of_the_capture)
 {
     CUstream s = new_stream();
     CUdeviceptr values;
     int count = 4, what = 10, back[4];
-    (void)state;
     OK(cuMemAlloc(&values, sizeof back));
     OK(cuMemsetD32(values, 1, 4));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
@@ -77,12 +75,11 @@ static void arguments_are_those_of_the_capture(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void a_captured_copy_reads_its_pageable_source_at_each_launch(void **state)
+TEST(a_captured_copy_reads_its_pageable_source_at_each_launch)
 {
     CUstream s = new_stream();
     CUdeviceptr d;
     int from = 1, to = 0;
-    (void)state;
     OK(cuMemAlloc(&d, 64));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     OK(cuMemcpyHtoDAsync(d, &from, sizeof from, s));
@@ -98,12 +95,11 @@ static void a_captured_copy_reads_its_pageable_source_at_each_launch(void **stat
     OK(cuStreamDestroy(s));
 }
 
-static void branches_of_a_captured_fork_run_beside_each_other(void **state)
+TEST(branches_of_a_captured_fork_run_beside_each_other)
 {
     CUstream a = new_stream(), b = new_stream();
     CUevent fork, join;
     atomic_int open = 0;
-    (void)state;
     note_at = 0;
     OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
     OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
@@ -132,12 +128,11 @@ static void branches_of_a_captured_fork_run_beside_each_other(void **state)
     OK(cuStreamDestroy(b));
 }
 
-static void a_capture_in_the_way_of_allocations_is_invalidated_by_them(void **state)
+TEST(a_capture_in_the_way_of_allocations_is_invalidated_by_them)
 {
     CUstream s = new_stream();
     CUgraph graph = (CUgraph)1;
     CUdeviceptr d;
-    (void)state;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FAILS(cuMemAlloc(&d, 64), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CUstreamCaptureStatus status;
@@ -153,11 +148,10 @@ static void a_capture_in_the_way_of_allocations_is_invalidated_by_them(void **st
     OK(cuStreamDestroy(s));
 }
 
-static void a_destroyed_stream_takes_the_capture_it_began_with_it(void **state)
+TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
 {
     CUstream s = new_stream();
     CUdeviceptr d;
-    (void)state;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     sim_launch_note(s, note_log, &note_at, 1);
     OK(cuStreamDestroy(s));
@@ -165,12 +159,11 @@ static void a_destroyed_stream_takes_the_capture_it_began_with_it(void **state)
     OK(cuMemFree(d));
 }
 
-static void a_destroyed_fork_must_still_have_been_joined(void **state)
+TEST(a_destroyed_fork_must_still_have_been_joined)
 {
     CUstream a = new_stream(), b = new_stream();
     CUevent ev;
     CUgraph graph;
-    (void)state;
     OK(cuEventCreate(&ev, 0));
     OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
     sim_launch_note(a, note_log, &note_at, 1);
@@ -183,14 +176,13 @@ static void a_destroyed_fork_must_still_have_been_joined(void **state)
     OK(cuStreamDestroy(a));
 }
 
-static void a_launch_into_a_capturing_stream_is_a_child_graph(void **state)
+TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
 {
     CUstream s = new_stream();
     CUgraph graph;
     CUgraphNode node;
     CUgraphNodeType type;
     size_t one = 1;
-    (void)state;
     note_at = 0;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     sim_launch_note(s, note_log, &note_at, 7);
@@ -226,13 +218,12 @@ static void *end_in_another_thread(void *arg)
     return (void *)e;
 }
 
-static void a_wrong_thread_leaves_the_capture_as_it_is(void **state)
+TEST(a_wrong_thread_leaves_the_capture_as_it_is)
 {
     CUstream s = new_stream();
     CUgraph graph;
     pthread_t thread;
     void *result;
-    (void)state;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     OK(pthread_create(&thread, NULL, end_in_another_thread, s));
     OK(pthread_join(thread, &result));
@@ -251,16 +242,5 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(captured_kernels_run_when_the_graph_is_launched),
-        cmocka_unit_test(arguments_are_those_of_the_capture),
-        cmocka_unit_test(a_captured_copy_reads_its_pageable_source_at_each_launch),
-        cmocka_unit_test(branches_of_a_captured_fork_run_beside_each_other),
-        cmocka_unit_test(a_capture_in_the_way_of_allocations_is_invalidated_by_them),
-        cmocka_unit_test(a_destroyed_stream_takes_the_capture_it_began_with_it),
-        cmocka_unit_test(a_destroyed_fork_must_still_have_been_joined),
-        cmocka_unit_test(a_launch_into_a_capturing_stream_is_a_child_graph),
-        cmocka_unit_test(a_wrong_thread_leaves_the_capture_as_it_is),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return vs_run_tests(start, NULL);
 }

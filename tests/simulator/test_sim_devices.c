@@ -33,9 +33,8 @@ static const char *visible(const char *list)
     return out;
 }
 
-static void lists_choose_and_order(void **state)
+TEST(lists_choose_and_order)
 {
-    (void)state;
     assert_string_equal(visible("0,1,2,3"), "1234");
     assert_string_equal(visible("3,1"), "42");
     assert_string_equal(visible(" 2 , 0"), "31");
@@ -50,9 +49,9 @@ static void lists_choose_and_order(void **state)
     assert_string_equal(visible("99999999999999999999"), "none");
 }
 
-static void uuids_choose_while_they_are_unique(void **state)
+TEST(uuids_choose_while_they_are_unique)
 {
-    (void)state; /* "vramscope-sim02" and a zero */
+    /* "vramscope-sim02" and a zero */
     assert_string_equal(visible("GPU-7672616d-7363-6f70-652d-73696d303200"), "3");
     assert_string_equal(visible("GPU-7672616d-7363-6f70-652d-73696D3032,0"), "31");
     assert_string_equal(visible("GPU-7672616d"), "none"); /* all begin so */
@@ -60,13 +59,12 @@ static void uuids_choose_while_they_are_unique(void **state)
     assert_string_equal(visible("MIG-7672616d"), "none");
 }
 
-static void a_free_waits_for_peers_with_access(void **state)
+TEST(a_free_waits_for_peers_with_access)
 {
     atomic_int open = 0;
     CUcontext zero = sim_start(), one;
     CUdeviceptr p;
     CUstream s;
-    (void)state;
     OK(cuDevicePrimaryCtxRetain(&one, 1));
     OK(cuMemAlloc(&p, 4096));
     OK(cuCtxSetCurrent(one));
@@ -86,10 +84,9 @@ static void a_free_waits_for_peers_with_access(void **state)
     OK(cuDevicePrimaryCtxRelease(0));
 }
 
-static void access_ends_with_either_context(void **state)
+TEST(access_ends_with_either_context)
 {
     CUcontext zero = sim_start(), one, other;
-    (void)state;
     OK(cuDevicePrimaryCtxRetain(&one, 1));
     OK(cuCtxCreate(&other, NULL, 0, 1));
     OK(cuCtxSetCurrent(zero));
@@ -108,12 +105,6 @@ static void access_ends_with_either_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_choose_and_order), /* before this process initialises */
-        cmocka_unit_test(uuids_choose_while_they_are_unique),
-        cmocka_unit_test(a_free_waits_for_peers_with_access),
-        cmocka_unit_test(access_ends_with_either_context),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,devices=4", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -8,22 +8,20 @@
 
 static CUresult before_init; /* the result of a call before cuInit */
 
-static void calls_before_init_are_refused(void **state)
+TEST(calls_before_init_are_refused)
 {
-    (void)state;
     assert_int_equal(before_init, CUDA_ERROR_NOT_INITIALIZED);
     FAILS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
     OK(cuInit(0)); /* again */
 }
 
-static void devices_are_what_the_spec_says(void **state)
+TEST(devices_are_what_the_spec_says)
 {
     int count, value;
     char name[64], bus[2][16];
     size_t bytes;
     CUuuid a, b;
     CUdevice dev;
-    (void)state;
     OK(cuDeviceGetCount(&count));
     assert_int_equal(count, 2);
     OK(cuDeviceGetName(name, sizeof name, 1));
@@ -49,11 +47,10 @@ static void devices_are_what_the_spec_says(void **state)
     FAILS(cuDeviceGet(&dev, -1), CUDA_ERROR_INVALID_DEVICE);
 }
 
-static void contexts_are_a_stack(void **state)
+TEST(contexts_are_a_stack)
 {
     CUcontext primary, a, b, c;
     CUdevice dev;
-    (void)state;
     OK(cuCtxGetCurrent(&primary));
     OK(cuCtxCreate(&a, NULL, 0, 0));
     OK(cuCtxCreate(&b, NULL, 0, 1));
@@ -73,11 +70,10 @@ static void contexts_are_a_stack(void **state)
     OK(cuCtxDestroy(a));
 }
 
-static void without_a_context_most_calls_fail(void **state)
+TEST(without_a_context_most_calls_fail)
 {
     CUcontext primary;
     CUdeviceptr p;
-    (void)state;
     OK(cuCtxGetCurrent(&primary));
     OK(cuCtxSetCurrent(NULL));
     FAILS(cuMemAlloc(&p, 4), CUDA_ERROR_INVALID_CONTEXT);
@@ -86,7 +82,7 @@ static void without_a_context_most_calls_fail(void **state)
     OK(cuCtxSetCurrent(primary));
 }
 
-static void a_primary_context_lives_while_it_is_retained(void **state)
+TEST(a_primary_context_lives_while_it_is_retained)
 {
     CUcontext a, b;
     unsigned flags;
@@ -95,7 +91,6 @@ static void a_primary_context_lives_while_it_is_retained(void **state)
     CUstream s;
     CUevent ev;
     CUcontext mine;
-    (void)state;
     OK(cuCtxGetCurrent(&mine));
     OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
     assert_int_equal(active, 0);
@@ -122,12 +117,11 @@ static void a_primary_context_lives_while_it_is_retained(void **state)
     OK(cuCtxSetCurrent(mine));
 }
 
-static void memory_of_two_devices_is_counted_apart_and_copied_between(void **state)
+TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
 {
     CUcontext zero, one;
     CUdeviceptr p, q;
     int value = 42, back = 0, can;
-    (void)state;
     OK(cuCtxGetCurrent(&zero));
     OK(cuDevicePrimaryCtxRetain(&one, 1));
     size_t before = sim_free_bytes();
@@ -163,7 +157,7 @@ static void *by_name(const char *name, int version, cuuint64_t flags,
     return found;
 }
 
-static void entry_points_are_chosen_by_version(void **state)
+TEST(entry_points_are_chosen_by_version)
 {
     static const struct {
         const char *name;
@@ -199,7 +193,6 @@ static void entry_points_are_chosen_by_version(void **state)
         {"cuGraphLaunch", 12000, 2, "cuGraphLaunch_ptsz"}, /* exists, although not simulated */
     };
     CUdriverProcAddressQueryResult status;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         void *expected = dlsym(RTLD_DEFAULT, cases[i].symbol);
         assert_non_null(expected);
@@ -209,12 +202,11 @@ static void entry_points_are_chosen_by_version(void **state)
     }
 }
 
-static void entry_points_that_do_not_exist_are_null(void **state)
+TEST(entry_points_that_do_not_exist_are_null)
 {
     CUdriverProcAddressQueryResult status;
     void *found = (void *)1;
     CUresult (*v1)(const char *, void **, int, cuuint64_t);
-    (void)state;
     assert_null(by_name("cuNothing", 13000, 0, &status));
     assert_int_equal(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     assert_null(by_name("cuMemAlloc_v2", 13000, 0, &status)); /* base names only */
@@ -230,19 +222,17 @@ static void entry_points_that_do_not_exist_are_null(void **state)
     assert_null(found);
 }
 
-static void what_is_not_simulated_says_so(void **state)
+TEST(what_is_not_simulated_says_so)
 {
     CUgraphConditionalHandle condition;
     CUmemGenericAllocationHandle handle;
-    (void)state;
     FAILS(cuGraphConditionalHandleCreate(&condition, NULL, NULL, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastCreate(&handle, NULL), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-static void errors_have_names_and_texts(void **state)
+TEST(errors_have_names_and_texts)
 {
     const char *text;
-    (void)state;
     OK(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
     assert_string_equal(text, "CUDA_ERROR_OUT_OF_MEMORY");
     OK(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
@@ -253,14 +243,13 @@ static void errors_have_names_and_texts(void **state)
 
 /* ---- modules and launches ---- */
 
-static void functions_come_from_modules_and_libraries(void **state)
+TEST(functions_come_from_modules_and_libraries)
 {
     CUmodule module, again;
     CUlibrary library;
     CUkernel kernel;
     CUfunction a, b;
     const char *name;
-    (void)state;
     FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuModuleLoad(&module, "/nonexistent/module.cubin"), CUDA_ERROR_FILE_NOT_FOUND);
     OK(cuModuleLoadData(&module, "image"));
@@ -285,12 +274,11 @@ static void functions_come_from_modules_and_libraries(void **state)
     OK(cuLibraryUnload(library));
 }
 
-static void impossible_launches_are_refused(void **state)
+TEST(impossible_launches_are_refused)
 {
     CUfunction f = sim_function("some_kernel"), add = sim_function("add");
     int value, one = 1;
     void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &one, CU_LAUNCH_PARAM_END};
-    (void)state;
     FAILS(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchKernel(f, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -340,14 +328,13 @@ static void sum_big(const struct vramscope_sim_launch *launch, unsigned long fir
     atomic_store(&big_sum, sum + middle);
 }
 
-static void large_arguments_are_copied_whole(void **state)
+TEST(large_arguments_are_copied_whole)
 {
     static const size_t sizes[] = {sizeof(struct big), 1, sizeof(struct big)};
     struct big a, b;
     char middle = 7;
     void *args[] = {&a, &middle, &b};
     int expected = 7;
-    (void)state;
     for (int i = 0; i < 400; i++) {
         a.values[i] = i;
         b.values[i] = 3 * i + 1;
@@ -373,11 +360,10 @@ static void second_one(const struct vramscope_sim_launch *l, unsigned long f, un
     atomic_store(&which, 2);
 }
 
-static void registering_again_replaces_and_bad_registrations_fail(void **state)
+TEST(registering_again_replaces_and_bad_registrations_fail)
 {
     static const size_t zero = 0;
     CUfunction f = sim_function("replaced");
-    (void)state;
     assert_int_equal(vramscope_sim_register("replaced", first_one, NULL, 0), 1);
     OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     OK(cuCtxSynchronize());
@@ -393,12 +379,11 @@ static void registering_again_replaces_and_bad_registrations_fail(void **state)
     assert_int_equal(vramscope_sim_register("x", first_one, &zero, 1000), 0);
 }
 
-static void occupancy_is_bounded_by_threads_and_shared_memory(void **state)
+TEST(occupancy_is_bounded_by_threads_and_shared_memory)
 {
     CUfunction f = sim_function("some_kernel");
     int blocks, grid, block;
     size_t bytes;
-    (void)state;
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
     assert_int_equal(blocks, 2);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
@@ -425,22 +410,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_before_init_are_refused),
-        cmocka_unit_test(devices_are_what_the_spec_says),
-        cmocka_unit_test(contexts_are_a_stack),
-        cmocka_unit_test(without_a_context_most_calls_fail),
-        cmocka_unit_test(a_primary_context_lives_while_it_is_retained),
-        cmocka_unit_test(memory_of_two_devices_is_counted_apart_and_copied_between),
-        cmocka_unit_test(entry_points_are_chosen_by_version),
-        cmocka_unit_test(entry_points_that_do_not_exist_are_null),
-        cmocka_unit_test(what_is_not_simulated_says_so),
-        cmocka_unit_test(errors_have_names_and_texts),
-        cmocka_unit_test(functions_come_from_modules_and_libraries),
-        cmocka_unit_test(impossible_launches_are_refused),
-        cmocka_unit_test(large_arguments_are_copied_whole),
-        cmocka_unit_test(registering_again_replaces_and_bad_registrations_fail),
-        cmocka_unit_test(occupancy_is_bounded_by_threads_and_shared_memory),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

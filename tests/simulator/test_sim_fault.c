@@ -76,9 +76,8 @@ static void second_and_fifth(void)
     NEED(device_failures(6) == 0x12);
 }
 
-static void the_nth_device_allocation_fails(void **state)
+TEST(the_nth_device_allocation_fails)
 {
-    (void)state;
     on("t4-16g,fail=device:3", third_fails);
     on("t4-16g,fail=device:3+", from_third);
     on("t4-16g,fail=device:2,fail=device:5", second_and_fifth);
@@ -96,9 +95,8 @@ static void nothing_lost(void)
     NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
 }
 
-static void a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count(void **state)
+TEST(a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count)
 {
-    (void)state;
     on("t4-16g,fail=device:1", nothing_lost);
 }
 
@@ -200,9 +198,8 @@ static void any_third(void)
     NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void families_are_counted_apart(void **state)
+TEST(families_are_counted_apart)
 {
-    (void)state;
     on("t4-16g,fail=pool:1", only_pool);
     on("t4-16g,fail=managed:1,fail=host:2", managed_and_host);
     on("t4-16g,fail=array:2,fail=array:4", arrays_alone);
@@ -226,9 +223,8 @@ static uint64_t failures_of(const char *spec)
     return *shared_bits;
 }
 
-static void chance_follows_the_seed_alone(void **state)
+TEST(chance_follows_the_seed_alone)
 {
-    (void)state;
     uint64_t a = failures_of("t4-16g,fail=device:25%,seed=1");
     assert_true(a == failures_of("t4-16g,fail=device:25%,seed=1"));
     assert_true(a != failures_of("t4-16g,fail=device:25%,seed=2"));
@@ -330,9 +326,8 @@ static void runtime_stays_failed(void)
     NEED(cudaMalloc(&p, 4096) == cudaErrorLaunchFailure);
 }
 
-static void a_lost_device_fails_everything_from_then_on(void **state)
+TEST(a_lost_device_fails_everything_from_then_on)
 {
-    (void)state;
     on("t4-16g,lost=5", lost_after_five);
     on("t4-16g,lost=1,devices=2", other_lives_on);
     on("t4-16g,lost=1", runtime_stays_failed);
@@ -356,9 +351,8 @@ static void every_third_is_slow(void)
     NEED(least[0] < 60 && least[1] < 60 && least[2] >= 60);
 }
 
-static void every_nth_allocation_can_be_slow(void **state)
+TEST(every_nth_allocation_can_be_slow)
 {
-    (void)state;
     on("t4-16g,slow=3:60", every_third_is_slow);
 }
 
@@ -382,9 +376,8 @@ static void cupti_refuses(void)
     NEED(device_failures(3) == 0); /* the device still works */
 }
 
-static void cupti_can_be_refused(void **state)
+TEST(cupti_can_be_refused)
 {
-    (void)state;
     cupti_expected = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     on("t4-16g,cupti=refused", cupti_refuses);
     cupti_expected = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
@@ -415,9 +408,8 @@ static void old_driver(void)
     NEED(device_failures(3) == 0); /* the driver interface itself works */
 }
 
-static void a_driver_can_be_too_old_for_the_runtime(void **state)
+TEST(a_driver_can_be_too_old_for_the_runtime)
 {
-    (void)state;
     on("t4-16g,driver=11080", old_driver);
 }
 
@@ -436,9 +428,8 @@ static void sixteen_full_devices(void)
     }
 }
 
-static void memory_costs_nothing_until_it_is_touched(void **state)
+TEST(memory_costs_nothing_until_it_is_touched)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* its shadow memory leaves too little address space */
 #endif
@@ -456,29 +447,16 @@ static void four_shared_devices(void)
     NEED(free_bytes == ((size_t)7 << 30) - 500 * MIB);
 }
 
-static void capacity_others_and_context_add_up(void **state)
+TEST(capacity_others_and_context_add_up)
 {
-    (void)state;
     on("h100-80g,devices=4,capacity=10GiB,others=3GiB,context=500MiB,seed=7", four_shared_devices);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nth_device_allocation_fails),
-        cmocka_unit_test(a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count),
-        cmocka_unit_test(families_are_counted_apart),
-        cmocka_unit_test(chance_follows_the_seed_alone),
-        cmocka_unit_test(a_lost_device_fails_everything_from_then_on),
-        cmocka_unit_test(every_nth_allocation_can_be_slow),
-        cmocka_unit_test(cupti_can_be_refused),
-        cmocka_unit_test(a_driver_can_be_too_old_for_the_runtime),
-        cmocka_unit_test(memory_costs_nothing_until_it_is_touched),
-        cmocka_unit_test(capacity_others_and_context_add_up),
-    };
     shared_bits = mmap(NULL, sizeof *shared_bits, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared_bits == MAP_FAILED)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

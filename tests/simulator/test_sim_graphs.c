@@ -68,13 +68,12 @@ static void wait_for_notes(int count)
         usleep(100);
 }
 
-static void arguments_of_kernel_nodes_are_copied_and_shown(void **state)
+TEST(arguments_of_kernel_nodes_are_copied_and_shown)
 {
     CUgraph graph = graph_new();
     CUDA_KERNEL_NODE_PARAMS params;
     const char *name;
     CUgraphNode node = add_note(graph, NULL, 0, 41);
-    (void)state;
     OK(cuGraphKernelNodeGetParams(node, &params));
     OK(cuFuncGetName(&name, params.func));
     assert_string_equal(name, "note");
@@ -107,7 +106,7 @@ static CUgraphNode only_node(CUgraph graph)
     return node;
 }
 
-static void a_captured_copy_names_its_array_and_the_place_in_it(void **state)
+TEST(a_captured_copy_names_its_array_and_the_place_in_it)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 8, .Depth = 4, .NumChannels = 2,
                                  .Format = CU_AD_FORMAT_UNSIGNED_INT16};
@@ -115,7 +114,6 @@ static void a_captured_copy_names_its_array_and_the_place_in_it(void **state)
     CUarray array;
     CUgraph graph;
     CUDA_MEMCPY3D p;
-    (void)state;
     OK(cuArray3DCreate(&array, &d));
     for (unsigned i = 0; i < sizeof from; i++)
         from[i] = (unsigned char)i;
@@ -147,14 +145,13 @@ static void a_captured_copy_names_its_array_and_the_place_in_it(void **state)
     OK(cuArrayDestroy(array));
 }
 
-static void a_cooperative_node_stays_one_when_its_parameters_change(void **state)
+TEST(a_cooperative_node_stays_one_when_its_parameters_change)
 {
     CUgraph graph;
     CUDA_KERNEL_NODE_PARAMS params;
     int *log = note_log, what = 7;
     atomic_int *at = &note_at;
     void *args[] = {&log, &at, &what};
-    (void)state;
     atomic_store(&note_at, 0);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     OK(cuLaunchCooperativeKernel(sim_function("note"), 2, 1, 1, 1, 1, 1, 0, s, args));
@@ -172,12 +169,11 @@ static void a_cooperative_node_stays_one_when_its_parameters_change(void **state
     done_with(graph, exec);
 }
 
-static void branches_run_beside_each_other(void **state)
+TEST(branches_run_beside_each_other)
 {
     atomic_int open = 0;
     CUgraph graph = graph_new();
     CUgraphNode ends[2] = {add_gate(graph, NULL, 0, &open), add_note(graph, NULL, 0, 1)};
-    (void)state;
     add_note(graph, ends, 2, 2);
     CUgraphExec exec = make(graph);
     OK(cuGraphLaunch(exec, s));
@@ -189,11 +185,10 @@ static void branches_run_beside_each_other(void **state)
     done_with(graph, exec);
 }
 
-static void more_branches_than_streams_still_keep_their_order(void **state)
+TEST(more_branches_than_streams_still_keep_their_order)
 {
     CUgraph graph = graph_new();
     CUgraphNode first = add_note(graph, NULL, 0, 0), row[100], last;
-    (void)state;
     for (int i = 0; i < 100; i++) {
         row[i] = add_note(graph, &first, 1, 1);
         row[i] = add_note(graph, &row[i], 1, 2);
@@ -212,12 +207,11 @@ static void more_branches_than_streams_still_keep_their_order(void **state)
     done_with(graph, exec);
 }
 
-static void a_graph_longer_than_a_queue_is_queued_at_once(void **state)
+TEST(a_graph_longer_than_a_queue_is_queued_at_once)
 {
     atomic_int open = 0;
     CUgraph graph = graph_new();
     CUgraphNode node = add_gate(graph, NULL, 0, &open);
-    (void)state;
     for (int i = 0; i < 3000; i++)
         node = add_note(graph, &node, 1, i);
     CUgraphExec exec = make(graph);
@@ -229,11 +223,10 @@ static void a_graph_longer_than_a_queue_is_queued_at_once(void **state)
     done_with(graph, exec);
 }
 
-static void nested_graphs_run_in_their_place(void **state)
+TEST(nested_graphs_run_in_their_place)
 {
     CUgraph inner = graph_new(), middle = graph_new(), outer = graph_new(), empty = graph_new();
     CUgraphNode a, b;
-    (void)state;
     a = add_note(inner, NULL, 0, 2);
     add_note(inner, &a, 1, 3);
     OK(cuGraphAddChildGraphNode(&a, middle, NULL, 0, inner));
@@ -254,22 +247,20 @@ static void nested_graphs_run_in_their_place(void **state)
     done_with(outer, exec);
 }
 
-static void a_graph_is_no_child_of_its_own(void **state)
+TEST(a_graph_is_no_child_of_its_own)
 {
     CUgraph graph = graph_new();
     CUgraphNode node;
-    (void)state;
     FAILS(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph), CUDA_ERROR_INVALID_VALUE);
     OK(cuGraphDestroy(graph));
 }
 
-static void circles_are_found_when_instantiating(void **state)
+TEST(circles_are_found_when_instantiating)
 {
     CUgraph graph = graph_new();
     CUgraphNode a = add_note(graph, NULL, 0, 1), b = add_note(graph, &a, 1, 2);
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     CUgraphExec exec;
-    (void)state;
     OK(cuGraphAddDependencies(graph, &b, &a, NULL, 1));
     FAILS(cuGraphInstantiateWithParams(&exec, graph, &params), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(params.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
@@ -277,14 +268,13 @@ static void circles_are_found_when_instantiating(void **state)
     OK(cuGraphDestroy(graph));
 }
 
-static void stale_handles_are_errors(void **state)
+TEST(stale_handles_are_errors)
 {
     CUgraph graph = graph_new();
     CUgraphNode node = add_note(graph, NULL, 0, 1);
     CUgraphExec exec = make(graph);
     CUgraphNodeType type;
     size_t count;
-    (void)state;
     done_with(graph, exec);
     FAILS(cuGraphGetNodes(graph, NULL, &count), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuGraphNodeGetType(node, &type), CUDA_ERROR_INVALID_VALUE);
@@ -293,7 +283,7 @@ static void stale_handles_are_errors(void **state)
     FAILS(cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void what_is_not_simulated_says_so(void **state)
+TEST(what_is_not_simulated_says_so)
 {
     CUgraph graph = graph_new();
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
@@ -301,7 +291,6 @@ static void what_is_not_simulated_says_so(void **state)
     CUgraphEdgeData edge = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                             .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     CUgraphExec exec;
-    (void)state;
     FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
     params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
     FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
@@ -325,13 +314,12 @@ static CUgraphNode add_alloc(CUgraph graph, size_t bytes, CUdeviceptr *address)
     return node;
 }
 
-static void memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed(void **state)
+TEST(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed)
 {
     size_t before = sim_free_bytes(), bytes = 5 * MIB; /* three pages */
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUgraphNode alloc = add_alloc(graph, bytes, &d), release;
-    (void)state;
     OK(cuGraphAddMemFreeNode(&release, graph, &alloc, 1, d));
     CUgraphExec exec = make(graph);
     assert_int_equal(sim_free_bytes(), before);
@@ -350,12 +338,11 @@ static void memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed(void 
     done_with(graph, exec);
 }
 
-static void a_launch_that_does_not_fit_changes_nothing(void **state)
+TEST(a_launch_that_does_not_fit_changes_nothing)
 {
     size_t before = sim_free_bytes();
     CUgraph graph = graph_new();
     CUdeviceptr d[2];
-    (void)state;
     add_alloc(graph, before / 2 + MIB, &d[0]);
     add_alloc(graph, before / 2 + MIB, &d[1]);
     CUgraphExec exec = make(graph);
@@ -366,13 +353,12 @@ static void a_launch_that_does_not_fit_changes_nothing(void **state)
     done_with(graph, exec);
 }
 
-static void memory_that_was_not_freed_outlives_graph_and_executable(void **state)
+TEST(memory_that_was_not_freed_outlives_graph_and_executable)
 {
     size_t before = sim_free_bytes();
     CUgraph graph = graph_new();
     CUdeviceptr d;
     unsigned char byte = 0;
-    (void)state;
     add_alloc(graph, MIB, &d);
     CUgraphExec exec = make(graph);
     OK(cuGraphLaunch(exec, s));
@@ -389,13 +375,12 @@ static void memory_that_was_not_freed_outlives_graph_and_executable(void **state
     assert_int_equal(sim_free_bytes(), before);
 }
 
-static void a_graph_with_memory_can_be_moved_into_another(void **state)
+TEST(a_graph_with_memory_can_be_moved_into_another)
 {
     CUgraph inner = graph_new(), outer = graph_new();
     CUdeviceptr d;
     CUgraphNode alloc = add_alloc(inner, MIB, &d), node;
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    (void)state;
     OK(cuGraphAddMemFreeNode(&node, inner, &alloc, 1, d));
     params.graph.graph = inner;
     params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
@@ -409,14 +394,13 @@ static void a_graph_with_memory_can_be_moved_into_another(void **state)
     done_with(outer, exec);
 }
 
-static void memory_used_before_it_is_allocated_is_an_illegal_address(void **state)
+TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
 {
     CUcontext ctx, old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUstream own;
     CUdevice device;
-    (void)state;
     OK(cuCtxGetCurrent(&old));
     OK(cuCtxGetDevice(&device));
     OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is permanent */
@@ -429,14 +413,13 @@ static void memory_used_before_it_is_allocated_is_an_illegal_address(void **stat
     OK(cuCtxSetCurrent(old));
 }
 
-static void a_context_takes_the_memory_of_its_graphs_with_it(void **state)
+TEST(a_context_takes_the_memory_of_its_graphs_with_it)
 {
     CUcontext ctx, old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUdevice device;
     size_t before = sim_free_bytes();
-    (void)state;
     OK(cuCtxGetCurrent(&old));
     OK(cuCtxGetDevice(&device));
     OK(cuCtxCreate(&ctx, NULL, 0, device));
@@ -474,13 +457,12 @@ static void *launch_many(void *arg)
     return (void *)e;
 }
 
-static void threads_launching_one_graph_take_turns(void **state)
+TEST(threads_launching_one_graph_take_turns)
 {
     CUgraph graph = graph_new();
     CUgraphNode a = add_note(graph, NULL, 0, 1);
     pthread_t threads[4];
     void *result;
-    (void)state;
     add_note(graph, &a, 1, 2);
     CUgraphExec exec = make(graph);
     for (int i = 0; i < 4; i++)
@@ -505,25 +487,5 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_of_kernel_nodes_are_copied_and_shown),
-        cmocka_unit_test(a_captured_copy_names_its_array_and_the_place_in_it),
-        cmocka_unit_test(a_cooperative_node_stays_one_when_its_parameters_change),
-        cmocka_unit_test(branches_run_beside_each_other),
-        cmocka_unit_test(more_branches_than_streams_still_keep_their_order),
-        cmocka_unit_test(a_graph_longer_than_a_queue_is_queued_at_once),
-        cmocka_unit_test(nested_graphs_run_in_their_place),
-        cmocka_unit_test(a_graph_is_no_child_of_its_own),
-        cmocka_unit_test(circles_are_found_when_instantiating),
-        cmocka_unit_test(stale_handles_are_errors),
-        cmocka_unit_test(what_is_not_simulated_says_so),
-        cmocka_unit_test(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed),
-        cmocka_unit_test(a_launch_that_does_not_fit_changes_nothing),
-        cmocka_unit_test(memory_that_was_not_freed_outlives_graph_and_executable),
-        cmocka_unit_test(a_graph_with_memory_can_be_moved_into_another),
-        cmocka_unit_test(memory_used_before_it_is_allocated_is_an_illegal_address),
-        cmocka_unit_test(a_context_takes_the_memory_of_its_graphs_with_it),
-        cmocka_unit_test(threads_launching_one_graph_take_turns),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return vs_run_tests(start, NULL);
 }

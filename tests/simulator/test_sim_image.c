@@ -86,9 +86,8 @@ static void chooses(int expected_binary, int expected_ptx, const struct image *i
             sizeof((const struct image[]){__VA_ARGS__}) / sizeof(struct image))
 
 /* The device is 8.9. */
-static void the_newest_machine_code_of_the_major_version_runs(void **state)
+TEST(the_newest_machine_code_of_the_major_version_runs)
 {
-    (void)state;
     CHOOSES(86, 86, {2, 75, 0}, {2, 80, 0}, {2, 86, 0}, {2, 90, 0}, {2, 100, 0}, {2, 120, 0});
     CHOOSES(86, 86, {2, 86, 0}, {2, 80, 0});
     CHOOSES(89, 89, {2, 86, 0}, {2, 89, 0}, {1, 89, 0});
@@ -96,16 +95,14 @@ static void the_newest_machine_code_of_the_major_version_runs(void **state)
     CHOOSES(86, 86, {2, 86, 0}, {2, 87, ONE_ARCH});
 }
 
-static void else_the_newest_ptx_is_compiled_for_the_device(void **state)
+TEST(else_the_newest_ptx_is_compiled_for_the_device)
 {
-    (void)state;
     CHOOSES(89, 80, {2, 75, 0}, {1, 70, 0}, {1, 80, 0}, {1, 90, 0});
     CHOOSES(89, 52, {1, 52, 0});
 }
 
-static void without_code_for_the_device_the_image_is_refused(void **state)
+TEST(without_code_for_the_device_the_image_is_refused)
 {
-    (void)state;
     const struct image images[] = {{2, 75, 0}, {2, 90, 0}, {1, 90, 0}};
     struct fat fat;
     int binary, ptx;
@@ -119,9 +116,8 @@ static void without_code_for_the_device_the_image_is_refused(void **state)
 }
 
 /* Programs whose kernels are host functions alone have no device code. */
-static void without_any_code_the_image_is_taken_for_the_device(void **state)
+TEST(without_any_code_the_image_is_taken_for_the_device)
 {
-    (void)state;
     struct fat fat;
     int binary, ptx;
     fat_make(&fat, NULL, 0);
@@ -133,9 +129,8 @@ static void without_any_code_the_image_is_taken_for_the_device(void **state)
     CHOOSES(89, 89, {2, 75, 0}, {8, 90, 0}); /* LTO-IR */
 }
 
-static void a_ptx_text_has_the_version_of_its_target(void **state)
+TEST(a_ptx_text_has_the_version_of_its_target)
 {
-    (void)state;
     int binary, ptx;
     OK(versions(".version 8.0\n.target sm_75, debug\n.address_size 64\n.entry k(){}", &binary, &ptx));
     assert_int_equal(binary, 89);
@@ -146,9 +141,8 @@ static void a_ptx_text_has_the_version_of_its_target(void **state)
 }
 
 /* The flags are those that ptxas 12.4 writes for sm_86 and ptxas 13.0 for sm_80 and sm_90. */
-static void machine_code_alone_has_the_version_of_its_elf_header(void **state)
+TEST(machine_code_alone_has_the_version_of_its_elf_header)
 {
-    (void)state;
     int binary, ptx;
     Elf64_Ehdr header = {.e_ident = "\x7f" "ELF\x02\x01\x01\x33\x07", .e_machine = 190,
                          .e_flags = 0x560556};
@@ -164,9 +158,8 @@ static void machine_code_alone_has_the_version_of_its_elf_header(void **state)
 }
 
 /* The ninth library of a context and each later one take 4 MiB here; a library's handle what it asks for. */
-static void modules_take_memory_until_they_are_unloaded(void **state)
+TEST(modules_take_memory_until_they_are_unloaded)
 {
-    (void)state;
     const size_t each = (size_t)4 << 20, handle = (size_t)24 << 20;
     CUlibrary library[10], refused;
     CUmodule module;
@@ -202,15 +195,6 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newest_machine_code_of_the_major_version_runs),
-        cmocka_unit_test(else_the_newest_ptx_is_compiled_for_the_device),
-        cmocka_unit_test(without_code_for_the_device_the_image_is_refused),
-        cmocka_unit_test(without_any_code_the_image_is_taken_for_the_device),
-        cmocka_unit_test(a_ptx_text_has_the_version_of_its_target),
-        cmocka_unit_test(machine_code_alone_has_the_version_of_its_elf_header),
-        cmocka_unit_test(modules_take_memory_until_they_are_unloaded),
-    };
     setenv("VRAMSCOPE_SIMULATE", "rtx4090-24g", 1);
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

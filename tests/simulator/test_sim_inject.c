@@ -34,40 +34,30 @@ static int started(const char *path, bool twice, unsigned flags)
     return WEXITSTATUS(status) >= 100 ? -(WEXITSTATUS(status) - 99) : WEXITSTATUS(status);
 }
 
-static void the_named_library_is_started_once_by_cuInit(void **state)
+TEST(the_named_library_is_started_once_by_cuInit)
 {
-    (void)state;
     assert_int_equal(started(VS_INJECTED, false, 0), 1);
     assert_int_equal(started(VS_INJECTED, true, 0), 1);
 }
 
-static void without_the_variable_nothing_is_loaded(void **state)
+TEST(without_the_variable_nothing_is_loaded)
 {
-    (void)state;
     assert_int_equal(started(NULL, false, 0), 0);
     assert_int_equal(started("", false, 0), 0);
 }
 
-static void a_cuInit_that_fails_loads_nothing(void **state)
+TEST(a_cuInit_that_fails_loads_nothing)
 {
-    (void)state;
     assert_int_equal(started(VS_INJECTED, false, 1), -1);
 }
 
-static void a_library_that_is_not_there_or_lacks_the_function_does_no_harm(void **state)
+TEST(a_library_that_is_not_there_or_lacks_the_function_does_no_harm)
 {
-    (void)state;
     assert_int_equal(started("/no/such/library.so", false, 0), 0);
     assert_int_equal(started("libm.so.6", false, 0), 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_named_library_is_started_once_by_cuInit),
-        cmocka_unit_test(without_the_variable_nothing_is_loaded),
-        cmocka_unit_test(a_cuInit_that_fails_loads_nothing),
-        cmocka_unit_test(a_library_that_is_not_there_or_lacks_the_function_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

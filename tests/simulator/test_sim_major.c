@@ -6,15 +6,12 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #define OK(call) assert_int_equal((call), 0)
 #define FAILS(call, error) assert_int_equal((call), (error))
@@ -97,9 +94,8 @@ static int loaded_runtimes(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-static void the_library_has_the_majors_soname_and_version_node(void **state)
+TEST(the_library_has_the_majors_soname_and_version_node)
 {
-    (void)state;
     int count = 0;
     dl_iterate_phdr(loaded_runtimes, &count);
     assert_int_equal(count, 1);
@@ -109,9 +105,8 @@ static void the_library_has_the_majors_soname_and_version_node(void **state)
     assert_null(dlvsym(runtime, "cudaMalloc", "libcudart.so.13"));
 }
 
-static void versions_are_of_the_last_release(void **state)
+TEST(versions_are_of_the_last_release)
 {
-    (void)state;
     int version;
     OK(cudaRuntimeGetVersion(&version));
     assert_int_equal(version, MAJOR == 11 ? 11080 : 12090);
@@ -119,9 +114,8 @@ static void versions_are_of_the_last_release(void **state)
     assert_true(version >= 1000 * MAJOR);
 }
 
-static void names_of_younger_releases_are_absent(void **state)
+TEST(names_of_younger_releases_are_absent)
 {
-    (void)state;
     static const char *const since_12[] = {"cudaLibraryLoadData", "cudaGetKernel", "cudaInitDevice",
                                            "cudaGetDeviceProperties_v2", "cudaMemAdvise_v2",
                                            "cudaGraphAddNode", "cudaStreamGetCaptureInfo_v3"};
@@ -204,9 +198,8 @@ static void check_properties(int (*get)(void *, int), size_t bytes)
     cudaGetLastError();
 }
 
-static void device_properties_have_the_majors_layout(void **state)
+TEST(device_properties_have_the_majors_layout)
 {
-    (void)state;
     int device = 7;
     char wanted[1032] = "";
     check_properties(cudaGetDeviceProperties, 728);
@@ -219,9 +212,8 @@ static void device_properties_have_the_majors_layout(void **state)
 
 /* ---- structures that grew ---- */
 
-static void pointer_attributes_are_24_bytes(void **state)
+TEST(pointer_attributes_are_24_bytes)
 {
-    (void)state;
     struct {
         int type, device;
         void *device_pointer, *host_pointer;
@@ -255,9 +247,8 @@ static void register_kernel(void)
     __cudaRegisterFatBinaryEnd(handle);
 }
 
-static void function_attributes_have_the_majors_size(void **state)
+TEST(function_attributes_have_the_majors_size)
 {
-    (void)state;
     const size_t bytes = MAJOR == 11 ? 56 : 144;
     char a[256];
     memset(a, 0x5a, sizeof a);
@@ -267,9 +258,8 @@ static void function_attributes_have_the_majors_size(void **state)
         assert_int_equal(a[i], 0x5a);
 }
 
-static void kernels_are_launched_by_their_stub(void **state)
+TEST(kernels_are_launched_by_their_stub)
 {
-    (void)state;
     void *from, *to;
     float ms = -1;
     OK(cudaEventCreate(&from));
@@ -289,9 +279,8 @@ static void kernels_are_launched_by_their_stub(void **state)
 
 /* ---- other arguments ---- */
 
-static void prefetch_and_advice_take_a_device_number(void **state)
+TEST(prefetch_and_advice_take_a_device_number)
 {
-    (void)state;
     const int last_prefetch = 4, preferred = 2, set_preferred = 3, cpu = -1;
     void *p, *stream;
     int where = 7;
@@ -321,9 +310,8 @@ static void prefetch_and_advice_take_a_device_number(void **state)
     OK(cudaFree(p));
 }
 
-static void capture_info_has_three_results(void **state)
+TEST(capture_info_has_three_results)
 {
-    (void)state;
     void *stream;
     int status = 7;
     unsigned long long id = 7;
@@ -335,9 +323,8 @@ static void capture_info_has_three_results(void **state)
     assert_int_equal(status, 0);
 }
 
-static void capture_info_v2_names_graph_and_dependencies(void **state)
+TEST(capture_info_v2_names_graph_and_dependencies)
 {
-    (void)state;
     void *stream, *graph = NULL, *seen = NULL;
     const void *nodes = NULL;
     int status = 7;
@@ -359,9 +346,8 @@ static void capture_info_v2_names_graph_and_dependencies(void **state)
     OK(cudaGraphDestroy(graph));
 }
 
-static void graph_functions_know_no_edge_data(void **state)
+TEST(graph_functions_know_no_edge_data)
 {
-    (void)state;
     void *graph, *first, *second, *from[4], *to[4], *exec, *stream;
     size_t count = 4;
     OK(cudaGraphCreate(&graph, 0));
@@ -411,9 +397,8 @@ static void graph_functions_know_no_edge_data(void **state)
     OK(cudaGraphDestroy(graph));
 }
 
-static void driver_entry_points_are_the_majors(void **state)
+TEST(driver_entry_points_are_the_majors)
 {
-    (void)state;
     void *f = NULL;
 #if MAJOR == 11
     OK(cudaGetDriverEntryPoint("cuMemAlloc", &f, 0));
@@ -431,9 +416,8 @@ static void driver_entry_points_are_the_majors(void **state)
     cudaGetLastError();
 }
 
-static void old_names_still_work(void **state)
+TEST(old_names_still_work)
 {
-    (void)state;
     size_t limit = 0;
     double d = 1.5;
     OK(cudaThreadGetLimit(&limit, 0)); /* cudaLimitStackSize */
@@ -450,9 +434,8 @@ static void old_names_still_work(void **state)
 
 /* ---- before CUDA 12, choosing a device started nothing ---- */
 
-static void set_device_starts_a_context_since_12(void **state)
+TEST(set_device_starts_a_context_since_12)
 {
-    (void)state;
     int (*is_active)(int, unsigned *, int *);
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *p;
     *(void **)&is_active = dlsym(driver, "cuDevicePrimaryCtxGetState");
@@ -515,9 +498,8 @@ static size_t record_bytes(int kind)
     }
 }
 
-static void records_have_the_majors_layout(void **state)
+TEST(records_have_the_majors_layout)
 {
-    (void)state;
     uint32_t version;
     void *p;
     char bytes[64], *record = NULL, *last = NULL;
@@ -601,22 +583,5 @@ int main(int argc, char **argv)
     register_kernel();
     if (argc > 1 && !strcmp(argv[1], "work"))
         return run_some_work();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_library_has_the_majors_soname_and_version_node),
-        cmocka_unit_test(versions_are_of_the_last_release),
-        cmocka_unit_test(names_of_younger_releases_are_absent),
-        cmocka_unit_test(device_properties_have_the_majors_layout),
-        cmocka_unit_test(pointer_attributes_are_24_bytes),
-        cmocka_unit_test(function_attributes_have_the_majors_size),
-        cmocka_unit_test(kernels_are_launched_by_their_stub),
-        cmocka_unit_test(prefetch_and_advice_take_a_device_number),
-        cmocka_unit_test(capture_info_has_three_results),
-        cmocka_unit_test(capture_info_v2_names_graph_and_dependencies),
-        cmocka_unit_test(graph_functions_know_no_edge_data),
-        cmocka_unit_test(driver_entry_points_are_the_majors),
-        cmocka_unit_test(old_names_still_work),
-        cmocka_unit_test(set_device_starts_a_context_since_12),
-        cmocka_unit_test(records_have_the_majors_layout),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

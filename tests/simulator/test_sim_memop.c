@@ -5,10 +5,9 @@
 
 static CUdeviceptr plain, managed;
 
-static void places_are_checked(void **state)
+TEST(places_are_checked)
 {
     CUstream s;
-    (void)state;
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     FAILS(cuStreamWriteValue32(s, plain + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamWriteValue64(s, plain + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -20,12 +19,11 @@ static void places_are_checked(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void a_bad_batch_queues_nothing(void **state)
+TEST(a_bad_batch_queues_nothing)
 {
     CUstreamBatchMemOpParams list[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                         {.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES}};
     uint32_t value;
-    (void)state;
     OK(cuMemsetD32(plain, 5, 1));
     list[0].writeValue.address = plain;
     list[0].writeValue.value = 6;
@@ -41,10 +39,9 @@ static void a_bad_batch_queues_nothing(void **state)
     assert_int_equal(value, 6);
 }
 
-static void the_legacy_stream_waits_behind_a_waiting_one(void **state)
+TEST(the_legacy_stream_waits_behind_a_waiting_one)
 {
     CUstream blocking, s;
-    (void)state;
     OK(cuMemsetD32(plain, 0, 1));
     OK(cuCtxSynchronize()); /* non-blocking streams do not wait for it */
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -58,12 +55,11 @@ static void the_legacy_stream_waits_behind_a_waiting_one(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void a_wait_on_freed_memory_fails_its_context(void **state)
+TEST(a_wait_on_freed_memory_fails_its_context)
 {
     CUcontext mine, ctx;
     CUdeviceptr p;
     CUstream s;
-    (void)state;
     OK(cuCtxGetCurrent(&mine));
     OK(cuMemAlloc(&p, 4 * MIB));
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
@@ -90,11 +86,10 @@ static void count_calls(const struct vramscope_sim_launch *launch, unsigned long
     atomic_fetch_add(&blocks, last - first);
 }
 
-static void a_cooperative_launch_is_one_wave_in_one_call(void **state)
+TEST(a_cooperative_launch_is_one_wave_in_one_call)
 {
     CUfunction f;
     int per_sm, sms;
-    (void)state;
     assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
     f = sim_function("count");
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 256, 0));
@@ -113,7 +108,7 @@ static void a_cooperative_launch_is_one_wave_in_one_call(void **state)
 }
 
 /* A capture stores them as nodes, with their parameters. */
-static void captured_operations_become_nodes(void **state)
+TEST(captured_operations_become_nodes)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS got;
     CUgraphNode nodes[3];
@@ -122,7 +117,6 @@ static void captured_operations_become_nodes(void **state)
     size_t count = 3;
     uint32_t values[2];
     CUstream s;
-    (void)state;
     OK(cuMemsetD32(plain, 0, 2));
     OK(cuCtxSynchronize());
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -156,17 +150,9 @@ static void captured_operations_become_nodes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_are_checked),
-        cmocka_unit_test(a_bad_batch_queues_nothing),
-        cmocka_unit_test(the_legacy_stream_waits_behind_a_waiting_one),
-        cmocka_unit_test(a_wait_on_freed_memory_fails_its_context),
-        cmocka_unit_test(captured_operations_become_nodes),
-        cmocka_unit_test(a_cooperative_launch_is_one_wave_in_one_call),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
     sim_start();
     OK(cuMemAlloc(&plain, 4096));
     OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

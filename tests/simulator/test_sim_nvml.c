@@ -53,9 +53,8 @@ static nvmlDevice_t device_of(unsigned index)
     return device;
 }
 
-static void nothing_works_before_init(void **state)
+TEST(nothing_works_before_init)
 {
-    (void)state;
     unsigned count;
     FAILS(nvmlDeviceGetCount_v2(&count), NVML_ERROR_UNINITIALIZED);
     FAILS(nvmlShutdown(), NVML_ERROR_UNINITIALIZED);
@@ -66,9 +65,8 @@ static void nothing_works_before_init(void **state)
     assert_int_equal(count, 2);
 }
 
-static void a_process_shows_once_it_has_a_context(void **state)
+TEST(a_process_shows_once_it_has_a_context)
 {
-    (void)state;
     unsigned count = 4;
     nvmlProcessInfo_t list[4];
     OK(nvmlDeviceGetComputeRunningProcesses_v3(device_of(1), &count, list));
@@ -77,9 +75,8 @@ static void a_process_shows_once_it_has_a_context(void **state)
     assert_int_equal(list[0].usedGpuMemory, LIMIT * MIB);
 }
 
-static void used_memory_agrees_with_the_driver_to_the_byte(void **state)
+TEST(used_memory_agrees_with_the_driver_to_the_byte)
 {
-    (void)state;
     CUcontext context;
     CUdeviceptr small, large;
     OK(cuInit(0));
@@ -123,9 +120,8 @@ static void used_memory_agrees_with_the_driver_to_the_byte(void **state)
     OK(cuDevicePrimaryCtxRelease(1));
 }
 
-static void devices_are_found_by_uuid_and_bus(void **state)
+TEST(devices_are_found_by_uuid_and_bus)
 {
-    (void)state;
     char uuid[64], bus[32];
     CUuuid id;
     nvmlDevice_t device;
@@ -147,9 +143,8 @@ static void devices_are_found_by_uuid_and_bus(void **state)
           NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static void every_function_that_pytorch_demands_exists(void **state)
+TEST(every_function_that_pytorch_demands_exists)
 {
-    (void)state;
     static const char *const names[] = {
         "nvmlInit_v2", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetNvLinkRemoteDeviceType",
         "nvmlDeviceGetNvLinkRemotePciInfo_v2", "nvmlDeviceGetComputeRunningProcesses",
@@ -163,9 +158,8 @@ static void every_function_that_pytorch_demands_exists(void **state)
     dlclose(library);
 }
 
-static void nvml_and_the_driver_describe_the_same_device(void **state)
+TEST(nvml_and_the_driver_describe_the_same_device)
 {
-    (void)state;
     char name[96], driver_name[96], bus[32], version[80];
     int major, minor, driver_major, driver_minor, cuda, driver_cuda, khz;
     unsigned index, mhz, arch, mig;
@@ -206,9 +200,8 @@ static void nvml_and_the_driver_describe_the_same_device(void **state)
     assert_int_equal(bar.bar1Free + bar.bar1Used, bar.bar1Total);
 }
 
-static void devices_are_connected_as_the_driver_says(void **state)
+TEST(devices_are_connected_as_the_driver_says)
 {
-    (void)state;
     unsigned status, type;
     int peer;
     nvmlPciInfo_t pci;
@@ -232,9 +225,8 @@ static void devices_are_connected_as_the_driver_says(void **state)
 
 /* One kernel of 0.3 s (kernel_us), longer than a sample period, so the answer after it is of a period
  * that contains it. */
-static void utilisation_follows_the_simulated_work(void **state)
+TEST(utilisation_follows_the_simulated_work)
 {
-    (void)state;
     CUcontext context;
     nvmlUtilization_t before, after;
     unsigned idle_mw, busy_mw, limit_mw, celsius;
@@ -259,17 +251,7 @@ static void utilisation_follows_the_simulated_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_works_before_init),
-        cmocka_unit_test(a_process_shows_once_it_has_a_context),
-        cmocka_unit_test(used_memory_agrees_with_the_driver_to_the_byte),
-        cmocka_unit_test(devices_are_found_by_uuid_and_bus),
-        cmocka_unit_test(every_function_that_pytorch_demands_exists),
-        cmocka_unit_test(nvml_and_the_driver_describe_the_same_device),
-        cmocka_unit_test(devices_are_connected_as_the_driver_says),
-        cmocka_unit_test(utilisation_follows_the_simulated_work),
-    };
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,devices=2,others=400MiB,kernel_us=300000", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

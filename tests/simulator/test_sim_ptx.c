@@ -15,9 +15,8 @@ static CUresult find(const char *image, const char *name)
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
-static void entries_are_found_however_they_are_written(void **state)
+TEST(entries_are_found_however_they_are_written)
 {
-    (void)state;
     assert_int_equal(find(HEAD ".visible .entry k(.param .u32 a) { ret; }", "k"), CUDA_SUCCESS);
     assert_int_equal(find(HEAD ".entry\n\t_Z3addPfi$1\n(\n)\n{ ret; }", "_Z3addPfi$1"),
                      CUDA_SUCCESS);
@@ -27,9 +26,8 @@ static void entries_are_found_however_they_are_written(void **state)
     assert_int_equal(find(HEAD ".entry a(){}\n.entry b(){}", "b"), CUDA_SUCCESS);
 }
 
-static void what_only_looks_like_an_entry_is_none(void **state)
+TEST(what_only_looks_like_an_entry_is_none)
 {
-    (void)state;
     assert_int_equal(find(HEAD ".entry k(){} // .entry x(){}", "x"), CUDA_ERROR_NOT_FOUND);
     assert_int_equal(find(HEAD ".entry k(){} /* .entry x(){} */", "x"), CUDA_ERROR_NOT_FOUND);
     assert_int_equal(find(HEAD ".file 1 \".entry x\"\n.entry k(){}", "x"), CUDA_ERROR_NOT_FOUND);
@@ -41,9 +39,8 @@ static void what_only_looks_like_an_entry_is_none(void **state)
     assert_int_equal(find(HEAD ".entry", "k"), CUDA_ERROR_NOT_FOUND);
 }
 
-static void other_images_have_any_kernel(void **state)
+TEST(other_images_have_any_kernel)
 {
-    (void)state;
     assert_int_equal(find("\x7f" "ELF", "k"), CUDA_SUCCESS);
     assert_int_equal(find("/dev/null", "k"), CUDA_SUCCESS);
     assert_int_equal(find("", "k"), CUDA_SUCCESS);
@@ -58,10 +55,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_found_however_they_are_written),
-        cmocka_unit_test(what_only_looks_like_an_entry_is_none),
-        cmocka_unit_test(other_images_have_any_kernel),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

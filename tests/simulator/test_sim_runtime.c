@@ -31,11 +31,10 @@ static void register_program(void)
 
 static const dim3 one = {1, 1, 1};
 
-static void versions_and_devices(void **state)
+TEST(versions_and_devices)
 {
     int version, count, device, value;
     struct cudaDeviceProp p;
-    (void)state;
     OK(cudaRuntimeGetVersion(&version));
     assert_int_equal(version, CUDART_VERSION);
     OK(cudaDriverGetVersion(&version));
@@ -60,10 +59,9 @@ static void versions_and_devices(void **state)
     cudaGetLastError();
 }
 
-static void the_last_error_stays_until_it_is_asked_for(void **state)
+TEST(the_last_error_stays_until_it_is_asked_for)
 {
     void *p;
-    (void)state;
     OK(cudaGetLastError());
     FAILS(cudaMalloc(&p, 1024 * MIB), cudaErrorMemoryAllocation);
     assert_null(p);
@@ -81,22 +79,20 @@ static void *error_in_a_thread(void *out)
     return NULL;
 }
 
-static void the_last_error_is_the_threads_own(void **state)
+TEST(the_last_error_is_the_threads_own)
 {
     pthread_t thread;
     cudaError_t theirs = cudaSuccess;
-    (void)state;
     pthread_create(&thread, NULL, error_in_a_thread, &theirs);
     pthread_join(thread, NULL);
     assert_int_equal(theirs, cudaErrorInvalidValue);
     OK(cudaPeekAtLastError());
 }
 
-static void nothing_is_a_valid_size_and_a_valid_free(void **state)
+TEST(nothing_is_a_valid_size_and_a_valid_free)
 {
     void *p = (void *)1;
     size_t pitch = 1;
-    (void)state;
     OK(cudaMalloc(&p, 0));
     assert_null(p);
     OK(cudaFree(NULL));
@@ -106,14 +102,13 @@ static void nothing_is_a_valid_size_and_a_valid_free(void **state)
     OK(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice));
 }
 
-static void kernels_registered_by_hand_run(void **state)
+TEST(kernels_registered_by_hand_run)
 {
     int *p, host[1000], count = 1000, what = 5;
     void *args[] = {&p, &count, &what};
     cudaKernel_t kernel;
     const char *name;
     cudaLaunchConfig_t config = {.gridDim = {8, 1, 1}, .blockDim = {128, 1, 1}};
-    (void)state;
     OK(cudaMalloc((void **)&p, sizeof host));
     OK(cudaMemset(p, 0, sizeof host));
     OK(cudaLaunchKernel((void *)add_stub, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0, NULL));
@@ -129,9 +124,8 @@ static void kernels_registered_by_hand_run(void **state)
     OK(cudaFree(p));
 }
 
-static void impossible_launches_are_named(void **state)
+TEST(impossible_launches_are_named)
 {
-    (void)state;
     FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL),
           cudaErrorInvalidDeviceFunction);
     FAILS(cudaLaunchKernel((void *)add_stub, (dim3){0, 1, 1}, one, NULL, 0, NULL),
@@ -142,12 +136,11 @@ static void impossible_launches_are_named(void **state)
     FAILS(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
-static void launch_configurations_are_pushed_and_popped(void **state)
+TEST(launch_configurations_are_pushed_and_popped)
 {
     dim3 grid, block;
     size_t shared;
     cudaStream_t stream;
-    (void)state;
     assert_int_equal(
         __cudaPushCallConfiguration((dim3){2, 3, 4}, (dim3){5, 6, 7}, 8, (cudaStream_t)9), 0);
     assert_int_equal(__cudaPushCallConfiguration(one, one, 1, NULL), 0);
@@ -163,11 +156,10 @@ static void launch_configurations_are_pushed_and_popped(void **state)
     cudaGetLastError();
 }
 
-static void device_variables_are_copied_to_and_from(void **state)
+TEST(device_variables_are_copied_to_and_from)
 {
     int in[4] = {1, 2, 3, 4}, out[4] = {0}, *address;
     size_t bytes;
-    (void)state;
     OK(cudaMemcpyToSymbol(&device_variable, in, sizeof in, 0, cudaMemcpyHostToDevice));
     OK(cudaMemcpyFromSymbol(out, &device_variable, 8, 8, cudaMemcpyDeviceToHost));
     assert_int_equal(out[0], 3);
@@ -190,7 +182,7 @@ static void device_variables_are_copied_to_and_from(void **state)
     assert_int_equal(out[0], 8);
 }
 
-static void graphs_name_kernels_by_stub_and_variables_by_shadow(void **state)
+TEST(graphs_name_kernels_by_stub_and_variables_by_shadow)
 {
     int in[4] = {1, 2, 3, 4}, out[4] = {0}, count = 4, what = 10;
     int *address;
@@ -200,7 +192,6 @@ static void graphs_name_kernels_by_stub_and_variables_by_shadow(void **state)
     cudaGraphNode_t write, kernel, read_back;
     cudaGraphExec_t exec;
     cudaGraph_t graph;
-    (void)state;
     OK(cudaGetSymbolAddress((void **)&address, &device_variable));
     void *args[] = {&address, &count, &what};
     params.kernelParams = args;
@@ -240,12 +231,11 @@ static void graphs_name_kernels_by_stub_and_variables_by_shadow(void **state)
     OK(cudaGraphDestroy(graph));
 }
 
-static void memory_of_every_kind_is_distinguished(void **state)
+TEST(memory_of_every_kind_is_distinguished)
 {
     struct cudaPointerAttributes a;
     void *device, *host, *managed;
     int local;
-    (void)state;
     OK(cudaMalloc(&device, 100));
     OK(cudaMallocHost(&host, 100));
     OK(cudaMallocManaged(&managed, 100, cudaMemAttachGlobal));
@@ -269,12 +259,11 @@ static void memory_of_every_kind_is_distinguished(void **state)
     OK(cudaFree(managed));
 }
 
-static void copies_go_where_their_kind_says(void **state)
+TEST(copies_go_where_their_kind_says)
 {
     unsigned char host[64], back[64];
     void *p;
     struct cudaPitchedPtr box;
-    (void)state;
     for (int i = 0; i < 64; i++)
         host[i] = (unsigned char)i;
     OK(cudaMalloc(&p, 64));
@@ -303,14 +292,13 @@ static void copies_go_where_their_kind_says(void **state)
     cudaGetLastError();
 }
 
-static void events_and_streams_are_asynchronous(void **state)
+TEST(events_and_streams_are_asynchronous)
 {
     atomic_int open = 0, *address = &open;
     void *args[] = {&address};
     cudaStream_t s;
     cudaEvent_t ev;
     float ms;
-    (void)state;
     OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     OK(cudaEventCreate(&ev));
     OK(cudaLaunchKernel((void *)gate_stub, one, one, args, 0, s));
@@ -327,13 +315,12 @@ static void events_and_streams_are_asynchronous(void **state)
     cudaGetLastError();
 }
 
-static void pools_and_async_allocation(void **state)
+TEST(pools_and_async_allocation)
 {
     cudaMemPool_t pool;
     cudaStream_t s;
     uint64_t used;
     void *p;
-    (void)state;
     OK(cudaStreamCreate(&s));
     OK(cudaDeviceGetDefaultMemPool(&pool, 0));
     OK(cudaMallocAsync(&p, 5000, s));
@@ -346,12 +333,11 @@ static void pools_and_async_allocation(void **state)
     OK(cudaStreamDestroy(s));
 }
 
-static void each_device_has_its_own_memory(void **state)
+TEST(each_device_has_its_own_memory)
 {
     size_t free_zero, free_one, total;
     void *p, *q;
     int back = 0, value = 77, device;
-    (void)state;
     OK(cudaMemGetInfo(&free_zero, &total));
     OK(cudaMalloc(&p, 4));
     OK(cudaMemcpy(p, &value, 4, cudaMemcpyHostToDevice));
@@ -374,12 +360,11 @@ static void each_device_has_its_own_memory(void **state)
     OK(cudaFree(p));
 }
 
-static void resetting_a_device_starts_it_anew(void **state)
+TEST(resetting_a_device_starts_it_anew)
 {
     size_t before, after, total;
     void *p;
     int out = 0, in = 3;
-    (void)state;
     OK(cudaSetDevice(1));
     OK(cudaMemGetInfo(&before, &total));
     OK(cudaMalloc(&p, 64 * MIB));
@@ -394,11 +379,10 @@ static void resetting_a_device_starts_it_anew(void **state)
     OK(cudaSetDevice(0));
 }
 
-static void driver_entry_points_are_handed_out(void **state)
+TEST(driver_entry_points_are_handed_out)
 {
     enum cudaDriverEntryPointQueryResult status;
     void *found;
-    (void)state;
     OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 3020, cudaEnableDefault, &status));
     assert_int_equal(status, cudaDriverEntryPointSuccess);
     CUdeviceptr p;
@@ -409,13 +393,12 @@ static void driver_entry_points_are_handed_out(void **state)
     assert_null(found);
 }
 
-static void counted_array_copies_go_on_in_the_next_row(void **state)
+TEST(counted_array_copies_go_on_in_the_next_row)
 {
     struct cudaChannelFormatDesc desc =
         cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
     unsigned char in[100], out[100] = {0}, row[10];
     cudaArray_t array, other;
-    (void)state;
     for (int i = 0; i < 100; i++)
         in[i] = (unsigned char)(i + 1);
     OK(cudaMallocArray(&array, &desc, 10, 10, 0));
@@ -438,7 +421,7 @@ static void counted_array_copies_go_on_in_the_next_row(void **state)
     OK(cudaFreeArray(other));
 }
 
-static void channel_descriptors_are_checked(void **state)
+TEST(channel_descriptors_are_checked)
 {
     const struct {
         struct cudaChannelFormatDesc desc;
@@ -456,7 +439,6 @@ static void channel_descriptors_are_checked(void **state)
         {{8, 8, 8, 0, cudaChannelFormatKindNV12}, cudaErrorNotSupported},
         {{16, 16, 16, 16, cudaChannelFormatKindFloat}, cudaSuccess},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cudaChannelFormatDesc got;
         cudaArray_t array = NULL;
@@ -470,20 +452,18 @@ static void channel_descriptors_are_checked(void **state)
     cudaGetLastError();
 }
 
-static void what_is_not_simulated_says_so(void **state)
+TEST(what_is_not_simulated_says_so)
 {
-    (void)state;
     FAILS(cudaCtxResetPersistingL2Cache(), cudaErrorNotSupported);
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
     assert_string_equal(cudaGetErrorName(cudaErrorNotSupported), "cudaErrorNotSupported");
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
 }
 
-static void occupancy_and_function_attributes(void **state)
+TEST(occupancy_and_function_attributes)
 {
     struct cudaFuncAttributes a;
     int blocks;
-    (void)state;
     OK(cudaFuncGetAttributes(&a, (void *)add_stub));
     assert_int_equal(a.maxThreadsPerBlock, 1024);
     OK(cudaFuncSetAttribute((void *)add_stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
@@ -493,9 +473,8 @@ static void occupancy_and_function_attributes(void **state)
     assert_int_equal(blocks, 4);
 }
 
-static void an_unregistered_image_takes_its_kernels_along(void **state)
+TEST(an_unregistered_image_takes_its_kernels_along)
 {
-    (void)state;
     void **other = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(other, unregistered_stub, "other");
     __cudaRegisterFatBinaryEnd(other);
@@ -518,28 +497,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_and_devices),
-        cmocka_unit_test(the_last_error_stays_until_it_is_asked_for),
-        cmocka_unit_test(the_last_error_is_the_threads_own),
-        cmocka_unit_test(nothing_is_a_valid_size_and_a_valid_free),
-        cmocka_unit_test(kernels_registered_by_hand_run),
-        cmocka_unit_test(impossible_launches_are_named),
-        cmocka_unit_test(launch_configurations_are_pushed_and_popped),
-        cmocka_unit_test(device_variables_are_copied_to_and_from),
-        cmocka_unit_test(graphs_name_kernels_by_stub_and_variables_by_shadow),
-        cmocka_unit_test(memory_of_every_kind_is_distinguished),
-        cmocka_unit_test(copies_go_where_their_kind_says),
-        cmocka_unit_test(events_and_streams_are_asynchronous),
-        cmocka_unit_test(pools_and_async_allocation),
-        cmocka_unit_test(each_device_has_its_own_memory),
-        cmocka_unit_test(resetting_a_device_starts_it_anew),
-        cmocka_unit_test(driver_entry_points_are_handed_out),
-        cmocka_unit_test(counted_array_copies_go_on_in_the_next_row),
-        cmocka_unit_test(channel_descriptors_are_checked),
-        cmocka_unit_test(what_is_not_simulated_says_so),
-        cmocka_unit_test(occupancy_and_function_attributes),
-        cmocka_unit_test(an_unregistered_image_takes_its_kernels_along),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The spec of a simulated device: accepted values, and the messages of refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "base/vs_size.h"
 #include "simulator/driver/vs_sim_spec.h"
@@ -31,9 +28,8 @@ static void refuse(const char *text, const char *expected)
     assert_null(strchr(why, '\n'));
 }
 
-static void nothing_means_one_default_device(void **state)
+TEST(nothing_means_one_default_device)
 {
-    (void)state;
     assert_string_equal(parse(NULL).preset->name, "a100-40g");
     assert_string_equal(parse("").preset->name, "a100-40g");
     assert_int_equal(parse("").devices, 1);
@@ -42,7 +38,7 @@ static void nothing_means_one_default_device(void **state)
 
 /* The capacity is the one that PyTorch reports of such devices in public messages, in hundredths of a
  * GiB, not nvidia-smi's: that is the board's. */
-static void every_preset_has_its_published_figures(void **state)
+TEST(every_preset_has_its_published_figures)
 {
     static const struct {
         const char *name;
@@ -76,7 +72,6 @@ static void every_preset_has_its_published_figures(void **state)
         {"b200-192g", 148, 10, 0, 17835, 17835},
         {"gb300-288g", 160, 10, 3, 27650, 27650},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         struct vs_sim_spec s = parse(presets[i].name);
         uint64_t hundredths = (s.capacity_bytes * 100 + VS_GIB / 2) / VS_GIB;
@@ -90,9 +85,8 @@ static void every_preset_has_its_published_figures(void **state)
     assert_int_equal(parse("t4-16g,capacity=2GiB").board_bytes, 2 * VS_GIB);
 }
 
-static void a_custom_device_is_described_by_three_keys(void **state)
+TEST(a_custom_device_is_described_by_three_keys)
 {
-    (void)state;
     struct vs_sim_spec s;
     char why[VS_SIM_WHY_MAX];
     assert_int_equal(vs_sim_spec_parse("custom,sms=64,memory=23.65GiB,sm=89,devices=2", &s, why), VS_OK);
@@ -116,9 +110,8 @@ static void a_custom_device_is_described_by_three_keys(void **state)
 }
 
 /* The rows are those of context_sizes.tsv beside this file. */
-static void a_context_has_the_size_of_its_gpus_row_or_of_the_rule(void **state)
+TEST(a_context_has_the_size_of_its_gpus_row_or_of_the_rule)
 {
-    (void)state;
     struct vs_sim_spec s = parse("rtx4090-24g");
     assert_int_equal(s.context_bytes, 446693376);
     assert_string_equal(s.context_kind, "measured");
@@ -135,9 +128,8 @@ static void a_context_has_the_size_of_its_gpus_row_or_of_the_rule(void **state)
     assert_string_equal(s.context_kind, "given");
 }
 
-static void fields_change_the_preset(void **state)
+TEST(fields_change_the_preset)
 {
-    (void)state;
     struct vs_sim_spec s =
         parse("t4-16g,capacity=2GiB,devices=2,context=500MiB,others=1GiB,malloc_us=100,"
               "free_us=50,kernel_us=7,seed=18446744073709551615");
@@ -168,9 +160,8 @@ static void fields_change_the_preset(void **state)
     assert_int_equal(parse("workspace=64MiB").workspace_bytes, 64 * VS_MIB);
 }
 
-static void faults_are_read_in_order(void **state)
+TEST(faults_are_read_in_order)
 {
-    (void)state;
     struct vs_sim_spec s =
         parse("fail=device:3,fail=pool:5+,fail=any:2.5%,slow=100:50,lost=1000,cupti=refused,"
               "driver=11080");
@@ -193,9 +184,8 @@ static void faults_are_read_in_order(void **state)
     assert_int_equal(parse("").fail_count, 0);
 }
 
-static void the_checker_is_off_unless_asked_for(void **state)
+TEST(the_checker_is_off_unless_asked_for)
 {
-    (void)state;
     assert_int_equal(parse("").check, VS_SIM_CHECK_OFF);
     assert_int_equal(parse("check=off").check, VS_SIM_CHECK_OFF);
     assert_int_equal(parse("check=report").check, VS_SIM_CHECK_REPORT);
@@ -208,9 +198,8 @@ static void the_checker_is_off_unless_asked_for(void **state)
     assert_true(parse("check=report+uninitialized").check_unwritten);
 }
 
-static void what_is_not_understood_is_named(void **state)
+TEST(what_is_not_understood_is_named)
 {
-    (void)state;
     refuse("h300", "no simulated device 'h300'; devices: p100-16g, ");
     refuse("h300", "gb300-288g, custom; keys: see docs/simulator.md");
     refuse("t4-16g,time=on", "time=on");
@@ -262,15 +251,5 @@ static void what_is_not_understood_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_means_one_default_device),
-        cmocka_unit_test(every_preset_has_its_published_figures),
-        cmocka_unit_test(a_context_has_the_size_of_its_gpus_row_or_of_the_rule),
-        cmocka_unit_test(a_custom_device_is_described_by_three_keys),
-        cmocka_unit_test(fields_change_the_preset),
-        cmocka_unit_test(faults_are_read_in_order),
-        cmocka_unit_test(the_checker_is_off_unless_asked_for),
-        cmocka_unit_test(what_is_not_understood_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -29,19 +29,17 @@ static double duration_ms(const char *name, int64_t cycles)
     return ms;
 }
 
-static void it_takes_its_cycles(void **state)
+TEST(it_takes_its_cycles)
 {
     int khz;
-    (void)state;
     OK(cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 0));
     double expected = (double)CYCLES / khz, found = duration_ms(SLEEP, CYCLES);
     if (found < expected * 0.999 || found > expected * 1.01)
         fail_msg("%g ms instead of %g ms", found, expected);
 }
 
-static void others_do_not(void **state)
+TEST(others_do_not)
 {
-    (void)state;
     assert_true(duration_ms("_ZN2at4cuda11spin_kernelEi", CYCLES) < 1);
     assert_true(duration_ms("spin_kernel", CYCLES) < 1);
     assert_true(duration_ms(SLEEP, 0) < 1);
@@ -59,9 +57,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_takes_its_cycles),
-        cmocka_unit_test(others_do_not),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

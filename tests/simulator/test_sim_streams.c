@@ -22,11 +22,10 @@ static int noted(CUstream stream, int what)
     return what;
 }
 
-static void a_launch_returns_before_the_kernel_has_run(void **state)
+TEST(a_launch_returns_before_the_kernel_has_run)
 {
     atomic_int open = 0;
     CUevent ev;
-    (void)state;
     OK(cuEventCreate(&ev, 0));
     OK(cuEventQuery(ev)); /* never recorded: nothing to wait for */
     sim_launch_gate(NULL, &open);
@@ -41,11 +40,10 @@ static void a_launch_returns_before_the_kernel_has_run(void **state)
     FAILS(cuEventDestroy(ev), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void streams_run_beside_each_other(void **state)
+TEST(streams_run_beside_each_other)
 {
     atomic_int open = 0;
     CUstream a = new_stream(0), b = new_stream(0);
-    (void)state;
     note_at = 0;
     sim_launch_gate(a, &open);
     noted(b, 1);
@@ -58,10 +56,9 @@ static void streams_run_beside_each_other(void **state)
     OK(cuStreamDestroy(b));
 }
 
-static void work_in_one_stream_runs_in_order(void **state)
+TEST(work_in_one_stream_runs_in_order)
 {
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    (void)state;
     note_at = 0;
     for (int i = 0; i < 1000; i++)
         noted(s, i);
@@ -71,12 +68,11 @@ static void work_in_one_stream_runs_in_order(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **state)
+TEST(the_legacy_stream_waits_for_blocking_streams_and_they_for_it)
 {
     atomic_int open = 0;
     CUstream blocking = new_stream(0), later = new_stream(0),
              free_one = new_stream(CU_STREAM_NON_BLOCKING);
-    (void)state;
     note_at = 0;
     sim_launch_gate(blocking, &open);
     noted(NULL, 1);  /* waits for the gate */
@@ -97,10 +93,9 @@ static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **
     OK(cuStreamDestroy(free_one));
 }
 
-static void synchronising_the_legacy_stream_waits_for_blocking_streams(void **state)
+TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
 {
     CUstream s = new_stream(0);
-    (void)state;
     note_at = 0;
     for (int i = 0; i < 200; i++)
         noted(s, i);
@@ -109,12 +104,11 @@ static void synchronising_the_legacy_stream_waits_for_blocking_streams(void **st
     OK(cuStreamDestroy(s));
 }
 
-static void a_stream_waits_for_an_event_of_another(void **state)
+TEST(a_stream_waits_for_an_event_of_another)
 {
     atomic_int open = 0;
     CUstream a = new_stream(CU_STREAM_NON_BLOCKING), b = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent ev;
-    (void)state;
     note_at = 0;
     OK(cuEventCreate(&ev, CU_EVENT_DISABLE_TIMING));
     OK(cuStreamWaitEvent(b, ev, 0)); /* never recorded: no wait */
@@ -135,14 +129,13 @@ static void a_stream_waits_for_an_event_of_another(void **state)
     OK(cuStreamDestroy(b));
 }
 
-static void free_waits_for_work_that_may_use_the_memory(void **state)
+TEST(free_waits_for_work_that_may_use_the_memory)
 {
     atomic_int open = 0;
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr p;
     int count = 1024, what = 1;
     void *args[] = {&p, &count, &what};
-    (void)state;
     note_at = 0;
     OK(cuMemAlloc(&p, 4096));
     sim_launch_gate(s, &open);
@@ -155,13 +148,12 @@ static void free_waits_for_work_that_may_use_the_memory(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void arguments_are_those_of_the_time_of_the_launch(void **state)
+TEST(arguments_are_those_of_the_time_of_the_launch)
 {
     atomic_int open = 0;
     CUdeviceptr p;
     int count = 1, what = 5, result, zero = 0;
     void *args[] = {&p, &count, &what};
-    (void)state;
     OK(cuMemAlloc(&p, 4));
     OK(cuMemcpyHtoD(p, &zero, 4));
     sim_launch_gate(NULL, &open);
@@ -176,10 +168,9 @@ static void arguments_are_those_of_the_time_of_the_launch(void **state)
     OK(cuMemFree(real));
 }
 
-static void a_grid_is_run_completely_whatever_its_size(void **state)
+TEST(a_grid_is_run_completely_whatever_its_size)
 {
     CUfunction add = sim_function("add");
-    (void)state;
     for (int blocks = 1; blocks <= 20000; blocks = blocks * 3 + 1) {
         int count = blocks * 32, what = 3;
         CUdeviceptr p;
@@ -197,12 +188,11 @@ static void a_grid_is_run_completely_whatever_its_size(void **state)
     }
 }
 
-static void events_measure_simulated_time(void **state)
+TEST(events_measure_simulated_time)
 {
     CUevent begin, end;
     float ms;
     atomic_int open = 0;
-    (void)state;
     OK(cuEventCreate(&begin, 0));
     OK(cuEventCreate(&end, 0));
     FAILS(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE); /* never recorded */
@@ -241,11 +231,10 @@ static void CUDA_CB callback(CUstream stream, CUresult status, void *data)
     note_log[atomic_fetch_add(&note_at, 1)] = *(int *)data + (int)status;
 }
 
-static void host_functions_run_in_stream_order_and_may_not_call_cuda(void **state)
+TEST(host_functions_run_in_stream_order_and_may_not_call_cuda)
 {
     CUstream s = new_stream(0);
     int two = 2, four = 4;
-    (void)state;
     note_at = host_calls = 0;
     noted(s, 1);
     OK(cuLaunchHostFunc(s, host_function, &two));
@@ -262,13 +251,12 @@ static void host_functions_run_in_stream_order_and_may_not_call_cuda(void **stat
 
 /* ---- copies ---- */
 
-static void a_pageable_source_may_be_changed_after_an_async_copy(void **state)
+TEST(a_pageable_source_may_be_changed_after_an_async_copy)
 {
     atomic_int open = 0;
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr p;
     int value = 5, back = 0;
-    (void)state;
     OK(cuMemAlloc(&p, 4));
     sim_launch_gate(s, &open);
     OK(cuMemcpyHtoDAsync(p, &value, 4, s)); /* staged: returns while the gate is closed */
@@ -281,13 +269,12 @@ static void a_pageable_source_may_be_changed_after_an_async_copy(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void copies_with_pinned_memory_are_asynchronous(void **state)
+TEST(copies_with_pinned_memory_are_asynchronous)
 {
     atomic_int open = 0;
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr p;
     int *pinned;
-    (void)state;
     OK(cuMemAlloc(&p, 4));
     OK(cuMemAllocHost((void **)&pinned, 8));
     pinned[0] = 11;
@@ -305,13 +292,12 @@ static void copies_with_pinned_memory_are_asynchronous(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void a_copy_from_memory_freed_meanwhile_fails_its_context_for_good(void **state)
+TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
 {
     atomic_int open = 0;
     CUcontext other;
     CUdeviceptr p, q;
     CUstream s;
-    (void)state;
     OK(cuMemAlloc(&p, 4096));
     OK(cuCtxCreate(&other, NULL, 0, 0));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -331,11 +317,10 @@ static void a_copy_from_memory_freed_meanwhile_fails_its_context_for_good(void *
 
 /* ---- creation and reuse of streams ---- */
 
-static void a_destroyed_stream_finishes_its_work(void **state)
+TEST(a_destroyed_stream_finishes_its_work)
 {
     atomic_int open = 0;
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    (void)state;
     note_at = 0;
     sim_launch_gate(s, &open);
     noted(s, 1);
@@ -347,10 +332,9 @@ static void a_destroyed_stream_finishes_its_work(void **state)
     assert_int_equal(note_at, 1);
 }
 
-static void a_full_queue_makes_the_caller_wait(void **state)
+TEST(a_full_queue_makes_the_caller_wait)
 {
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    (void)state;
     note_at = 0;
     for (int i = 0; i < 8000; i++)
         noted(s, i);
@@ -360,7 +344,7 @@ static void a_full_queue_makes_the_caller_wait(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void handles_and_properties_of_streams(void **state)
+TEST(handles_and_properties_of_streams)
 {
     CUstream s;
     int priority, least, greatest;
@@ -368,7 +352,6 @@ static void handles_and_properties_of_streams(void **state)
     unsigned long long id, other_id;
     CUcontext ctx, mine;
     CUstreamCaptureStatus capturing;
-    (void)state;
     OK(cuCtxGetStreamPriorityRange(&least, &greatest));
     assert_true(greatest < least);
     OK(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 10));
@@ -427,7 +410,7 @@ static void *hammer_main(void *arg)
     return NULL;
 }
 
-static void threads_may_share_a_stream(void **state)
+TEST(threads_may_share_a_stream)
 {
     struct hammer h[4];
     pthread_t threads[4];
@@ -435,7 +418,6 @@ static void threads_may_share_a_stream(void **state)
     CUdeviceptr counter;
     CUcontext ctx;
     int total;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuMemAlloc(&counter, 4));
     OK(cuMemsetD32(counter, 0, 1));
@@ -467,12 +449,11 @@ static void *own_stream_main(void *arg)
     return NULL;
 }
 
-static void each_thread_has_its_own_default_stream(void **state)
+TEST(each_thread_has_its_own_default_stream)
 {
     struct own_stream o = {0};
     unsigned long long mine, again, legacy;
     pthread_t thread;
-    (void)state;
     OK(cuCtxGetCurrent(&o.ctx));
     OK(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
     OK(cuStreamGetId(CU_STREAM_PER_THREAD, &again));
@@ -483,10 +464,9 @@ static void each_thread_has_its_own_default_stream(void **state)
     assert_true(mine == again && mine != legacy && o.id != mine && o.id != legacy);
 }
 
-static void the_per_thread_stream_keeps_order_with_the_legacy_stream(void **state)
+TEST(the_per_thread_stream_keeps_order_with_the_legacy_stream)
 {
     atomic_int open = 0;
-    (void)state;
     note_at = 0;
     sim_launch_gate(CU_STREAM_PER_THREAD, &open);
     noted(CU_STREAM_LEGACY, 1);
@@ -498,13 +478,12 @@ static void the_per_thread_stream_keeps_order_with_the_legacy_stream(void **stat
 }
 
 /* cuCtxWaitEvent: all future work, also of streams created later. */
-static void a_waiting_context_holds_streams_that_come_later(void **state)
+TEST(a_waiting_context_holds_streams_that_come_later)
 {
     CUcontext ctx, other;
     CUstream s, late;
     CUevent event;
     atomic_int open = 0;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuCtxCreate(&other, NULL, 0, 0));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -527,13 +506,12 @@ static void a_waiting_context_holds_streams_that_come_later(void **state)
     OK(cuCtxDestroy(other));
 }
 
-static void contexts_that_capture_have_no_events(void **state)
+TEST(contexts_that_capture_have_no_events)
 {
     CUcontext ctx;
     CUstream s;
     CUevent event;
     CUgraph graph;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -546,10 +524,9 @@ static void contexts_that_capture_have_no_events(void **state)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static void the_last_detach_destroys(void **state)
+TEST(the_last_detach_destroys)
 {
     CUcontext mine, ctx, again;
-    (void)state;
     OK(cuCtxGetCurrent(&mine));
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     FAILS(cuCtxAttach(&again, 1), CUDA_ERROR_INVALID_VALUE);
@@ -578,30 +555,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_returns_before_the_kernel_has_run),
-        cmocka_unit_test(streams_run_beside_each_other),
-        cmocka_unit_test(work_in_one_stream_runs_in_order),
-        cmocka_unit_test(the_legacy_stream_waits_for_blocking_streams_and_they_for_it),
-        cmocka_unit_test(synchronising_the_legacy_stream_waits_for_blocking_streams),
-        cmocka_unit_test(a_stream_waits_for_an_event_of_another),
-        cmocka_unit_test(free_waits_for_work_that_may_use_the_memory),
-        cmocka_unit_test(arguments_are_those_of_the_time_of_the_launch),
-        cmocka_unit_test(a_grid_is_run_completely_whatever_its_size),
-        cmocka_unit_test(events_measure_simulated_time),
-        cmocka_unit_test(host_functions_run_in_stream_order_and_may_not_call_cuda),
-        cmocka_unit_test(a_pageable_source_may_be_changed_after_an_async_copy),
-        cmocka_unit_test(copies_with_pinned_memory_are_asynchronous),
-        cmocka_unit_test(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good),
-        cmocka_unit_test(a_destroyed_stream_finishes_its_work),
-        cmocka_unit_test(a_full_queue_makes_the_caller_wait),
-        cmocka_unit_test(handles_and_properties_of_streams),
-        cmocka_unit_test(threads_may_share_a_stream),
-        cmocka_unit_test(each_thread_has_its_own_default_stream),
-        cmocka_unit_test(a_waiting_context_holds_streams_that_come_later),
-        cmocka_unit_test(contexts_that_capture_have_no_events),
-        cmocka_unit_test(the_last_detach_destroys),
-        cmocka_unit_test(the_per_thread_stream_keeps_order_with_the_legacy_stream),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

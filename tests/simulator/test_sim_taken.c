@@ -34,10 +34,9 @@ __attribute__((no_sanitize("thread"))) static void wait_until_begun(CUdeviceptr 
         usleep(50);
 }
 
-static void a_memset_in_progress_ends_before_a_free(void **state)
+TEST(a_memset_in_progress_ends_before_a_free)
 {
     CUdeviceptr p;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         OK(cuMemAlloc(&p, BYTES));
         CUstream s = begin_in_other();
@@ -49,10 +48,9 @@ static void a_memset_in_progress_ends_before_a_free(void **state)
     }
 }
 
-static void a_copy_in_progress_ends_before_either_side_goes(void **state)
+TEST(a_copy_in_progress_ends_before_either_side_goes)
 {
     CUdeviceptr p[2];
-    (void)state;
     for (int i = 0; i < 4; i++) {
         OK(cuMemAlloc(&p[0], BYTES));
         OK(cuMemAlloc(&p[1], BYTES));
@@ -68,11 +66,10 @@ static void a_copy_in_progress_ends_before_either_side_goes(void **state)
     }
 }
 
-static void a_pool_keeps_what_is_being_written(void **state)
+TEST(a_pool_keeps_what_is_being_written)
 {
     CUdeviceptr p;
     CUstream s, writer;
-    (void)state;
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
     OK(cuMemAllocAsync(&p, BYTES, s));
@@ -86,11 +83,10 @@ static void a_pool_keeps_what_is_being_written(void **state)
     OK(cuStreamDestroy(writer));
 }
 
-static void work_on_what_a_pool_gave_back_fails_its_context(void **state)
+TEST(work_on_what_a_pool_gave_back_fails_its_context)
 {
     CUdeviceptr p, flag;
     CUstream s;
-    (void)state;
     OK(cuMemAlloc(&flag, 4096));
     OK(cuMemsetD32(flag, 0, 1));
     OK(cuCtxSynchronize());
@@ -107,13 +103,12 @@ static void work_on_what_a_pool_gave_back_fails_its_context(void **state)
     OK(cuMemFree(flag));
 }
 
-static void a_graphs_memory_goes_after_what_writes_it(void **state)
+TEST(a_graphs_memory_goes_after_what_writes_it)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = BYTES};
     CUgraphNode node;
     CUgraph graph;
     CUgraphExec exec;
-    (void)state;
     params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     OK(cuGraphCreate(&graph, 0));
@@ -134,14 +129,7 @@ static void a_graphs_memory_goes_after_what_writes_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_memset_in_progress_ends_before_a_free),
-        cmocka_unit_test(a_copy_in_progress_ends_before_either_side_goes),
-        cmocka_unit_test(a_pool_keeps_what_is_being_written),
-        cmocka_unit_test(work_on_what_a_pool_gave_back_fails_its_context),
-        cmocka_unit_test(a_graphs_memory_goes_after_what_writes_it),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
     sim_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,13 +2,10 @@
  *
  * Observable functions (vs_sim_thunk.h): arguments in registers, on the stack, in structures and as
  * floating-point numbers arrive, observed or not. No CUDA. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "simulator/driver/vs_sim_thunk.h"
 
@@ -88,18 +85,16 @@ static void call_both(void)
                      15 + 250 + 'A' + 1400 + 14 + 77 + 30 + 'B');
 }
 
-static void arguments_arrive_when_nobody_watches(void **state)
+TEST(arguments_arrive_when_nobody_watches)
 {
-    (void)state;
     test_watch_word = 2; /* another bit */
     last_cbid = 0;
     call_both();
     assert_int_equal(last_cbid, 0);
 }
 
-static void arguments_arrive_when_the_call_is_not_wanted_after_all(void **state)
+TEST(arguments_arrive_when_the_call_is_not_wanted_after_all)
 {
-    (void)state;
     test_watch_word = 1;
     last_cbid = 0;
     wanted = asked = 0;
@@ -109,9 +104,8 @@ static void arguments_arrive_when_the_call_is_not_wanted_after_all(void **state)
     assert_int_equal(last_cbid, 0);
 }
 
-static void arguments_arrive_when_somebody_watches(void **state)
+TEST(arguments_arrive_when_somebody_watches)
 {
-    (void)state;
     test_watch_word = 1;
     call_both();
     assert_int_equal(last_cbid, 8);
@@ -121,10 +115,5 @@ static void arguments_arrive_when_somebody_watches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_arrive_when_nobody_watches),
-        cmocka_unit_test(arguments_arrive_when_the_call_is_not_wanted_after_all),
-        cmocka_unit_test(arguments_arrive_when_somebody_watches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

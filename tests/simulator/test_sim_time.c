@@ -4,13 +4,12 @@
  * kernel takes ten seconds in the model. */
 #include "sim_test.h"
 
-static void kernels_take_no_time(void **state)
+TEST(kernels_take_no_time)
 {
     CUmodule module;
     CUfunction function;
     CUevent begin, end;
     float ms = -1;
-    (void)state;
     OK(cuModuleLoadData(&module, "any"));
     OK(cuModuleGetFunction(&function, module, "without_a_host_function"));
     OK(cuEventCreate(&begin, 0));
@@ -25,11 +24,10 @@ static void kernels_take_no_time(void **state)
     OK(cuModuleUnload(module));
 }
 
-static void copies_are_done_all_the_same(void **state)
+TEST(copies_are_done_all_the_same)
 {
     CUdeviceptr memory;
     unsigned char byte = 0;
-    (void)state;
     OK(cuMemAlloc(&memory, 4096));
     for (int i = 0; i < 100; i++) {
         OK(cuMemsetD8Async(memory, (unsigned char)i, 4096, NULL));
@@ -49,9 +47,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_take_no_time),
-        cmocka_unit_test(copies_are_done_all_the_same),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

@@ -6,16 +6,11 @@
 #define VS_SHELL_FOLDER_H
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 static char folder[PATH_MAX];
 static char out[65536], err[65536]; /* of the last script */

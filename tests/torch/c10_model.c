@@ -9,9 +9,8 @@
 
 #define REACH(...) {__VA_ARGS__, MODEL_MECHANISM_COUNT}
 
-static void the_default_configuration(void **state)
+TEST(the_default_configuration)
 {
-    (void)state;
     static const struct diff_config c = {
         .capacity = 400 * DIFF_MIB, .largest = 27,
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_pending,
@@ -19,9 +18,8 @@ static void the_default_configuration(void **state)
     diff_suite(__func__, &c);
 }
 
-static void max_split_size(void **state)
+TEST(max_split_size)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 24 * DIFF_MIB, .max_non_split_rounding = 30 * DIFF_MIB},
         .capacity = 500 * DIFF_MIB, .largest = 27,
@@ -29,9 +27,8 @@ static void max_split_size(void **state)
     diff_suite(__func__, &c);
 }
 
-static void divisions(void **state)
+TEST(divisions)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 33 * DIFF_MIB, .large_segment_size = 24 * DIFF_MIB,
                       .roundup_power2_divisions = {4, 2, 8, 16, 1, 1, 2, 4, 4, 4, 4, 4, 4, 4, 4,
@@ -41,9 +38,8 @@ static void divisions(void **state)
     diff_suite(__func__, &c);
 }
 
-static void fraction_and_garbage_collection(void **state)
+TEST(fraction_and_garbage_collection)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.memory_fraction = 0.8, .garbage_collection_threshold = 0.6},
         .capacity = 600 * DIFF_MIB, .largest = 27, .fractions = true,
@@ -52,9 +48,8 @@ static void fraction_and_garbage_collection(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_segments(void **state)
+TEST(expandable_segments)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 400 * DIFF_MIB, .largest = 27,
         .reach = REACH(MODEL_map_joined, MODEL_map_filled, MODEL_map_failed,
@@ -63,9 +58,8 @@ static void expandable_segments(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_segments_and_options(void **state)
+TEST(expandable_segments_and_options)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true, .memory_fraction = 0.9,
                       .max_split_size = 40 * DIFF_MIB, .max_non_split_rounding = 30 * DIFF_MIB,
@@ -75,9 +69,8 @@ static void expandable_segments_and_options(void **state)
     diff_suite(__func__, &c);
 }
 
-static void private_pools(void **state)
+TEST(private_pools)
 {
-    (void)state;
     static const struct diff_config c = {
         .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_pool_gone, MODEL_use_on_oom,
@@ -85,9 +78,8 @@ static void private_pools(void **state)
     diff_suite(__func__, &c);
 }
 
-static void private_pools_beside_captures(void **state)
+TEST(private_pools_beside_captures)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.captures_reported = true}, .capacity = 500 * DIFF_MIB, .largest = 26,
         .pools = true,
@@ -96,9 +88,8 @@ static void private_pools_beside_captures(void **state)
     diff_suite(__func__, &c);
 }
 
-static void private_pools_of_expandable_segments(void **state)
+TEST(private_pools_of_expandable_segments)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 500 * DIFF_MIB, .largest = 26,
         .pools = true,
@@ -110,16 +101,5 @@ static void private_pools_of_expandable_segments(void **state)
 int main(int argc, char **argv)
 {
     diff_suite_arguments(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_default_configuration),
-        cmocka_unit_test(max_split_size),
-        cmocka_unit_test(divisions),
-        cmocka_unit_test(fraction_and_garbage_collection),
-        cmocka_unit_test(expandable_segments),
-        cmocka_unit_test(expandable_segments_and_options),
-        cmocka_unit_test(private_pools),
-        cmocka_unit_test(private_pools_beside_captures),
-        cmocka_unit_test(private_pools_of_expandable_segments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -25,9 +25,8 @@ static void assert_lacks(const char *text, const char *part)
         fail_msg("'%s' is in:\n%s", part, text);
 }
 
-static void each_gpu_has_an_answer(void **state)
+TEST(each_gpu_has_an_answer)
 {
-    (void)state;
     assert_fits(FIT SMALL LARGE "-- $P hold 1024", 1);
     assert_prints(out, "custom,sm=80,sms=100,memory=1GiB  no");
     assert_prints(out, "rtx6000ada-48g,capacity=2GiB      yes           1.00 GiB  1.00 GiB  598.0 MiB\n");
@@ -44,9 +43,8 @@ static void each_gpu_has_an_answer(void **state)
     assert_prints(out, "112.0 MiB\n"); /* 1024 - 400 - 512 */
 }
 
-static void a_failure_has_its_step_and_is_short_by_so_much(void **state)
+TEST(a_failure_has_its_step_and_is_short_by_so_much)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- $P steps 1024", 1); /* the 10th piece of step 3 */
     assert_prints(out, "step 3 / backward, grow (fit_victim.c:29) < steps:");
     assert_prints(out, ", short by 16.0 MiB"); /* grow is a helper: the line that calls it is named */
@@ -55,9 +53,8 @@ static void a_failure_has_its_step_and_is_short_by_so_much(void **state)
     assert_prints(out, "peak at step 4 / backward\n   512.0 MiB  grow (fit_victim.c:29) < steps:");
 }
 
-static void the_line_is_the_users_own(void **state)
+TEST(the_line_is_the_users_own)
 {
-    (void)state;
     assert_fits("mkdir -p site-packages; cat >site-packages/installed.py <<E\n"
                 "import ctypes\n"
                 "cuda = ctypes.CDLL('libcudart.so.13')\n"
@@ -77,9 +74,8 @@ static void the_line_is_the_users_own(void **state)
     assert_prints(out, "peak on rtx6000ada-48g,capacity=2GiB\n    1.00 GiB  train (train.py:5) < <module>:6\n");
 }
 
-static void the_largest_value_is_found_by_halves(void **state)
+TEST(the_largest_value_is_found_by_halves)
 {
-    (void)state;
     assert_fits(FIT SMALL LARGE "--vary --mib=64,128,256,512,1024,2048 -- $P hold", 0);
     assert_prints(out, "largest that fits on custom,sm=80,sms=100,memory=1GiB: --mib 512\n");
     assert_prints(out, "largest that fits on rtx6000ada-48g,capacity=2GiB: --mib 1024\n");
@@ -95,9 +91,8 @@ static void the_largest_value_is_found_by_halves(void **state)
     assert_prints(out, "largest that fits: none of these values\n");
 }
 
-static void a_value_goes_where_the_command_has_its_place(void **state)
+TEST(a_value_goes_where_the_command_has_its_place)
 {
-    (void)state;
     static const char *const commands[] = {"--vary 320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold {}",
         "--vary --mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold --mib 64",
         "--vary=--mib=320 -- sh -c 'echo $* >args; exec \"$0\" \"$@\"' $P hold --mib=64",
@@ -117,9 +112,8 @@ static void a_value_goes_where_the_command_has_its_place(void **state)
     }
 }
 
-static void other_failures_have_no_answer(void **state)
+TEST(other_failures_have_no_answer)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- $P fail", 2);
     assert_prints(out, "?");
     assert_prints(out, "no answer: the program failed with exit status 3");
@@ -141,9 +135,8 @@ static void other_failures_have_no_answer(void **state)
 }
 
 /* Regression: the end of torchrun's messages does not name the error of its worker. */
-static void the_exception_is_shown_before_the_launchers_last_lines(void **state)
+TEST(the_exception_is_shown_before_the_launchers_last_lines)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- sh -c '\"$0\" hold; printf \"Traceback:\\n  File x\\n[rank1]: ValueError: bad shape\\n\" >&2; "
                 "printf \"  5%%\\r 50%%\\rdone\\n\" >&2; seq 30 >&2; exit 1' $P", 2);
     assert_prints(out, "    [rank1]: ValueError: bad shape\n    …\n    19\n    20\n");
@@ -153,25 +146,22 @@ static void the_exception_is_shown_before_the_launchers_last_lines(void **state)
     assert_lacks(out, "5%");
 }
 
-static void a_recovered_failure_fits_and_a_hidden_one_does_not(void **state)
+TEST(a_recovered_failure_fits_and_a_hidden_one_does_not)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- $P recover 1024", 0);
     assert_prints(out, "recovered from 1 failure\n");
     assert_fits(FIT SMALL "-- $P swallow 1024", 1);
     assert_prints(out, "short");
 }
 
-static void every_device_counts(void **state)
+TEST(every_device_counts)
 {
-    (void)state;
     assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- $P second 1024", 1);
     assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- $P second 64", 0);
 }
 
-static void processes_on_one_device_are_added_up(void **state)
+TEST(processes_on_one_device_are_added_up)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- $P share 512", 1);
     assert_prints(out, "2 processes need 1.78 GiB together, 800.0 MiB short");
     assert_fits(FIT LARGE "-- $P share 512", 0);
@@ -180,25 +170,22 @@ static void processes_on_one_device_are_added_up(void **state)
 }
 
 /* One after the other, they never need the sum; nor do they have two contexts at a time. */
-static void processes_that_follow_each_other_are_not_added_up(void **state)
+TEST(processes_that_follow_each_other_are_not_added_up)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- sh -c '\"$0\" hold 512; \"$0\" hold 448' $P", 0);
     assert_prints(out, "512.0 MiB  512.0 MiB  112.0 MiB");
 }
 
 /* The first failure counts, not the first rank. */
-static void the_rank_that_failed_first_is_shown(void **state)
+TEST(the_rank_that_failed_first_is_shown)
 {
-    (void)state;
     assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=2 -- sh -c 'for r in 1 0; do "
                 "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold 1024; done' $P", 1);
     assert_prints(out, "rank 1 of 2 processes: grow");
 }
 
-static void ranks_are_named(void **state)
+TEST(ranks_are_named)
 {
-    (void)state;
     assert_fits(FIT "--gpu custom,sm=80,sms=100,memory=1GiB,devices=4 -- sh -c 'for r in 0 1 2 3; do "
                 "RANK=$r CUDA_VISIBLE_DEVICES=$r \"$0\" hold $((64 + 64 * (r == 2))) || exit; done' $P", 0);
     assert_prints(out, "128.0 MiB");
@@ -208,9 +195,8 @@ static void ranks_are_named(void **state)
     assert_prints(out, "rank 3 of 4 processes: grow");
 }
 
-static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **state)
+TEST(assumed_sizes_and_values_that_were_not_computed_are_printed)
 {
-    (void)state;
     assert_fits(FIT SMALL "-- $P notes", 0);
     assert_prints(out, "assumed: workspace of conv1 of cuDNN 64.0 MiB (2 times); context 400.0 MiB\n");
     assert_prints(out, "not supported: cusparseSpSM_solve of cuSPARSE\n");
@@ -229,9 +215,8 @@ static void assumed_sizes_and_values_that_were_not_computed_are_printed(void **s
 }
 
 /* One size of 64 MiB is assumed: it may be as much larger. */
-static void an_answer_that_rests_on_assumed_sizes_says_so(void **state)
+TEST(an_answer_that_rests_on_assumed_sizes_says_so)
 {
-    (void)state;
 #define GIB "--gpu custom,sm=80,sms=100,memory=1GiB,context=100MiB "
     assert_fits(FIT GIB "-- $P notes 512", 0);
     assert_lacks(out, "yes, if");
@@ -252,9 +237,8 @@ static void an_answer_that_rests_on_assumed_sizes_says_so(void **state)
     assert_prints(out, "\nfits, if the assumed size holds: margin 28.0 MiB; it may be 64.0 MiB larger\n");
 }
 
-static void a_no_has_the_first_remedy_that_was_replayed(void **state)
+TEST(a_no_has_the_first_remedy_that_was_replayed)
 {
-    (void)state;
     assert_fits(FIT GIB "-- $P hold 1024", 1);
     assert_prints(out, "\nwould help (replayed): a device with ");
     assert_fits(FIT GIB "--json -- $P hold 1024 | python3 -c 'import json, sys; r = json.load(sys.stdin)[\"runs\"][0]\n"
@@ -264,9 +248,8 @@ static void a_no_has_the_first_remedy_that_was_replayed(void **state)
     assert_lacks(out, "would help");
 }
 
-static void json_has_bytes(void **state)
+TEST(json_has_bytes)
 {
-    (void)state;
     assert_fits(FIT "--json " SMALL LARGE "-- $P steps 1024 >fit.json; code=$?\n"
                 "python3 -c 'import json; f = json.load(open(\"fit.json\")); a, b = f[\"runs\"]\n"
                 "print(f[\"schema\"], f[\"fits\"], f[\"command\"][1:], a[\"fits\"], b[\"fits\"])\n"
@@ -280,9 +263,8 @@ static void json_has_bytes(void **state)
     assert_string_equal(out, "{'computed': 12, 'skipped': 3, 'failed': 1, 'read': 3, 'decided': 6} 67108864 2 None\n");
 }
 
-static void wrong_usage_is_answered_before_any_run(void **state)
+TEST(wrong_usage_is_answered_before_any_run)
 {
-    (void)state;
     static const struct {
         const char *arguments, *message;
     } cases[] = {
@@ -316,9 +298,8 @@ static void wrong_usage_is_answered_before_any_run(void **state)
     }
 }
 
-static void a_training_ends_after_its_steps(void **state)
+TEST(a_training_ends_after_its_steps)
 {
-    (void)state;
     assert_fits(FIT SMALL "--steps 3 -- $P train 512", 0);
     assert_prints(out, "512.0 MiB");
     assert_fits(FIT SMALL "--steps 3 -- $P train 1024", 1);
@@ -327,9 +308,8 @@ static void a_training_ends_after_its_steps(void **state)
     assert_string_equal(out, "      \"stopped_after_steps\": true,\n");
 }
 
-static void options_of_run_are_passed_on(void **state)
+TEST(options_of_run_are_passed_on)
 {
-    (void)state;
     assert_fits(FIT SMALL "--values=off --no-nvtx --stack-depth 3 -- sh -c 'echo $VRAMSCOPE_VALUES "
                 "$VRAMSCOPE_NVTX $VRAMSCOPE_STACK_DEPTH $VRAMSCOPE_ALLOCATOR >environment; exec \"$0\" hold' $P", 0);
     slurp("environment", out, sizeof out);
@@ -339,9 +319,8 @@ static void options_of_run_are_passed_on(void **state)
     assert_string_equal(out, "custom,sm=80,sms=100,memory=1GiB,data=small\nt4-16g,data=on\n");
 }
 
-static void kept_traces_stay_and_others_go(void **state)
+TEST(kept_traces_stay_and_others_go)
 {
-    (void)state;
     assert_fits("rm -rf tmp/*; " FIT SMALL "--keep 'my %d folder' -- sh -c '\"$0\" hold; echo hello' $P >/dev/null && "
                 FIT SMALL "--keep 'my %d folder' -- $P hold >/dev/null; ls -A tmp; cd 'my %d folder' && ls; cd *GiB; ls | "
                 "sed s/[0-9][0-9]*/N/g; \"$V\" report *.vst | grep -c 'peak allocated'", 0);
@@ -349,9 +328,8 @@ static void kept_traces_stay_and_others_go(void **state)
 }
 
 /* Each of the two waits for the other, which a single one at a time never ends. */
-static void gpus_run_at_the_same_time_and_are_shown_in_order(void **state)
+TEST(gpus_run_at_the_same_time_and_are_shown_in_order)
 {
-    (void)state;
     const char *meet = "-- bash -c 'touch on-$$; while [ $(ls on-* | wc -l) -lt 2 ]; do sleep 0.05; done; "
                        "exec \"$0\" hold 512' $P";
     char script[1024];
@@ -369,9 +347,8 @@ static void gpus_run_at_the_same_time_and_are_shown_in_order(void **state)
 }
 
 /* The program is stopped, the temporary files go, and the status is the signal's. */
-static void an_interrupt_cleans_up(void **state)
+TEST(an_interrupt_cleans_up)
 {
-    (void)state;
     bash("rm -rf tmp/*\nfor s in INT TERM HUP; do\n"
          "rm -f waiting; " FIT SMALL LARGE "--jobs 2 -- $P wait & fit=$!\n"
          "for i in $(seq 6000); do [ -e waiting ] && break; sleep 0.05; done\n"
@@ -381,30 +358,5 @@ static void an_interrupt_cleans_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gpu_has_an_answer),
-        cmocka_unit_test(a_failure_has_its_step_and_is_short_by_so_much),
-        cmocka_unit_test(the_line_is_the_users_own),
-        cmocka_unit_test(the_largest_value_is_found_by_halves),
-        cmocka_unit_test(a_value_goes_where_the_command_has_its_place),
-        cmocka_unit_test(other_failures_have_no_answer),
-        cmocka_unit_test(the_exception_is_shown_before_the_launchers_last_lines),
-        cmocka_unit_test(a_recovered_failure_fits_and_a_hidden_one_does_not),
-        cmocka_unit_test(every_device_counts),
-        cmocka_unit_test(processes_on_one_device_are_added_up),
-        cmocka_unit_test(processes_that_follow_each_other_are_not_added_up),
-        cmocka_unit_test(the_rank_that_failed_first_is_shown),
-        cmocka_unit_test(ranks_are_named),
-        cmocka_unit_test(assumed_sizes_and_values_that_were_not_computed_are_printed),
-        cmocka_unit_test(an_answer_that_rests_on_assumed_sizes_says_so),
-        cmocka_unit_test(a_no_has_the_first_remedy_that_was_replayed),
-        cmocka_unit_test(json_has_bytes),
-        cmocka_unit_test(wrong_usage_is_answered_before_any_run),
-        cmocka_unit_test(a_training_ends_after_its_steps),
-        cmocka_unit_test(options_of_run_are_passed_on),
-        cmocka_unit_test(kept_traces_stay_and_others_go),
-        cmocka_unit_test(gpus_run_at_the_same_time_and_are_shown_in_order),
-        cmocka_unit_test(an_interrupt_cleans_up),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

@@ -16,32 +16,28 @@ static void assert_out(const char *expected)
     assert_string_equal(out, expected);
 }
 
-static void a_program_with_its_own_path_gets_ours(void **state)
+TEST(a_program_with_its_own_path_gets_ours)
 {
-    (void)state;
     bash(RUN "$P; " RUN VS_PROGRAM_12);
     assert_out("1\n1\n");
 }
 
-static void nothing_is_redirected_without_the_variable(void **state)
+TEST(nothing_is_redirected_without_the_variable)
 {
-    (void)state;
     bash("$P; " VS_PROGRAM_12 "; " RUN THEIRS "$P; LD_AUDIT=" VS_AUDIT " $P");
     assert_out("1013\n1012\n1013\n1013\n");
 }
 
-static void opening_by_any_path_gives_ours(void **state)
+TEST(opening_by_any_path_gives_ours)
 {
-    (void)state;
     bash(RUN "$P " VS_FOLDER "/13/libcudart.so.13 " VS_FOLDER "/12/libcudart.so.12 libcudart.so.12\n" RUN
          "$P " VS_FOLDER "/13/libcudart.so.13.1.2 " VS_FOLDER "/12/libcudart.so.12.4.6");
     assert_out("1\n1\n1\n1\n1\n1\n1\n");
 }
 
 /* Such a link has no major in its name: that of the file behind it counts. */
-static void the_soname_decides_for_a_link_without_a_version(void **state)
+TEST(the_soname_decides_for_a_link_without_a_version)
 {
-    (void)state;
     bash("ln -s " VS_FOLDER "/12/libcudart.so.12 libcudart.so\n" RUN
          "bash -c '\"$0\" ./libcudart.so >/dev/null; "
          "LD_DEBUG=files \"$0\" ./libcudart.so 2>&1 | grep -o \"calling init:.*libcudart.so.1[0-9]\" "
@@ -49,9 +45,8 @@ static void the_soname_decides_for_a_link_without_a_version(void **state)
     assert_out("libcudart.so.13\nlibcudart.so.12\n");
 }
 
-static void other_libraries_stay_what_they_are(void **state)
+TEST(other_libraries_stay_what_they_are)
 {
-    (void)state;
     bash("cp " VS_FOLDER "/13/libcudart.so.13 libcudart-1a2b.so.13\n"
          "cp " VS_FOLDER "/13/libcudart.so.13 libcuda_tools.so.1\n"
          "cp " VS_FOLDER "/13/libcudart.so.13 cudart.so.13\n" RUN
@@ -60,9 +55,8 @@ static void other_libraries_stay_what_they_are(void **state)
 }
 
 /* A related name makes the auditor read the file. */
-static void a_damaged_file_gives_the_loaders_own_error(void **state)
+TEST(a_damaged_file_gives_the_loaders_own_error)
 {
-    (void)state;
     bash("for n in 0 1 16 63 64 65 100 512 4096; do head -c $n " VS_FOLDER
          "/13/libcudart.so.13 >libcudart.so.13.$n; done\n"
          "mkfifo libcudart.so.14; mkdir libcudart.so.15\n" RUN
@@ -70,41 +64,36 @@ static void a_damaged_file_gives_the_loaders_own_error(void **state)
     assert_out("      1 1\n      9 no library\n");
 }
 
-static void another_auditor_keeps_its_place(void **state)
+TEST(another_auditor_keeps_its_place)
 {
-    (void)state;
     bash("LD_AUDIT=" VS_AUDITOR " " RUN "bash -c 'echo $LD_AUDIT; \"$0\"' $P\n"
          "LD_AUDIT=" VS_AUDITOR " " RUN "\"$V\" run -q $S -o no2.vst -- bash -c 'echo $LD_AUDIT'");
     assert_out(VS_AUDITOR ":" VS_AUDIT "\n1\n" VS_AUDITOR ":" VS_AUDIT "\n");
 }
 
-static void a_run_on_the_real_gpu_has_no_auditor(void **state)
+TEST(a_run_on_the_real_gpu_has_no_auditor)
 {
-    (void)state;
     bash("\"$V\" run -q -o no.vst -- bash -c 'echo ${LD_AUDIT-unset} ${PYTHONPATH-unset} '"
          "'${USE_PYTORCH_KERNEL_CACHE-unset}'");
     assert_string_equal(out, "unset unset unset\n");
 }
 
 /* Kernels of the simulated NVRTC contain no code, and PyTorch would load them on a real GPU. */
-static void pytorch_keeps_no_kernels(void **state)
+TEST(pytorch_keeps_no_kernels)
 {
-    (void)state;
     bash(RUN "bash -c 'echo $USE_PYTORCH_KERNEL_CACHE'; USE_PYTORCH_KERNEL_CACHE=1 " RUN
              "bash -c 'echo $USE_PYTORCH_KERNEL_CACHE'");
     assert_out("0\n0\n");
 }
 
-static void children_get_ours_too(void **state)
+TEST(children_get_ours_too)
 {
-    (void)state;
     bash("printf '#!/bin/sh\\nexec %s\\n' $P >start; chmod +x start\n" RUN "sh -c './start; (sh -c ./start)'");
     assert_out("1\n1\n");
 }
 
-static void a_clean_environment_is_explained(void **state)
+TEST(a_clean_environment_is_explained)
 {
-    (void)state;
     bash("\"$V\" run $S -o no.vst -- env -i $P");
     assert_string_equal(out, "1013\n");
     assert_prints(err, "was started without LD_PRELOAD in its environment");
@@ -112,9 +101,8 @@ static void a_clean_environment_is_explained(void **state)
 }
 
 /* The Python part is not in every installation. */
-static void python_starts_with_our_folder_where_there_is_one(void **state)
+TEST(python_starts_with_our_folder_where_there_is_one)
 {
-    (void)state;
     bash("mkdir -p bin lib; cp " VS_COMMAND " bin; V=$PWD/bin/vramscope\n"
          "cp " VS_LIBRARY " lib/libvramscope.so; cp -a " VS_TREE "/lib/vramscope lib\n"
          "rm -rf lib/vramscope/python; PYTHONPATH=/a " RUN "bash -c 'echo $PYTHONPATH'\n"
@@ -125,19 +113,5 @@ static void python_starts_with_our_folder_where_there_is_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_with_its_own_path_gets_ours),
-        cmocka_unit_test(nothing_is_redirected_without_the_variable),
-        cmocka_unit_test(opening_by_any_path_gives_ours),
-        cmocka_unit_test(the_soname_decides_for_a_link_without_a_version),
-        cmocka_unit_test(other_libraries_stay_what_they_are),
-        cmocka_unit_test(a_damaged_file_gives_the_loaders_own_error),
-        cmocka_unit_test(another_auditor_keeps_its_place),
-        cmocka_unit_test(a_run_on_the_real_gpu_has_no_auditor),
-        cmocka_unit_test(pytorch_keeps_no_kernels),
-        cmocka_unit_test(children_get_ours_too),
-        cmocka_unit_test(a_clean_environment_is_explained),
-        cmocka_unit_test(python_starts_with_our_folder_where_there_is_one),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return vs_run_tests(make_folder, remove_folder);
 }

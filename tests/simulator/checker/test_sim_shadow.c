@@ -4,14 +4,11 @@
  * byte and compares each pair. The map may drop accesses that are no longer needed, so the two must
  * agree on this: every report of the map is a conflict between two unordered accesses; and of a
  * byte with conflicts, the first is reported. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #include "simulator/checker/vs_sim_shadow.h"
 
@@ -164,9 +161,8 @@ static void one_history(uint64_t seed)
         vs_sim_clock_unref(clocks[i]);
 }
 
-static void random_histories_agree_with_the_oracle(void **state)
+TEST(random_histories_agree_with_the_oracle)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 2000; seed++)
         one_history(seed);
 }
@@ -193,9 +189,8 @@ static unsigned touch(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t e
     return conflicts;
 }
 
-static void a_sweep_of_small_accesses_stays_one_piece(void **state)
+TEST(a_sweep_of_small_accesses_stays_one_piece)
 {
-    (void)state;
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1);
     for (uintptr_t at = BASE; at < BASE + 40000; at += 4)
@@ -209,9 +204,8 @@ static void a_sweep_of_small_accesses_stays_one_piece(void **state)
     vs_sim_actor_unref(a);
 }
 
-static void neighbours_do_not_conflict_and_one_byte_does(void **state)
+TEST(neighbours_do_not_conflict_and_one_byte_does)
 {
-    (void)state;
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
     assert_int_equal(touch(&shadow, BASE, BASE + 100, VS_SIM_WRITES, a), 0);
@@ -223,9 +217,8 @@ static void neighbours_do_not_conflict_and_one_byte_does(void **state)
 }
 
 /* Dropped accesses must not invent conflicts: more readers than are kept, then a write. */
-static void more_readers_than_are_kept_are_no_false_alarm(void **state)
+TEST(more_readers_than_are_kept_are_no_false_alarm)
 {
-    (void)state;
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_clock *all = NULL;
     for (uint32_t lane = 1; lane <= 40; lane++) {
@@ -244,9 +237,8 @@ static void more_readers_than_are_kept_are_no_false_alarm(void **state)
     vs_sim_clock_unref(all);
 }
 
-static void too_many_pieces_are_forgotten(void **state)
+TEST(too_many_pieces_are_forgotten)
 {
-    (void)state;
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
     for (uintptr_t i = 0; i < 300000; i++) {
@@ -262,9 +254,8 @@ static void too_many_pieces_are_forgotten(void **state)
     vs_sim_actor_unref(b);
 }
 
-static void a_copy_carries_what_was_not_written(void **state)
+TEST(a_copy_carries_what_was_not_written)
 {
-    (void)state;
     struct vs_sim_shadow from = {0}, to = {0};
     struct vs_sim_actor *a = actor_new(1, 1);
     touch(&from, BASE + 10, BASE + 20, VS_SIM_WRITES, a);
@@ -281,9 +272,8 @@ static void a_copy_carries_what_was_not_written(void **state)
     vs_sim_actor_unref(a);
 }
 
-static void a_clock_that_was_handed_out_does_not_change(void **state)
+TEST(a_clock_that_was_handed_out_does_not_change)
 {
-    (void)state;
     struct vs_sim_clock *mine = NULL, *given, *other = NULL;
     assert_true(vs_sim_clock_raise(&mine, 3, 7));
     given = vs_sim_clock_ref(mine);
@@ -299,14 +289,5 @@ static void a_clock_that_was_handed_out_does_not_change(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_histories_agree_with_the_oracle),
-        cmocka_unit_test(a_sweep_of_small_accesses_stays_one_piece),
-        cmocka_unit_test(neighbours_do_not_conflict_and_one_byte_does),
-        cmocka_unit_test(more_readers_than_are_kept_are_no_false_alarm),
-        cmocka_unit_test(too_many_pieces_are_forgotten),
-        cmocka_unit_test(a_copy_carries_what_was_not_written),
-        cmocka_unit_test(a_clock_that_was_handed_out_does_not_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -9,15 +9,10 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 #define CONF_MIB ((size_t)1 << 20)
 

@@ -32,12 +32,11 @@ static CUresult create_3d(size_t w, size_t h, size_t d, unsigned flags, CUarray 
     return cuArray3DCreate(array, &desc);
 }
 
-static void a_descriptor_comes_back_as_given(void **state)
+TEST(a_descriptor_comes_back_as_given)
 {
     CUDA_ARRAY_DESCRIPTOR d;
     CUDA_ARRAY3D_DESCRIPTOR d3;
     CUarray array = array_2d(64, 48, CU_AD_FORMAT_HALF, 4);
-    (void)state;
     DO(cuArrayGetDescriptor(&d, array));
     FACT_EQ(d.Width, 64, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
     FACT_EQ(d.Height, 48, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
@@ -51,22 +50,20 @@ static void a_descriptor_comes_back_as_given(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void a_row_has_height_0(void **state)
+TEST(a_row_has_height_0)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUarray array = array_2d(2048, 0, CU_AD_FORMAT_FLOAT, 1);
-    (void)state;
     DO(cuArray3DGetDescriptor(&d, array));
     FACT_EQ(d.Height, 0, "cuda.h, cuArrayCreate: one-dimensional if height is 0");
     FACT_EQ(d.Depth, 0, "cuda.h, cuArray3DGetDescriptor: members that do not apply are 0");
     DO(cuArrayDestroy(array));
 }
 
-static void channels_are_1_2_or_4(void **state)
+TEST(channels_are_1_2_or_4)
 {
     CUDA_ARRAY_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT};
     CUarray array;
-    (void)state;
     for (unsigned channels = 0; channels <= 5; channels++) {
         d.NumChannels = channels;
         CUresult e = cuArrayCreate(&array, &d);
@@ -78,10 +75,9 @@ static void channels_are_1_2_or_4(void **state)
     }
 }
 
-static void extents_decide_what_is_created(void **state)
+TEST(extents_decide_what_is_created)
 {
     CUarray a = NULL;
-    (void)state;
     FACT_EQ(create_3d(0, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuArray3DCreate: width is at least 1");
     FACT_EQ(create_3d(8, 4, 2, 0, &a), CUDA_SUCCESS,
@@ -108,13 +104,12 @@ static void extents_decide_what_is_created(void **state)
             "cuda.h, cuArray3DCreate: depth of a layered cubemap is a multiple of six");
 }
 
-static void extents_have_limits(void **state)
+TEST(extents_have_limits)
 {
     size_t widest_1d = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH);
     size_t layers = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS);
     size_t highest = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
     CUarray a = NULL;
-    (void)state;
     FACT_EQ(create_3d(widest_1d, 0, 0, 0, &a), CUDA_SUCCESS,
             "cuda.h, cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
     DO(cuArrayDestroy(a));
@@ -133,19 +128,17 @@ static void *make_large(void) { return array_2d(4096, 4096, CU_AD_FORMAT_FLOAT, 
 
 static void drop(void *array) { DO(cuArrayDestroy(array)); }
 
-static void storage_comes_from_the_device(void **state)
+TEST(storage_comes_from_the_device)
 {
-    (void)state;
     FACT(conf_takes_memory(256 * CONF_MIB, make_large, drop),
          "cuda.h, cuArrayCreate: an array is device memory (CUDA_ERROR_OUT_OF_MEMORY)");
 }
 
-static void what_other_arrays_have_is_refused(void **state)
+TEST(what_other_arrays_have_is_refused)
 {
     CUDA_ARRAY_SPARSE_PROPERTIES sparse;
     CUDA_ARRAY_MEMORY_REQUIREMENTS need;
     CUarray plane, array = array_2d(64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1);
-    (void)state;
     FACT_EQ(cuArrayGetSparseProperties(&sparse, array), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuArrayGetSparseProperties: not allocated with CUDA_ARRAY3D_SPARSE");
     FACT_EQ(cuArrayGetMemoryRequirements(&need, array, 0), CUDA_ERROR_INVALID_VALUE,
@@ -157,12 +150,11 @@ static void what_other_arrays_have_is_refused(void **state)
 
 /* ---- copies ---- */
 
-static void a_row_is_copied_at_its_offset(void **state)
+TEST(a_row_is_copied_at_its_offset)
 {
     unsigned char in[256], out[256] = {0};
     CUarray array = array_2d(256, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1);
     CUdeviceptr device;
-    (void)state;
     for (int i = 0; i < 256; i++)
         in[i] = (unsigned char)(i * 7);
     DO(cuMemcpyHtoA(array, 0, in, 256));
@@ -182,13 +174,12 @@ static void a_row_is_copied_at_its_offset(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void a_row_is_copied_in_stream_order(void **state)
+TEST(a_row_is_copied_in_stream_order)
 {
     unsigned char *in, *out;
     CUarray array = array_2d(4096, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1);
     CUstream stream;
     int gate = 0;
-    (void)state;
     DO(cuMemAllocHost((void **)&in, 4096));
     DO(cuMemAllocHost((void **)&out, 4096));
     DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -207,7 +198,7 @@ static void a_row_is_copied_in_stream_order(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void a_box_is_copied_to_its_place(void **state)
+TEST(a_box_is_copied_to_its_place)
 {
     enum { W = 32, H = 16 };
     float in[8][8], out[H][W];
@@ -219,7 +210,6 @@ static void a_box_is_copied_to_its_place(void **state)
                            .dstArray = array,
                            .WidthInBytes = sizeof out[0],
                            .Height = H};
-    (void)state;
     memset(out, 0, sizeof out);
     DO(cuMemcpy2D(&clear));
     for (int y = 0; y < 8; y++)
@@ -253,7 +243,7 @@ static void a_box_is_copied_to_its_place(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void planes_are_copied_to_their_place(void **state)
+TEST(planes_are_copied_to_their_place)
 {
     enum { W = 8, H = 4, D = 6 };
     int in[D][H][W], out[2][2][3];
@@ -264,7 +254,6 @@ static void planes_are_copied_to_their_place(void **state)
                                  .Format = CU_AD_FORMAT_SIGNED_INT32,
                                  .NumChannels = 1,
                                  .Flags = CUDA_ARRAY3D_LAYERED};
-    (void)state;
     DO(cuArray3DCreate(&array, &d));
     for (int i = 0; i < D * H * W; i++)
         (&in[0][0][0])[i] = i;
@@ -296,13 +285,12 @@ static void planes_are_copied_to_their_place(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void batches_are_in_stream_order(void **state)
+TEST(batches_are_in_stream_order)
 {
     unsigned char *pinned, out[256];
     CUdeviceptr device;
     CUstream stream;
     int gate = 0;
-    (void)state;
     DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     DO(cuMemAllocHost((void **)&pinned, 512));
     DO(cuMemAlloc(&device, 512));
@@ -339,13 +327,12 @@ static void batches_are_in_stream_order(void **state)
     DO(cuStreamDestroy(stream));
 }
 
-static void batches_reach_arrays(void **state)
+TEST(batches_reach_arrays)
 {
     float in[6][5], out[6][5];
     CUarray array = array_2d(16, 16, CU_AD_FORMAT_FLOAT, 1);
     CUDA_MEMCPY3D_BATCH_OP op;
     CUstream stream;
-    (void)state;
     for (int i = 0; i < 30; i++)
         (&in[0][0])[i] = (float)i;
     memset(&op, 0, sizeof op);
@@ -383,14 +370,13 @@ static void batches_reach_arrays(void **state)
 
 /* ---- mipmapped arrays ---- */
 
-static void levels_halve(void **state)
+TEST(levels_halve)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 64, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     CUDA_ARRAY3D_DESCRIPTOR got;
     CUmipmappedArray mip;
     CUarray level;
-    (void)state;
     DO(cuMipmappedArrayCreate(&mip, &d, 5));
     DO(cuMipmappedArrayGetLevel(&level, mip, 0));
     DO(cuArray3DGetDescriptor(&got, level));
@@ -404,13 +390,12 @@ static void levels_halve(void **state)
     DO(cuMipmappedArrayDestroy(mip));
 }
 
-static void the_number_of_levels_is_clamped(void **state)
+TEST(the_number_of_levels_is_clamped)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 16, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUmipmappedArray mip;
     CUarray level;
-    (void)state;
     DO(cuMipmappedArrayCreate(&mip, &d, 100));
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 4), CUDA_SUCCESS,
             "cuda.h, cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
@@ -419,14 +404,13 @@ static void the_number_of_levels_is_clamped(void **state)
     DO(cuMipmappedArrayDestroy(mip));
 }
 
-static void levels_hold_their_own_bytes(void **state)
+TEST(levels_hold_their_own_bytes)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 32, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
     CUmipmappedArray mip;
     CUarray level[3];
     unsigned char ones[32], twos[16], out[32];
-    (void)state;
     memset(ones, 1, sizeof ones);
     memset(twos, 2, sizeof twos);
     DO(cuMipmappedArrayCreate(&mip, &d, 3));
@@ -443,13 +427,12 @@ static void levels_hold_their_own_bytes(void **state)
 
 /* ---- the runtime ---- */
 
-static void the_runtime_describes_its_arrays(void **state)
+TEST(the_runtime_describes_its_arrays)
 {
     struct cudaChannelFormatDesc in = {16, 16, 0, 0, cudaChannelFormatKindUnsigned}, out, again;
     struct cudaExtent extent;
     unsigned flags = 99;
     cudaArray_t array;
-    (void)state;
     DO(cudaMallocArray(&array, &in, 40, 30, cudaArraySurfaceLoadStore));
     DO(cudaArrayGetInfo(&out, &extent, &flags, array));
     FACT(out.x == 16 && out.y == 16 && !out.z && !out.w,
@@ -471,12 +454,11 @@ static void the_runtime_describes_its_arrays(void **state)
             "cuda_runtime_api.h, cudaFreeMipmappedArray: 0 performs no operation");
 }
 
-static void rows_go_to_an_array_and_back(void **state)
+TEST(rows_go_to_an_array_and_back)
 {
     struct cudaChannelFormatDesc desc = {32, 0, 0, 0, cudaChannelFormatKindFloat};
     float in[6][10], out[6][10], part[2][3];
     cudaArray_t array, other;
-    (void)state;
     for (int i = 0; i < 60; i++)
         (&in[0][0])[i] = (float)i;
     DO(cudaMallocArray(&array, &desc, 10, 6, 0));
@@ -498,14 +480,13 @@ static void rows_go_to_an_array_and_back(void **state)
     DO(cudaFreeArray(other));
 }
 
-static void extents_of_3d_copies_are_elements(void **state)
+TEST(extents_of_3d_copies_are_elements)
 {
     struct cudaChannelFormatDesc desc = {32, 32, 0, 0, cudaChannelFormatKindFloat};
     struct cudaExtent size = {8, 4, 2};
     float in[2][4][8][2], out[2][4][8][2], two[2];
     struct cudaMemcpy3DParms to = {0}, from = {0}, both = {0};
     cudaArray_t array;
-    (void)state;
     for (int i = 0; i < 128; i++)
         (&in[0][0][0][0])[i] = (float)i;
     DO(cudaMalloc3DArray(&array, &desc, size, 0));
@@ -536,26 +517,5 @@ static void extents_of_3d_copies_are_elements(void **state)
 
 int conf_arrays(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_descriptor_comes_back_as_given),
-        cmocka_unit_test(a_row_has_height_0),
-        cmocka_unit_test(channels_are_1_2_or_4),
-        cmocka_unit_test(extents_decide_what_is_created),
-        cmocka_unit_test(extents_have_limits),
-        cmocka_unit_test(storage_comes_from_the_device),
-        cmocka_unit_test(what_other_arrays_have_is_refused),
-        cmocka_unit_test(a_row_is_copied_at_its_offset),
-        cmocka_unit_test(a_row_is_copied_in_stream_order),
-        cmocka_unit_test(a_box_is_copied_to_its_place),
-        cmocka_unit_test(planes_are_copied_to_their_place),
-        cmocka_unit_test(batches_are_in_stream_order),
-        cmocka_unit_test(batches_reach_arrays),
-        cmocka_unit_test(levels_halve),
-        cmocka_unit_test(the_number_of_levels_is_clamped),
-        cmocka_unit_test(levels_hold_their_own_bytes),
-        cmocka_unit_test(the_runtime_describes_its_arrays),
-        cmocka_unit_test(rows_go_to_an_array_and_back),
-        cmocka_unit_test(extents_of_3d_copies_are_elements),
-    };
-    return cmocka_run_group_tests_name("arrays", tests, conf_begin, stop);
+    return vs_run_tests_around("arrays", conf_begin, stop, NULL, NULL);
 }

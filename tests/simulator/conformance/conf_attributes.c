@@ -48,12 +48,11 @@ static int cooperative(CUgraphNode node)
     return value.cooperative;
 }
 
-static void kernel_nodes_keep_attributes(void **state)
+TEST(kernel_nodes_keep_attributes)
 {
     CUkernelNodeAttrValue value;
     CUgraph graph, clone;
     CUgraphNode node, copy;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
     DO(cuGraphCreate(&graph, 0));
     node = add_fill(graph, 1, 64);
@@ -70,12 +69,11 @@ static void kernel_nodes_keep_attributes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void attributes_are_copied_between_nodes(void **state)
+TEST(attributes_are_copied_between_nodes)
 {
     CUkernelNodeAttrValue value;
     CUgraph graph;
     CUgraphNode from, to;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
     DO(cuGraphCreate(&graph, 0));
     from = add_fill(graph, 1, 64);
@@ -90,7 +88,7 @@ static void attributes_are_copied_between_nodes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void a_cooperative_launch_is_captured_as_such(void **state)
+TEST(a_cooperative_launch_is_captured_as_such)
 {
     int value = 7, count = 64, out = 0;
     void *args[] = {&words, &value, &count};
@@ -98,7 +96,6 @@ static void a_cooperative_launch_is_captured_as_such(void **state)
     CUgraphNode node;
     CUgraphExec exec;
     size_t nodes = 1;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
     CUfunction f = conf_function(module, "conf_fill");
     DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
@@ -116,11 +113,10 @@ static void a_cooperative_launch_is_captured_as_such(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void streams_keep_attributes(void **state)
+TEST(streams_keep_attributes)
 {
     CUstreamAttrValue value;
     CUstream other;
-    (void)state;
     memset(&value, 0, sizeof value);
     value.syncPolicy = CU_SYNC_POLICY_YIELD;
     FACT_EQ(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
@@ -139,10 +135,9 @@ static void streams_keep_attributes(void **state)
     DO(cuStreamDestroy(other));
 }
 
-static void the_runtime_has_them_too(void **state)
+TEST(the_runtime_has_them_too)
 {
     cudaLaunchAttributeValue value;
-    (void)state;
     memset(&value, 0, sizeof value);
     value.syncPolicy = cudaSyncPolicySpin;
     FACT_EQ(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value),
@@ -155,12 +150,5 @@ static void the_runtime_has_them_too(void **state)
 
 int conf_attributes(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_nodes_keep_attributes),
-        cmocka_unit_test(attributes_are_copied_between_nodes),
-        cmocka_unit_test(a_cooperative_launch_is_captured_as_such),
-        cmocka_unit_test(streams_keep_attributes),
-        cmocka_unit_test(the_runtime_has_them_too),
-    };
-    return cmocka_run_group_tests_name("attributes", tests, start, stop);
+    return vs_run_tests_around("attributes", start, stop, NULL, NULL);
 }

@@ -141,9 +141,8 @@ static void ends_invalid(CUstream stream)
             GUIDE "cudaStreamEndCapture takes the streams out of capture mode");
 }
 
-static void captured_work_is_not_done(void **state)
+TEST(captured_work_is_not_done)
 {
-    (void)state;
     DO(cuMemsetD8(p.device, 1, BYTES));
     FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
     begin(p.a);
@@ -158,11 +157,10 @@ static void captured_work_is_not_done(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void work_of_a_stream_becomes_a_chain_of_nodes(void **state)
+TEST(work_of_a_stream_becomes_a_chain_of_nodes)
 {
     int gate = 1;
     size_t edges = 0, roots = 0;
-    (void)state;
     begin(p.a);
     fill(p.a, 3);
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
@@ -182,10 +180,9 @@ static void work_of_a_stream_becomes_a_chain_of_nodes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void a_captured_source_is_read_at_the_launch(void **state)
+TEST(a_captured_source_is_read_at_the_launch)
 {
     unsigned char source[BYTES];
-    (void)state;
     memset(source, 1, BYTES);
     begin(p.a);
     DO(cuMemcpyHtoDAsync(p.device, source, BYTES, p.a));
@@ -196,7 +193,7 @@ static void a_captured_source_is_read_at_the_launch(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void info_returns_id_graph_and_dependencies(void **state)
+TEST(info_returns_id_graph_and_dependencies)
 {
     CUstreamCaptureStatus status;
     cuuint64_t first = 0, id = 0;
@@ -204,7 +201,6 @@ static void info_returns_id_graph_and_dependencies(void **state)
     const CUgraphNode *deps;
     CUgraphNode node;
     size_t count = 99, one = 1;
-    (void)state;
     begin(p.a);
     DO(cuStreamGetCaptureInfo(p.a, &status, &first, &graph, &deps, NULL, &count));
     FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuda.h, cuStreamGetCaptureInfo");
@@ -227,9 +223,8 @@ static void info_returns_id_graph_and_dependencies(void **state)
     FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamGetCaptureInfo");
 }
 
-static void an_empty_capture_is_an_empty_graph(void **state)
+TEST(an_empty_capture_is_an_empty_graph)
 {
-    (void)state;
     begin(p.a);
     CUgraph graph = end(p.a);
     FACT(graph != NULL, "cuda.h, cuStreamEndCapture");
@@ -238,9 +233,8 @@ static void an_empty_capture_is_an_empty_graph(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void captures_begin_where_they_may(void **state)
+TEST(captures_begin_where_they_may)
 {
-    (void)state;
     FACT(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
          "cuda.h, cuStreamBeginCapture: not if stream is CU_STREAM_LEGACY");
     FACT_EQ(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE,
@@ -256,9 +250,8 @@ static void captures_begin_where_they_may(void **state)
          "cuda.h, cuStreamEndCapture: capture must have been initiated");
 }
 
-static void the_per_thread_stream_can_capture(void **state)
+TEST(the_per_thread_stream_can_capture)
 {
-    (void)state;
     begin(CU_STREAM_PER_THREAD);
     fill(CU_STREAM_PER_THREAD, 44);
     CUgraph graph = end(CU_STREAM_PER_THREAD);
@@ -266,9 +259,8 @@ static void the_per_thread_stream_can_capture(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void waiting_for_a_capturing_stream_is_invalid(void **state)
+TEST(waiting_for_a_capturing_stream_is_invalid)
 {
-    (void)state;
     begin(p.a);
     FACT_EQ(cuStreamSynchronize(p.a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
             GUIDE "it is invalid to synchronize a stream which is being captured");
@@ -283,10 +275,9 @@ static void waiting_for_a_capturing_stream_is_invalid(void **state)
     ends_invalid(p.a);
 }
 
-static void asking_about_a_captured_event_is_invalid(void **state)
+TEST(asking_about_a_captured_event_is_invalid)
 {
     CUgraph graph;
-    (void)state;
     begin(p.a);
     fill(p.a, 1);
     DO(cuEventRecord(p.event, p.a));
@@ -303,11 +294,10 @@ static void asking_about_a_captured_event_is_invalid(void **state)
     FACT_EQ(cuEventSynchronize(p.event), CUDA_SUCCESS, "cuda.h, CUDA_ERROR_CAPTURED_EVENT: last");
 }
 
-static void unsafe_calls_depend_on_the_mode(void **state)
+TEST(unsafe_calls_depend_on_the_mode)
 {
     CUdeviceptr d;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    (void)state;
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
             MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
@@ -370,9 +360,8 @@ static struct other_thread in_other_thread(CUstreamCaptureMode mode, bool ends)
     return t;
 }
 
-static void other_threads_are_held_back_by_global_captures_only(void **state)
+TEST(other_threads_are_held_back_by_global_captures_only)
 {
-    (void)state;
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated, CUDA_SUCCESS,
             MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count");
@@ -388,9 +377,8 @@ static void other_threads_are_held_back_by_global_captures_only(void **state)
     end_all(NULL);
 }
 
-static void captures_end_in_the_thread_that_began_them(void **state)
+TEST(captures_end_in_the_thread_that_began_them)
 {
-    (void)state;
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended,
             CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
@@ -401,10 +389,9 @@ static void captures_end_in_the_thread_that_began_them(void **state)
             "cuda.h, cuStreamEndCapture: from the same thread unless relaxed");
 }
 
-static void the_legacy_stream_is_unusable_beside_a_blocking_capture(void **state)
+TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
 {
     CUstreamCaptureStatus status;
-    (void)state;
     begin(p.blocking);
     FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
             "cuda.h, cuStreamIsCapturing: on CU_STREAM_LEGACY while a blocking stream captures");
@@ -424,12 +411,11 @@ static void the_legacy_stream_is_unusable_beside_a_blocking_capture(void **state
     FACT_EQ(byte(), 5, GUIDE "work in other streams is not captured");
 }
 
-static void events_take_a_capture_to_other_streams(void **state)
+TEST(events_take_a_capture_to_other_streams)
 {
     CUstreamCaptureStatus status;
     cuuint64_t ids[2];
     size_t edges = 0, roots = 0;
-    (void)state;
     begin(p.a);
     fill(p.a, 1);
     DO(cuEventRecord(p.event, p.a));
@@ -466,10 +452,9 @@ static void fork_off(void)
     fill(p.b, 2);
 }
 
-static void forks_must_be_joined(void **state)
+TEST(forks_must_be_joined)
 {
     CUgraph graph = (CUgraph)1;
-    (void)state;
     fork_off();
     FACT_EQ(cuStreamEndCapture(p.a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
             "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
@@ -477,19 +462,17 @@ static void forks_must_be_joined(void **state)
     FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
 }
 
-static void captures_end_in_the_stream_that_began_them(void **state)
+TEST(captures_end_in_the_stream_that_began_them)
 {
     CUgraph graph;
-    (void)state;
     fork_off();
     FACT_EQ(cuStreamEndCapture(p.b, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
             "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
     end_all(NULL);
 }
 
-static void captures_are_isolated_from_other_work(void **state)
+TEST(captures_are_isolated_from_other_work)
 {
-    (void)state;
     DO(cuEventRecord(p.event, p.b));
     begin(p.a);
     FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
@@ -497,9 +480,8 @@ static void captures_are_isolated_from_other_work(void **state)
     ends_invalid(p.a);
 }
 
-static void captures_do_not_merge(void **state)
+TEST(captures_do_not_merge)
 {
-    (void)state;
     begin(p.a);
     begin(p.b);
     fill(p.b, 1);
@@ -509,9 +491,8 @@ static void captures_do_not_merge(void **state)
     end_all(NULL);
 }
 
-static void external_events_become_nodes(void **state)
+TEST(external_events_become_nodes)
 {
-    (void)state;
     FACT(cuEventRecordWithFlags(p.event, p.a, CU_EVENT_RECORD_EXTERNAL) != CUDA_SUCCESS,
          "cuda.h, CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
     FACT(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL) != CUDA_SUCCESS,
@@ -530,13 +511,12 @@ static void external_events_become_nodes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void dependencies_can_be_changed(void **state)
+TEST(dependencies_can_be_changed)
 {
     CUgraphNode first;
     size_t count = 0, roots = 0;
     CUstreamCaptureStatus status;
     CUgraph graph;
-    (void)state;
     FACT_EQ(cuStreamUpdateCaptureDependencies(p.a, NULL, NULL, 0, 0), CUDA_ERROR_ILLEGAL_STATE,
             "cuda.h, cuStreamUpdateCaptureDependencies: if the stream is not capturing");
     begin(p.a);
@@ -554,12 +534,11 @@ static void dependencies_can_be_changed(void **state)
     DO(cuGraphDestroy(end(p.a)));
 }
 
-static void a_capture_can_go_on_with_a_graph(void **state)
+TEST(a_capture_can_go_on_with_a_graph)
 {
     CUgraph graph, ended = NULL;
     CUgraphNode first, filled, before = NULL;
     size_t count = 1;
-    (void)state;
     DO(cuGraphCreate(&graph, 0));
     DO(cuGraphAddEmptyNode(&first, graph, NULL, 0));
     DO(cuStreamBeginCaptureToGraph(p.a, graph, &first, NULL, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
@@ -577,12 +556,11 @@ static void a_capture_can_go_on_with_a_graph(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void the_runtime_captures_likewise(void **state)
+TEST(the_runtime_captures_likewise)
 {
     enum cudaStreamCaptureStatus status;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec;
-    (void)state;
     DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeThreadLocal));
     DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, (cudaStream_t)p.a));
     DO(cudaStreamIsCapturing((cudaStream_t)p.a, &status));
@@ -602,33 +580,8 @@ static void the_runtime_captures_likewise(void **state)
     DO(cudaGraphExecDestroy(exec));
 }
 
-#define CASE(f) cmocka_unit_test_teardown(f, end_all)
 
 int conf_capture(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(captured_work_is_not_done),
-        CASE(work_of_a_stream_becomes_a_chain_of_nodes),
-        CASE(a_captured_source_is_read_at_the_launch),
-        CASE(info_returns_id_graph_and_dependencies),
-        CASE(an_empty_capture_is_an_empty_graph),
-        CASE(captures_begin_where_they_may),
-        CASE(the_per_thread_stream_can_capture),
-        CASE(waiting_for_a_capturing_stream_is_invalid),
-        CASE(asking_about_a_captured_event_is_invalid),
-        CASE(unsafe_calls_depend_on_the_mode),
-        CASE(other_threads_are_held_back_by_global_captures_only),
-        CASE(captures_end_in_the_thread_that_began_them),
-        CASE(the_legacy_stream_is_unusable_beside_a_blocking_capture),
-        CASE(events_take_a_capture_to_other_streams),
-        CASE(forks_must_be_joined),
-        CASE(captures_end_in_the_stream_that_began_them),
-        CASE(captures_are_isolated_from_other_work),
-        CASE(captures_do_not_merge),
-        CASE(external_events_become_nodes),
-        CASE(dependencies_can_be_changed),
-        CASE(a_capture_can_go_on_with_a_graph),
-        CASE(the_runtime_captures_likewise),
-    };
-    return cmocka_run_group_tests_name("capture", tests, setup, teardown);
+    return vs_run_tests_around("capture", setup, teardown, NULL, end_all);
 }

@@ -32,12 +32,11 @@ static int primary_active(void)
     return active;
 }
 
-static void a_fresh_thread_has_no_context(void **state)
+TEST(a_fresh_thread_has_no_context)
 {
     CUdevice device;
     CUdeviceptr memory;
     CUcontext ctx = (CUcontext)state;
-    (void)state;
     FACT_EQ(cuCtxGetCurrent(&ctx), CUDA_SUCCESS, "cuda.h, cuCtxGetCurrent: returns");
     FACT(!ctx, "cuda.h, cuCtxGetCurrent: NULL when no context is bound to the thread");
     FACT_EQ(cuCtxGetDevice(&device), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxGetDevice: returns");
@@ -48,10 +47,9 @@ static void a_fresh_thread_has_no_context(void **state)
             "cuda.h, cuCtxSetCurrent: a no-op for NULL when the stack is empty");
 }
 
-static void the_primary_context_is_counted(void **state)
+TEST(the_primary_context_is_counted)
 {
     CUcontext first = NULL, second = NULL;
-    (void)state;
     FACT_EQ(primary_active(), 0, "cuda.h, cuDevicePrimaryCtxGetState: 0 is inactive");
     FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT,
             "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
@@ -71,10 +69,9 @@ static void the_primary_context_is_counted(void **state)
             "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
 }
 
-static void releasing_the_primary_context_leaves_the_stack(void **state)
+TEST(releasing_the_primary_context_leaves_the_stack)
 {
     CUcontext primary = NULL;
-    (void)state;
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
@@ -85,12 +82,11 @@ static void releasing_the_primary_context_leaves_the_stack(void **state)
     DO(cuDevicePrimaryCtxRelease(0));
 }
 
-static void flags_of_the_primary_context(void **state)
+TEST(flags_of_the_primary_context)
 {
     unsigned flags = 99;
     int active = -1, count = 0;
     CUcontext primary = NULL;
-    (void)state;
     DO(cuDeviceGetCount(&count));
     FACT_EQ(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC), CUDA_SUCCESS,
             "cuda.h, cuDevicePrimaryCtxSetFlags: returns");
@@ -115,12 +111,11 @@ static void flags_of_the_primary_context(void **state)
             "cuda.h, cuDevicePrimaryCtxGetState: returns");
 }
 
-static void resetting_destroys_what_the_primary_context_held(void **state)
+TEST(resetting_destroys_what_the_primary_context_held)
 {
     CUcontext primary = NULL;
     CUdeviceptr memory = 0;
     CUmemorytype type;
-    (void)state;
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
     DO(cuMemAlloc(&memory, 1 << 20));
@@ -136,12 +131,11 @@ static void resetting_destroys_what_the_primary_context_held(void **state)
     DO(cuDevicePrimaryCtxRelease(0));
 }
 
-static void a_created_context_is_current(void **state)
+TEST(a_created_context_is_current)
 {
     CUdevice device = -1;
     unsigned version = 0;
     int count = 0;
-    (void)state;
     CUcontext ctx = new_context(0);
     FACT(current() == ctx, CREATE_RULE);
     FACT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS, "cuda.h, cuCtxGetDevice: returns");
@@ -160,10 +154,9 @@ static void a_created_context_is_current(void **state)
     FACT(!current(), "cuda.h, cuCtxCreate: pushes nothing when it fails");
 }
 
-static void contexts_form_a_stack(void **state)
+TEST(contexts_form_a_stack)
 {
     CUcontext out = NULL;
-    (void)state;
     CUcontext a = new_context(0), b = new_context(0);
     FACT(a != b, "cuda.h, cuCtxCreate: a new context");
     FACT(current() == b, CREATE_RULE);
@@ -192,10 +185,9 @@ static void contexts_form_a_stack(void **state)
     DO(cuCtxDestroy(a));
 }
 
-static void ids_are_not_used_twice(void **state)
+TEST(ids_are_not_used_twice)
 {
     unsigned long long a = 0, b = 0, now = 0;
-    (void)state;
     CUcontext ctx = new_context(0);
     FACT_EQ(cuCtxGetId(ctx, &a), CUDA_SUCCESS, "cuda.h, cuCtxGetId: returns");
     DO(cuCtxGetId(NULL, &now));
@@ -207,10 +199,9 @@ static void ids_are_not_used_twice(void **state)
     DO(cuCtxDestroy(ctx));
 }
 
-static void flags_of_a_context(void **state)
+TEST(flags_of_a_context)
 {
     unsigned flags = 0;
-    (void)state;
     CUcontext ctx = new_context(CU_CTX_SCHED_SPIN);
     DO(cuCtxGetFlags(&flags));
     FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN, "cuda.h, cuCtxGetFlags");
@@ -222,10 +213,9 @@ static void flags_of_a_context(void **state)
     DO(cuCtxDestroy(ctx));
 }
 
-static void limits_can_be_raised(void **state)
+TEST(limits_can_be_raised)
 {
     size_t value = 0;
-    (void)state;
     CUcontext ctx = new_context(0);
     FACT_EQ(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS, "cuda.h, cuCtxGetLimit");
     FACT(value > 0, "cuda.h, CU_LIMIT_STACK_SIZE: bytes of each GPU thread's stack");
@@ -245,11 +235,10 @@ static void limits_can_be_raised(void **state)
     DO(cuCtxDestroy(ctx));
 }
 
-static void priorities_have_a_range(void **state)
+TEST(priorities_have_a_range)
 {
     int least = 99, greatest = 99;
     CUfunc_cache config;
-    (void)state;
     CUcontext ctx = new_context(0);
     FACT_EQ(cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS,
             "cuda.h, cuCtxGetStreamPriorityRange: returns");
@@ -281,11 +270,10 @@ static void *visit_thread(void *arg)
     return NULL;
 }
 
-static void each_thread_has_its_own_stack(void **state)
+TEST(each_thread_has_its_own_stack)
 {
     pthread_barrier_t barrier;
     pthread_t thread;
-    (void)state;
     struct visit v = {.ctx = new_context(0), .at_start = (CUcontext)&barrier, .barrier = &barrier};
     pthread_barrier_init(&barrier, NULL, 2);
     DO(pthread_create(&thread, NULL, visit_thread, &v));
@@ -304,12 +292,11 @@ static void each_thread_has_its_own_stack(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
-static void memory_goes_with_its_context(void **state)
+TEST(memory_goes_with_its_context)
 {
     CUdeviceptr memory = 0, pooled = 0;
     CUmemorytype type = 0;
     CUcontext owner = NULL;
-    (void)state;
     CUcontext a = new_context(0), b = new_context(0);
     DO(cuMemAlloc(&memory, 4096));
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
@@ -333,20 +320,5 @@ static void memory_goes_with_its_context(void **state)
 
 int conf_context(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fresh_thread_has_no_context),
-        cmocka_unit_test(the_primary_context_is_counted),
-        cmocka_unit_test(releasing_the_primary_context_leaves_the_stack),
-        cmocka_unit_test(flags_of_the_primary_context),
-        cmocka_unit_test(resetting_destroys_what_the_primary_context_held),
-        cmocka_unit_test(a_created_context_is_current),
-        cmocka_unit_test(contexts_form_a_stack),
-        cmocka_unit_test(ids_are_not_used_twice),
-        cmocka_unit_test(flags_of_a_context),
-        cmocka_unit_test(limits_can_be_raised),
-        cmocka_unit_test(priorities_have_a_range),
-        cmocka_unit_test(each_thread_has_its_own_stack),
-        cmocka_unit_test(memory_goes_with_its_context),
-    };
-    return cmocka_run_group_tests_name("context", tests, NULL, NULL);
+    return vs_run_tests_around("context", NULL, NULL, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static void forget(void)
 
 static bool arrived(const unsigned char *at) { return !memcmp(p.in, at, BYTES); }
 
-static void named_directions(void **state)
+TEST(named_directions)
 {
-    (void)state;
     forget();
     FACT_EQ(cuMemcpyHtoD(p.a, p.in, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyHtoD: returns");
     FACT_EQ(cuMemcpyDtoD(p.b, p.a, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyDtoD: returns");
@@ -62,9 +61,8 @@ static void named_directions(void **state)
     FACT(arrived(p.pinned), "cuda.h, cuMemcpyDtoH: to pinned memory as well");
 }
 
-static void directions_found_by_address(void **state)
+TEST(directions_found_by_address)
 {
-    (void)state;
     forget();
     FACT_EQ(cuMemcpy(p.a, (uintptr_t)p.in, BYTES), CUDA_SUCCESS,
             "cuda.h, cuMemcpy: infers the direction from the pointers");
@@ -77,14 +75,13 @@ static void directions_found_by_address(void **state)
     FACT(arrived(p.out), "cuda.h, cuMemcpy: copies ByteCount bytes");
 }
 
-static void kinds_of_the_runtime(void **state)
+TEST(kinds_of_the_runtime)
 {
     static const enum cudaMemcpyKind kinds[][4] = {
         {cudaMemcpyHostToDevice, cudaMemcpyDeviceToDevice, cudaMemcpyDeviceToHost,
          cudaMemcpyHostToHost},
         {cudaMemcpyDefault, cudaMemcpyDefault, cudaMemcpyDefault, cudaMemcpyDefault}};
     void *a = (void *)(uintptr_t)p.a, *b = (void *)(uintptr_t)p.b;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         forget();
         FACT_EQ(cudaMemcpy(a, p.in, BYTES, kinds[i][0]), cudaSuccess,
@@ -103,9 +100,8 @@ static void kinds_of_the_runtime(void **state)
             "cuda_runtime_api.h, cudaGetLastError: the last error of a runtime call");
 }
 
-static void parts_can_be_copied(void **state)
+TEST(parts_can_be_copied)
 {
-    (void)state;
     forget();
     DO(cuMemcpyHtoD(p.a + 1001, p.in + 5, 333));
     DO(cuMemcpyDtoD(p.b + 17, p.a + 1001, 333));
@@ -120,9 +116,8 @@ static void parts_can_be_copied(void **state)
 
 /* ---- synchronisation with the host ---- */
 
-static void synchronous_copies_have_arrived(void **state)
+TEST(synchronous_copies_have_arrived)
 {
-    (void)state;
     for (int i = 1; i <= 20; i++) {
         memset(p.in, i, BYTES);
         DO(cuMemcpyHtoD(p.a, p.in, BYTES));
@@ -134,9 +129,8 @@ static void synchronous_copies_have_arrived(void **state)
         p.in[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-static void pinned_copies_wait_for_their_turn(void **state)
+TEST(pinned_copies_wait_for_their_turn)
 {
-    (void)state;
     forget();
     p.gate = 0;
     DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
@@ -154,9 +148,8 @@ static void pinned_copies_wait_for_their_turn(void **state)
 
 /* ---- memsets ---- */
 
-static void memsets_of_all_widths(void **state)
+TEST(memsets_of_all_widths)
 {
-    (void)state;
     forget();
     FACT_EQ(cuMemsetD8(p.a + 1, 0x12, 7), CUDA_SUCCESS, "cuda.h, cuMemsetD8: returns");
     FACT_EQ(cuMemsetD16(p.a + 16, 0x1234, 5), CUDA_SUCCESS, "cuda.h, cuMemsetD16: returns");
@@ -177,9 +170,8 @@ static void memsets_of_all_widths(void **state)
          "cuda_runtime_api.h, cudaMemset: fills with the constant byte value");
 }
 
-static void memsets_of_rows(void **state)
+TEST(memsets_of_rows)
 {
-    (void)state;
     forget();
     FACT_EQ(cuMemsetD2D8(p.a + 3, 64, 9, 5, 4), CUDA_SUCCESS, "cuda.h, cuMemsetD2D8: returns");
     FACT_EQ(cuMemsetD2D32(p.a + 1024, 256, 77, 6, 3), CUDA_SUCCESS, "cuda.h, cuMemsetD2D32");
@@ -202,9 +194,8 @@ static void memsets_of_rows(void **state)
 
 /* ---- boxes ---- */
 
-static void rows_with_pitches_and_offsets(void **state)
+TEST(rows_with_pitches_and_offsets)
 {
-    (void)state;
     forget();
     CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                         .srcHost = p.in,
@@ -233,10 +224,9 @@ static void rows_with_pitches_and_offsets(void **state)
     FACT_EQ(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemcpy2D: returns");
 }
 
-static void rows_through_the_runtime(void **state)
+TEST(rows_through_the_runtime)
 {
     void *a = (void *)(uintptr_t)p.a;
-    (void)state;
     forget();
     FACT_EQ(cudaMemcpy2D(a, 256, p.in, 100, 60, 20, cudaMemcpyHostToDevice), cudaSuccess,
             "cuda_runtime_api.h, cudaMemcpy2D: returns");
@@ -258,9 +248,8 @@ static void rows_through_the_runtime(void **state)
          "cuda_runtime_api.h, cudaMemcpy2DAsync: done with the stream's work");
 }
 
-static void planes_of_rows(void **state)
+TEST(planes_of_rows)
 {
-    (void)state;
     forget();
     CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                          .srcHost = p.in,
@@ -289,10 +278,9 @@ static void planes_of_rows(void **state)
     FACT(!p.out[(8 + 7) * 64 + 4], "cuda.h, cuMemcpy3D: Height rows of each plane");
 }
 
-static void planes_through_the_runtime(void **state)
+TEST(planes_through_the_runtime)
 {
     struct cudaMemcpy3DParms box = {0};
-    (void)state;
     forget();
     box.srcPtr = (struct cudaPitchedPtr){p.in, 32, 32, 6};
     box.dstPtr = (struct cudaPitchedPtr){(void *)(uintptr_t)p.a, 64, 64, 6};
@@ -310,19 +298,5 @@ static void planes_through_the_runtime(void **state)
 
 int conf_copy(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_directions),
-        cmocka_unit_test(directions_found_by_address),
-        cmocka_unit_test(kinds_of_the_runtime),
-        cmocka_unit_test(parts_can_be_copied),
-        cmocka_unit_test(synchronous_copies_have_arrived),
-        cmocka_unit_test(pinned_copies_wait_for_their_turn),
-        cmocka_unit_test(memsets_of_all_widths),
-        cmocka_unit_test(memsets_of_rows),
-        cmocka_unit_test(rows_with_pitches_and_offsets),
-        cmocka_unit_test(rows_through_the_runtime),
-        cmocka_unit_test(planes_of_rows),
-        cmocka_unit_test(planes_through_the_runtime),
-    };
-    return cmocka_run_group_tests_name("copy", tests, setup, teardown);
+    return vs_run_tests_around("copy", setup, teardown, NULL, NULL);
 }

@@ -105,12 +105,11 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
 
 /* ---- errors that need no work ---- */
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     static uint8_t buffer[64] __attribute__((aligned(8)));
     CUpti_Activity *record = NULL;
     CUpti_SubscriberHandle sub;
-    (void)state;
     FACT_EQ(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_version.h, cuptiGetVersion");
     FACT_EQ(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER,
@@ -133,10 +132,9 @@ static void bad_arguments_are_refused(void **state)
     DO(cuptiUnsubscribe(sub));
 }
 
-static void results_have_their_names(void **state)
+TEST(results_have_their_names)
 {
     const char *text = NULL;
-    (void)state;
     DO(cuptiGetResultString(CUPTI_SUCCESS, &text));
     FACT(strstr(text, "SUCCESS") != NULL, "cupti_result.h, cuptiGetResultString");
     DO(cuptiGetResultString(CUPTI_ERROR_INVALID_KIND, &text));
@@ -145,19 +143,17 @@ static void results_have_their_names(void **state)
             "cupti_result.h, cuptiGetResultString");
 }
 
-static void time_goes_forward(void **state)
+TEST(time_goes_forward)
 {
     uint64_t before, after;
-    (void)state;
     DO(cuptiGetTimestamp(&before));
     DO(cuptiGetTimestamp(&after));
     FACT(before != 0 && before <= after, "cupti_activity.h, cuptiGetTimestamp");
 }
 
-static void there_is_one_subscriber(void **state)
+TEST(there_is_one_subscriber)
 {
     CUpti_SubscriberHandle first, second;
-    (void)state;
     DO(cuptiSubscribe(&first, on_call, NULL));
     FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
             "cupti_callbacks.h, cuptiSubscribe: if there is already a CUPTI subscriber");
@@ -167,10 +163,9 @@ static void there_is_one_subscriber(void **state)
     DO(cuptiUnsubscribe(second));
 }
 
-static void external_ids_are_a_stack_per_kind(void **state)
+TEST(external_ids_are_a_stack_per_kind)
 {
     uint64_t id = 0;
-    (void)state;
     FACT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id),
             CUPTI_ERROR_QUEUE_EMPTY, "cupti_activity.h, cuptiActivityPopExternalCorrelationId");
     FACT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_INVALID, 1),
@@ -186,12 +181,11 @@ static void external_ids_are_a_stack_per_kind(void **state)
     DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, NULL));
 }
 
-static void contexts_and_streams_have_ids(void **state)
+TEST(contexts_and_streams_have_ids)
 {
     CUcontext ctx;
     cudaStream_t a, b;
     uint32_t context, device = 77, first, second;
-    (void)state;
     DO(cuCtxGetCurrent(&ctx));
     DO(cudaStreamCreate(&a));
     DO(cudaStreamCreate(&b));
@@ -215,10 +209,9 @@ static void contexts_and_streams_have_ids(void **state)
     DO(cudaStreamDestroy(b));
 }
 
-static void attributes_are_sized(void **state)
+TEST(attributes_are_sized)
 {
     size_t value = 0, size = sizeof value;
-    (void)state;
     DO(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value));
     FACT(value > 0, "cupti_activity.h, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE");
     FACT_EQ(size, sizeof value, "cupti_activity.h, cuptiActivityGetAttribute");
@@ -234,10 +227,9 @@ static void attributes_are_sized(void **state)
 
 /* ---- API records ---- */
 
-static void each_runtime_call_is_a_record(void **state)
+TEST(each_runtime_call_is_a_record)
 {
     void *p;
-    (void)state;
     enable(RUNTIME);
     forget();
     DO(cudaMalloc(&p, CONF_MIB));
@@ -268,11 +260,10 @@ static void each_runtime_call_is_a_record(void **state)
             "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc: size and validSize");
 }
 
-static void a_failed_call_says_so(void **state)
+TEST(a_failed_call_says_so)
 {
     void *p;
     size_t free_bytes, total;
-    (void)state;
     DO(cudaMemGetInfo(&free_bytes, &total));
     enable(RUNTIME);
     forget();
@@ -286,10 +277,9 @@ static void a_failed_call_says_so(void **state)
             "cupti_activity.h, CUpti_ActivityAPI.returnValue: a cudaError_t");
 }
 
-static void direct_driver_calls_are_driver_records(void **state)
+TEST(direct_driver_calls_are_driver_records)
 {
     size_t free_bytes, total;
-    (void)state;
     enable(CUPTI_ACTIVITY_KIND_DRIVER);
     forget();
     DO(cuMemGetInfo(&free_bytes, &total));
@@ -302,10 +292,9 @@ static void direct_driver_calls_are_driver_records(void **state)
     FACT_EQ(found, 1, "cupti_activity.h, CUPTI_ACTIVITY_KIND_DRIVER");
 }
 
-static void functions_can_be_left_out(void **state)
+TEST(functions_can_be_left_out)
 {
     void *p;
-    (void)state;
     enable(RUNTIME);
     DO(cuptiActivityEnableRuntimeApi(ID(cudaMalloc_v3020), 0));
     forget();
@@ -321,13 +310,12 @@ static void functions_can_be_left_out(void **state)
 
 /* ---- work ---- */
 
-static void copies_belong_to_their_calls(void **state)
+TEST(copies_belong_to_their_calls)
 {
     cudaStream_t s;
     void *device, *host;
     CUcontext ctx;
     uint32_t context, stream;
-    (void)state;
     DO(cudaStreamCreate(&s));
     DO(cudaMalloc(&device, CONF_MIB));
     DO(cudaMallocHost(&host, CONF_MIB));
@@ -386,11 +374,10 @@ static void copies_belong_to_their_calls(void **state)
     DO(cudaStreamDestroy(s));
 }
 
-static void disabled_kinds_give_nothing(void **state)
+TEST(disabled_kinds_give_nothing)
 {
     void *device;
     char host[64] = {0};
-    (void)state;
     DO(cudaMalloc(&device, sizeof host));
     enable(CUPTI_ACTIVITY_KIND_MEMCPY);
     disable(CUPTI_ACTIVITY_KIND_MEMCPY);
@@ -402,13 +389,12 @@ static void disabled_kinds_give_nothing(void **state)
     DO(cudaFree(device));
 }
 
-static void waiting_is_recorded(void **state)
+TEST(waiting_is_recorded)
 {
     cudaStream_t s;
     cudaEvent_t e;
     uint32_t stream;
     int seen_types[8] = {0}, found = 0;
-    (void)state;
     DO(cudaStreamCreate(&s));
     DO(cudaEventCreate(&e));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
@@ -446,11 +432,10 @@ static void waiting_is_recorded(void **state)
     DO(cudaStreamDestroy(s));
 }
 
-static void external_ids_come_with_calls(void **state)
+TEST(external_ids_come_with_calls)
 {
     void *p;
     const CUpti_ActivityExternalCorrelation *tied = NULL;
-    (void)state;
     enable(RUNTIME);
     enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
     forget();
@@ -507,10 +492,9 @@ static void is_recorded(const void *address, size_t bytes, CUpti_ActivityMemoryK
     FACT(a->timestamp <= r->timestamp, "cupti_activity.h, CUpti_ActivityMemory4.timestamp");
 }
 
-static void allocations_and_releases_are_recorded(void **state)
+TEST(allocations_and_releases_are_recorded)
 {
     void *device, *host, *managed;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     enable(CUPTI_ACTIVITY_KIND_MEMORY2);
     enable(RUNTIME);
@@ -535,12 +519,11 @@ static void allocations_and_releases_are_recorded(void **state)
             "cupti_activity.h, CUpti_ActivityMemory4.correlationId");
 }
 
-static void stream_ordered_memory_names_its_stream_and_pool(void **state)
+TEST(stream_ordered_memory_names_its_stream_and_pool)
 {
     cudaStream_t s;
     void *p;
     uint32_t stream;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED),
          "the device has no memory pools");
     DO(cudaStreamCreate(&s));
@@ -590,12 +573,11 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
     }
 }
 
-static void callbacks_come_around_calls(void **state)
+TEST(callbacks_come_around_calls)
 {
     CUpti_SubscriberHandle sub;
     void *p;
     uint32_t on = 7;
-    (void)state;
     memset(&seen, 0, sizeof seen);
     seen.result = -1;
     enable(RUNTIME);
@@ -626,9 +608,8 @@ static void callbacks_come_around_calls(void **state)
             "cupti_callbacks.h, CUpti_CallbackData.correlationId: as in CUpti_ActivityAPI");
 }
 
-static void every_buffer_comes_back(void **state)
+TEST(every_buffer_comes_back)
 {
-    (void)state;
     flush();
     pthread_mutex_lock(&mu);
     int given = buffers_given, taken = buffers_taken;
@@ -648,26 +629,5 @@ static int setup(void **state)
 
 int conf_cupti(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_arguments_are_refused),
-        cmocka_unit_test(results_have_their_names),
-        cmocka_unit_test(time_goes_forward),
-        cmocka_unit_test(there_is_one_subscriber),
-        cmocka_unit_test(external_ids_are_a_stack_per_kind),
-        cmocka_unit_test(contexts_and_streams_have_ids),
-        cmocka_unit_test(attributes_are_sized),
-        cmocka_unit_test(each_runtime_call_is_a_record),
-        cmocka_unit_test(a_failed_call_says_so),
-        cmocka_unit_test(direct_driver_calls_are_driver_records),
-        cmocka_unit_test(functions_can_be_left_out),
-        cmocka_unit_test(copies_belong_to_their_calls),
-        cmocka_unit_test(disabled_kinds_give_nothing),
-        cmocka_unit_test(waiting_is_recorded),
-        cmocka_unit_test(external_ids_come_with_calls),
-        cmocka_unit_test(allocations_and_releases_are_recorded),
-        cmocka_unit_test(stream_ordered_memory_names_its_stream_and_pool),
-        cmocka_unit_test(callbacks_come_around_calls),
-        cmocka_unit_test(every_buffer_comes_back),
-    };
-    return cmocka_run_group_tests_name("cupti", tests, setup, NULL);
+    return vs_run_tests_around("cupti", setup, NULL, NULL, NULL);
 }

@@ -8,11 +8,10 @@
 
 #define SPECIFICATIONS "CUDA programming guide, technical specifications per compute capability"
 
-static void ordinals_are_below_the_count(void **state)
+TEST(ordinals_are_below_the_count)
 {
     int count = 0;
     CUdevice device;
-    (void)state;
     DO(cuDeviceGetCount(&count));
     FACT(count >= 1, "cuda.h, cuDeviceGetCount: number of devices available for execution");
     FACT_EQ(cuDeviceGet(&device, count), CUDA_ERROR_INVALID_DEVICE,
@@ -26,10 +25,9 @@ static void ordinals_are_below_the_count(void **state)
                 "cuda.h, cuDeviceGet: a handle for each ordinal below the count");
 }
 
-static void runtime_and_driver_count_alike(void **state)
+TEST(runtime_and_driver_count_alike)
 {
     int driver = 0, runtime = 0;
-    (void)state;
     DO(cuDeviceGetCount(&driver));
     FACT_EQ(cudaGetDeviceCount(&runtime), cudaSuccess, "cuda_runtime_api.h, cudaGetDeviceCount");
     FACT_EQ(runtime, driver, "cuda_runtime_api.h, cudaGetDeviceCount: see also cuDeviceGetCount");
@@ -40,13 +38,12 @@ static void runtime_and_driver_count_alike(void **state)
     (void)cudaGetLastError();
 }
 
-static void a_device_that_is_not_there_has_no_properties(void **state)
+TEST(a_device_that_is_not_there_has_no_properties)
 {
     int count = 0, value = 0;
     size_t bytes;
     char text[64];
     CUuuid uuid;
-    (void)state;
     DO(cuDeviceGetCount(&count));
     FACT_EQ(cuDeviceTotalMem(&bytes, count), CUDA_ERROR_INVALID_DEVICE,
             "cuda.h, cuDeviceTotalMem: returns");
@@ -66,9 +63,8 @@ static void a_device_that_is_not_there_has_no_properties(void **state)
     (void)cudaGetLastError();
 }
 
-static void attributes_are_those_of_the_guide(void **state)
+TEST(attributes_are_those_of_the_guide)
 {
-    (void)state;
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32, SPECIFICATIONS);
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024, SPECIFICATIONS);
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), 1024, SPECIFICATIONS);
@@ -89,9 +85,8 @@ static void attributes_are_those_of_the_guide(void **state)
     FACT(blocks == 16 || blocks == 24 || blocks == 32, SPECIFICATIONS);
 }
 
-static void limits_of_a_device_fit_together(void **state)
+TEST(limits_of_a_device_fit_together)
 {
-    (void)state;
     int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     FACT(optin >= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
          "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: what may be opted in to");
@@ -110,9 +105,8 @@ static void limits_of_a_device_fit_together(void **state)
          "cuda.h, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: an alignment requirement");
 }
 
-static void features_of_all_such_devices_are_there(void **state)
+TEST(features_of_all_such_devices_are_there)
 {
-    (void)state;
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1,
             "cuda.h, unified addressing: always enabled in 64-bit Linux processes");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY), 1,
@@ -127,22 +121,20 @@ static void features_of_all_such_devices_are_there(void **state)
          "what this suite and the CUDA 13 driver support");
 }
 
-static void an_attribute_that_does_not_exist_is_refused(void **state)
+TEST(an_attribute_that_does_not_exist_is_refused)
 {
     int value;
-    (void)state;
     FACT_EQ(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuDeviceGetAttribute: returns");
     FACT_EQ(cuDeviceGetAttribute(&value, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuDeviceGetAttribute: returns");
 }
 
-static void properties_repeat_the_attributes(void **state)
+TEST(properties_repeat_the_attributes)
 {
     struct cudaDeviceProp prop;
     char name[256] = "";
     size_t total = 0;
-    (void)state;
     DO(cudaGetDeviceProperties(&prop, 0));
     DO(cuDeviceGetName(name, sizeof name, 0));
     DO(cuDeviceTotalMem(&total, 0));
@@ -172,7 +164,7 @@ static void properties_repeat_the_attributes(void **state)
             "cuda_runtime_api.h, cudaDeviceProp: memoryBusWidth");
 }
 
-static void runtime_attributes_are_the_drivers(void **state)
+TEST(runtime_attributes_are_the_drivers)
 {
     static const struct {
         enum cudaDeviceAttr runtime;
@@ -188,7 +180,6 @@ static void runtime_attributes_are_the_drivers(void **state)
         {cudaDevAttrComputeMode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE},
         {cudaDevAttrHostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         int value = -1;
         DO(cudaDeviceGetAttribute(&value, pairs[i].runtime, 0));
@@ -197,13 +188,12 @@ static void runtime_attributes_are_the_drivers(void **state)
     }
 }
 
-static void bus_ids_name_the_device(void **state)
+TEST(bus_ids_name_the_device)
 {
     char id[32] = "", again[32] = "";
     unsigned domain = 0, bus = 0, slot = 0, function = 0;
     CUdevice device = -1;
     int ordinal = -1;
-    (void)state;
     DO(cuDeviceGetPCIBusId(id, sizeof id, 0));
     FACT_EQ(sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function), 4,
             "cuda.h, cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
@@ -225,11 +215,10 @@ static void bus_ids_name_the_device(void **state)
             "cuda.h, cuDeviceGetPCIBusId: returns");
 }
 
-static void uuids_differ_between_devices(void **state)
+TEST(uuids_differ_between_devices)
 {
     int count = 0;
     CUuuid first, other;
-    (void)state;
     DO(cuDeviceGetCount(&count));
     DO(cuDeviceGetUuid(&first, 0));
     for (int i = 1; i < count; i++) {
@@ -241,10 +230,9 @@ static void uuids_differ_between_devices(void **state)
     FACT_EQ(cuDeviceGetUuid(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGetUuid: returns");
 }
 
-static void versions_are_those_of_cuda_13(void **state)
+TEST(versions_are_those_of_cuda_13)
 {
     int driver = 0, runtime = 0, seen = 0;
-    (void)state;
     DO(cuDriverGetVersion(&driver));
     FACT(driver >= 13000, "cuda.h, cuDriverGetVersion: 1000 * major + 10 * minor");
     DO(cudaRuntimeGetVersion(&runtime));
@@ -263,19 +251,5 @@ static void versions_are_those_of_cuda_13(void **state)
 
 int conf_device(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinals_are_below_the_count),
-        cmocka_unit_test(runtime_and_driver_count_alike),
-        cmocka_unit_test(a_device_that_is_not_there_has_no_properties),
-        cmocka_unit_test(attributes_are_those_of_the_guide),
-        cmocka_unit_test(limits_of_a_device_fit_together),
-        cmocka_unit_test(features_of_all_such_devices_are_there),
-        cmocka_unit_test(an_attribute_that_does_not_exist_is_refused),
-        cmocka_unit_test(properties_repeat_the_attributes),
-        cmocka_unit_test(runtime_attributes_are_the_drivers),
-        cmocka_unit_test(bus_ids_name_the_device),
-        cmocka_unit_test(uuids_differ_between_devices),
-        cmocka_unit_test(versions_are_those_of_cuda_13),
-    };
-    return cmocka_run_group_tests_name("device", tests, NULL, NULL);
+    return vs_run_tests_around("device", NULL, NULL, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 #include <pthread.h>
 
-static void the_last_error_stays_until_it_is_taken(void **state)
+TEST(the_last_error_stays_until_it_is_taken)
 {
-    (void)state;
     (void)cudaGetLastError();
     FACT_EQ(cudaPeekAtLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
     FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice, "cuda_runtime_api.h, cudaSetDevice");
@@ -23,10 +22,9 @@ static void the_last_error_stays_until_it_is_taken(void **state)
     FACT_EQ(cudaGetLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
 }
 
-static void a_newer_error_replaces_an_older_one(void **state)
+TEST(a_newer_error_replaces_an_older_one)
 {
     int local;
-    (void)state;
     (void)cudaSetDevice(-1);
     (void)cudaFree(&local);
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue,
@@ -40,12 +38,11 @@ static void *other_thread(void *error)
     return NULL;
 }
 
-static void each_thread_has_a_last_error(void **state)
+TEST(each_thread_has_a_last_error)
 {
     cudaError_t there = cudaErrorUnknown;
     int local;
     pthread_t thread;
-    (void)state;
     (void)cudaGetLastError();
     (void)cudaFree(&local);
     DO(pthread_create(&thread, NULL, other_thread, &there));
@@ -55,20 +52,18 @@ static void each_thread_has_a_last_error(void **state)
             "cuda_runtime_api.h, cudaGetLastError: of the host thread");
 }
 
-static void driver_errors_are_not_the_runtimes(void **state)
+TEST(driver_errors_are_not_the_runtimes)
 {
     CUdeviceptr memory;
-    (void)state;
     (void)cudaGetLastError();
     DO(cuMemAlloc(&memory, 0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
     FACT_EQ(cudaGetLastError(), cudaSuccess,
             "cuda_runtime_api.h, cudaGetLastError: errors of runtime calls");
 }
 
-static void most_errors_leave_everything_usable(void **state)
+TEST(most_errors_leave_everything_usable)
 {
     void *memory = NULL;
-    (void)state;
     (void)cudaSetDevice(-1);
     (void)cudaMemcpy(NULL, &memory, 8, (enum cudaMemcpyKind)99);
     (void)cudaGetLastError();
@@ -79,7 +74,7 @@ static void most_errors_leave_everything_usable(void **state)
     FACT_EQ(cudaFree(memory), cudaSuccess, "CUDA programming guide, error checking");
 }
 
-static void names_are_those_of_the_enumerations(void **state)
+TEST(names_are_those_of_the_enumerations)
 {
 #define NAMED(error) {error, #error}
     static const struct {
@@ -119,7 +114,6 @@ static void names_are_those_of_the_enumerations(void **state)
                   NAMED(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE),
                   NAMED(CUDA_ERROR_INVALID_RESOURCE_TYPE),
                   NAMED(CUDA_ERROR_EXTERNAL_DEVICE)};
-    (void)state;
     for (size_t i = 0; i < sizeof runtime / sizeof runtime[0]; i++)
         FACT(!strcmp(cudaGetErrorName(runtime[i].error), runtime[i].name),
              "cuda_runtime_api.h, cudaGetErrorName: the enumerator's name");
@@ -132,10 +126,9 @@ static void names_are_those_of_the_enumerations(void **state)
     }
 }
 
-static void unknown_errors_have_no_name(void **state)
+TEST(unknown_errors_have_no_name)
 {
     const char *name = "x";
-    (void)state;
     FACT_EQ(cuGetErrorName((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuGetErrorName: an invalid value if the error is not recognised");
     FACT(!name, "cuda.h, cuGetErrorName: NULL if the error is not recognised");
@@ -151,14 +144,5 @@ static void unknown_errors_have_no_name(void **state)
 
 int conf_error(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_error_stays_until_it_is_taken),
-        cmocka_unit_test(a_newer_error_replaces_an_older_one),
-        cmocka_unit_test(each_thread_has_a_last_error),
-        cmocka_unit_test(driver_errors_are_not_the_runtimes),
-        cmocka_unit_test(most_errors_leave_everything_usable),
-        cmocka_unit_test(names_are_those_of_the_enumerations),
-        cmocka_unit_test(unknown_errors_have_no_name),
-    };
-    return cmocka_run_group_tests_name("error", tests, conf_begin, NULL);
+    return vs_run_tests_around("error", conf_begin, NULL, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static CUevent new_event(unsigned flags)
     return event;
 }
 
-static void an_event_never_recorded_is_complete(void **state)
+TEST(an_event_never_recorded_is_complete)
 {
-    (void)state;
     CUevent event = new_event(CU_EVENT_DEFAULT);
     FACT_EQ(cuEventQuery(event), CUDA_SUCCESS,
             "cuda.h, cuEventQuery: success if the event was never recorded");
@@ -55,9 +54,8 @@ static void an_event_never_recorded_is_complete(void **state)
     FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS, "cuda.h, cuEventDestroy: returns");
 }
 
-static void an_event_completes_with_the_work_before_it(void **state)
+TEST(an_event_completes_with_the_work_before_it)
 {
-    (void)state;
     CUevent event = new_event(CU_EVENT_DEFAULT);
     close_gate();
     FACT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS, "cuda.h, cuEventRecord: returns");
@@ -68,9 +66,8 @@ static void an_event_completes_with_the_work_before_it(void **state)
     DO(cuEventDestroy(event));
 }
 
-static void later_work_does_not_matter(void **state)
+TEST(later_work_does_not_matter)
 {
-    (void)state;
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     DO(cuMemsetD8Async(memory, 1, 4096, stream));
     DO(cuEventRecord(event, stream));
@@ -82,10 +79,9 @@ static void later_work_does_not_matter(void **state)
     DO(cuEventDestroy(event));
 }
 
-static void the_newest_record_counts(void **state)
+TEST(the_newest_record_counts)
 {
     CUstream other = NULL;
-    (void)state;
     DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     close_gate();
@@ -102,9 +98,8 @@ static void the_newest_record_counts(void **state)
     DO(cuStreamDestroy(other));
 }
 
-static void a_pending_event_may_be_destroyed(void **state)
+TEST(a_pending_event_may_be_destroyed)
 {
-    (void)state;
     CUevent event = new_event(CU_EVENT_DEFAULT);
     close_gate();
     DO(cuEventRecord(event, stream));
@@ -115,10 +110,9 @@ static void a_pending_event_may_be_destroyed(void **state)
     open_gate();
 }
 
-static void flags_of_events(void **state)
+TEST(flags_of_events)
 {
     CUevent event = NULL;
-    (void)state;
     FACT_EQ(cuEventCreate(&event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS,
             "cuda.h, cuEventCreate: flags");
     DO(cuEventRecord(event, stream));
@@ -132,10 +126,9 @@ static void flags_of_events(void **state)
     FACT_EQ(cuEventCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuEventCreate: returns");
 }
 
-static void elapsed_time_lies_between_two_records(void **state)
+TEST(elapsed_time_lies_between_two_records)
 {
     float ms = -1;
-    (void)state;
     CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
     DO(cuEventRecord(begin, stream));
     DO(cuMemsetD8Async(memory, 2, 4096, stream));
@@ -149,10 +142,9 @@ static void elapsed_time_lies_between_two_records(void **state)
     DO(cuEventDestroy(end));
 }
 
-static void what_cannot_be_measured(void **state)
+TEST(what_cannot_be_measured)
 {
     float ms;
-    (void)state;
     CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
     CUevent untimed = new_event(CU_EVENT_DISABLE_TIMING);
     FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE,
@@ -177,11 +169,10 @@ static void what_cannot_be_measured(void **state)
     DO(cuEventDestroy(untimed));
 }
 
-static void the_runtime_has_the_same_events(void **state)
+TEST(the_runtime_has_the_same_events)
 {
     cudaEvent_t begin, end;
     float ms = -1;
-    (void)state;
     DO(cudaEventCreate(&begin));
     DO(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
     FACT_EQ(cudaEventQuery(begin), cudaSuccess,
@@ -209,13 +200,12 @@ static void the_runtime_has_the_same_events(void **state)
 
 #define DEVICES "CUDA programming guide, multi-device system, stream and event behavior: "
 
-static void events_and_streams_of_two_devices(void **state)
+TEST(events_and_streams_of_two_devices)
 {
     cudaStream_t there = NULL;
     cudaEvent_t here_event, there_event;
     int count = 0;
     float ms;
-    (void)state;
     DO(cudaGetDeviceCount(&count));
     NEED(count >= 2, "there is one device");
     DO(cudaEventCreate(&here_event));
@@ -246,10 +236,9 @@ static void events_and_streams_of_two_devices(void **state)
 
 #define CONTEXTS "cuda.h, cuCtxRecordEvent, cuCtxWaitEvent: "
 
-static void a_context_is_recorded_as_a_whole(void **state)
+TEST(a_context_is_recorded_as_a_whole)
 {
     CUcontext ctx;
-    (void)state;
     DO(cuCtxGetCurrent(&ctx));
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     close_gate();
@@ -261,11 +250,10 @@ static void a_context_is_recorded_as_a_whole(void **state)
     DO(cuEventDestroy(event));
 }
 
-static void a_context_waits_as_a_whole(void **state)
+TEST(a_context_waits_as_a_whole)
 {
     CUcontext ctx;
     CUstream other;
-    (void)state;
     DO(cuCtxGetCurrent(&ctx));
     DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
@@ -283,19 +271,5 @@ static void a_context_waits_as_a_whole(void **state)
 
 int conf_event(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_never_recorded_is_complete),
-        cmocka_unit_test(an_event_completes_with_the_work_before_it),
-        cmocka_unit_test(later_work_does_not_matter),
-        cmocka_unit_test(the_newest_record_counts),
-        cmocka_unit_test(a_pending_event_may_be_destroyed),
-        cmocka_unit_test(flags_of_events),
-        cmocka_unit_test(elapsed_time_lies_between_two_records),
-        cmocka_unit_test(what_cannot_be_measured),
-        cmocka_unit_test(the_runtime_has_the_same_events),
-        cmocka_unit_test(events_and_streams_of_two_devices),
-        cmocka_unit_test(a_context_is_recorded_as_a_whole),
-        cmocka_unit_test(a_context_waits_as_a_whole),
-    };
-    return cmocka_run_group_tests_name("event", tests, setup, teardown);
+    return vs_run_tests_around("event", setup, teardown, NULL, NULL);
 }

@@ -17,13 +17,12 @@ static int end(void **state)
     return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
 }
 
-static void importing_refuses_what_the_header_excludes(void **state)
+TEST(importing_refuses_what_the_header_excludes)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                                              .handle.fd = -1,
                                              .size = CONF_MIB};
     CUexternalMemory memory;
-    (void)state;
     FACT(cuImportExternalMemory(&memory, &desc) != CUDA_SUCCESS,
          "cuda.h, cuImportExternalMemory: fd must be a valid file descriptor");
     FACT(cuImportExternalMemory(NULL, &desc) != CUDA_SUCCESS,
@@ -34,8 +33,5 @@ static void importing_refuses_what_the_header_excludes(void **state)
 
 int conf_external(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(importing_refuses_what_the_header_excludes),
-    };
-    return cmocka_run_group_tests_name("external", tests, begin, end);
+    return vs_run_tests_around("external", begin, end, NULL, NULL);
 }

@@ -93,12 +93,11 @@ static cuuint64_t attribute(CUgraphMem_attribute attr)
     return value;
 }
 
-static void memory_lives_between_its_nodes(void **state)
+TEST(memory_lives_between_its_nodes)
 {
     CUdeviceptr d, freed = 0;
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     CUgraphNode release;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
@@ -120,11 +119,10 @@ static void memory_lives_between_its_nodes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void memory_that_is_not_freed_outlives_the_launch(void **state)
+TEST(memory_that_is_not_freed_outlives_the_launch)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
@@ -149,11 +147,10 @@ static void memory_that_is_not_freed_outlives_the_launch(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void another_graph_can_free(void **state)
+TEST(another_graph_can_free)
 {
     CUdeviceptr d;
     CUgraphNode node;
-    (void)state;
     need_pools();
     CUgraph first = graph_new(), second = graph_new();
     CUgraphNode alloc = add_alloc(first, &d);
@@ -174,11 +171,10 @@ static void another_graph_can_free(void **state)
     DO(cuGraphDestroy(second));
 }
 
-static void launches_can_free_what_the_last_one_left(void **state)
+TEST(launches_can_free_what_the_last_one_left)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
@@ -195,11 +191,10 @@ static void launches_can_free_what_the_last_one_left(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void frees_must_match_allocations(void **state)
+TEST(frees_must_match_allocations)
 {
     CUdeviceptr d, plain;
     CUgraphNode node;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new(), other = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
@@ -216,13 +211,12 @@ static void frees_must_match_allocations(void **state)
     DO(cuGraphDestroy(other));
 }
 
-static void graphs_with_memory_are_restricted(void **state)
+TEST(graphs_with_memory_are_restricted)
 {
     CUdeviceptr d;
     CUgraphNode alloc, fill, node;
     CUgraph clone;
     CUgraphExec exec, second;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new(), parent = graph_new();
     alloc = add_alloc(graph, &d);
@@ -244,14 +238,13 @@ static void graphs_with_memory_are_restricted(void **state)
     DO(cuGraphDestroy(parent));
 }
 
-static void captured_allocations_become_nodes(void **state)
+TEST(captured_allocations_become_nodes)
 {
     CUdeviceptr d = 0;
     CUgraph graph;
     CUgraphNode nodes[4];
     CUgraphNodeType type[4];
     size_t count = 4, allocs = 0, frees = 0;
-    (void)state;
     need_pools();
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     DO(cuMemAllocAsync(&d, BYTES, p.a));
@@ -277,11 +270,10 @@ static void captured_allocations_become_nodes(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void the_device_counts_memory_of_graphs(void **state)
+TEST(the_device_counts_memory_of_graphs)
 {
     CUdeviceptr d;
     cuuint64_t zero = 0, held;
-    (void)state;
     need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
@@ -313,7 +305,7 @@ static void the_device_counts_memory_of_graphs(void **state)
     FACT_EQ(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE, "cuda.h, cuDeviceGraphMemTrim");
 }
 
-static void the_runtime_does_likewise(void **state)
+TEST(the_runtime_does_likewise)
 {
     struct cudaMemAllocNodeParams params = {.bytesize = BYTES};
     struct cudaMemsetParams set = {.value = 3, .elementSize = 1, .width = BYTES, .height = 1};
@@ -321,7 +313,6 @@ static void the_runtime_does_likewise(void **state)
     cudaGraphNode_t alloc, fill, release;
     cudaGraphExec_t exec;
     size_t used = 0;
-    (void)state;
     need_pools();
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
@@ -344,16 +335,5 @@ static void the_runtime_does_likewise(void **state)
 
 int conf_graph_memory(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_lives_between_its_nodes),
-        cmocka_unit_test(memory_that_is_not_freed_outlives_the_launch),
-        cmocka_unit_test(another_graph_can_free),
-        cmocka_unit_test(launches_can_free_what_the_last_one_left),
-        cmocka_unit_test(frees_must_match_allocations),
-        cmocka_unit_test(graphs_with_memory_are_restricted),
-        cmocka_unit_test(captured_allocations_become_nodes),
-        cmocka_unit_test(the_device_counts_memory_of_graphs),
-        cmocka_unit_test(the_runtime_does_likewise),
-    };
-    return cmocka_run_group_tests_name("graph_memory", tests, setup, teardown);
+    return vs_run_tests_around("graph_memory", setup, teardown, NULL, NULL);
 }

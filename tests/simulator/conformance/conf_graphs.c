@@ -143,12 +143,11 @@ static size_t count_of(CUresult (*get)(CUgraph, CUgraphNode *, size_t *))
     return count;
 }
 
-static void nodes_have_their_type(void **state)
+TEST(nodes_have_their_type)
 {
     CUgraphNodeType type;
     CUgraph child;
     CUgraphNode node;
-    (void)state;
 #define TYPE(made, expected)                                    \
     do {                                                        \
         node = (made);                                          \
@@ -170,11 +169,10 @@ static void nodes_have_their_type(void **state)
     FACT_EQ(count_of(cuGraphGetNodes), 7, "cuda.h, cuGraphGetNodes");
 }
 
-static void lists_are_given_in_two_steps(void **state)
+TEST(lists_are_given_in_two_steps)
 {
     CUgraphNode nodes[4], first = add_empty(NULL, 0), second = add_empty(&first, 1);
     size_t count = 4;
-    (void)state;
     FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphGetNodes: NULL returns the number");
     memset(nodes, 1, sizeof nodes);
     DO(cuGraphGetNodes(p.graph, nodes, &count));
@@ -196,11 +194,10 @@ static void lists_are_given_in_two_steps(void **state)
     FACT(count == 1 && nodes[0] == second, "cuda.h, cuGraphNodeGetDependentNodes");
 }
 
-static void edges_can_be_added_and_removed(void **state)
+TEST(edges_can_be_added_and_removed)
 {
     CUgraphNode a = add_empty(NULL, 0), b = add_empty(NULL, 0), from, to;
     size_t count = 1;
-    (void)state;
     DO(cuGraphAddDependencies(p.graph, &a, &b, NULL, 1));
     DO(cuGraphGetEdges(p.graph, &from, &to, NULL, &count));
     FACT_EQ(count, 1, "cuda.h, cuGraphGetEdges");
@@ -216,21 +213,19 @@ static void edges_can_be_added_and_removed(void **state)
          "cuda.h, cuGraphRemoveDependencies: an edge that does not exist is an error");
 }
 
-static void circles_are_refused(void **state)
+TEST(circles_are_refused)
 {
     CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
     CUgraphExec exec;
-    (void)state;
     FACT(cuGraphAddDependencies(p.graph, &c, &a, NULL, 1) != CUDA_SUCCESS ||
              cuGraphInstantiate(&exec, p.graph, 0) != CUDA_SUCCESS,
          "cuda.h, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: such as cycles");
 }
 
-static void a_destroyed_node_takes_its_edges_with_it(void **state)
+TEST(a_destroyed_node_takes_its_edges_with_it)
 {
     CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
     size_t count;
-    (void)state;
     DO(cuGraphDestroyNode(b));
     FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphDestroyNode");
     DO(cuGraphNodeGetDependencies(c, NULL, NULL, &count));
@@ -239,14 +234,13 @@ static void a_destroyed_node_takes_its_edges_with_it(void **state)
     FACT_EQ(count, 0, "cuda.h, cuGraphDestroyNode: and vice versa");
 }
 
-static void parameters_are_copied_and_can_be_read(void **state)
+TEST(parameters_are_copied_and_can_be_read)
 {
     CUDA_MEMSET_NODE_PARAMS set = filling(p.device, 3), set_out;
     CUDA_MEMCPY3D copy_out;
     CUDA_HOST_NODE_PARAMS host_out;
     CUevent event_out;
     CUgraphNode fill, record;
-    (void)state;
     DO(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx));
     set.value = 99;
     DO(cuGraphMemsetNodeGetParams(fill, &set_out));
@@ -272,20 +266,18 @@ static void parameters_are_copied_and_can_be_read(void **state)
          "cuda.h, CUDA_MEMSET_NODE_PARAMS: elementSize must be 1, 2 or 4");
 }
 
-static void bad_graphs_are_refused(void **state)
+TEST(bad_graphs_are_refused)
 {
     CUgraph graph;
-    (void)state;
     FACT_EQ(cuGraphCreate(&graph, 1), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuGraphCreate: flags must be 0");
     FACT_EQ(cuGraphCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuGraphCreate: returns");
 }
 
-static void a_launch_does_the_nodes_in_order_of_their_edges(void **state)
+TEST(a_launch_does_the_nodes_in_order_of_their_edges)
 {
     CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
     CUgraphNode b = add_fill(p.graph, &a, 1, p.device, 2);
-    (void)state;
     add_read(p.graph, &b, 1, p.device);
     CUgraphExec exec = make(p.graph);
     FACT_EQ(byte(p.device), 0, "cuda.h, cuGraphInstantiate: nothing runs yet");
@@ -298,11 +290,10 @@ static void a_launch_does_the_nodes_in_order_of_their_edges(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void an_executable_graph_is_a_snapshot(void **state)
+TEST(an_executable_graph_is_a_snapshot)
 {
     CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1);
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
-    (void)state;
     CUgraphExec exec = make(p.graph);
     DO(cuGraphMemsetNodeSetParams(node, &params));
     run(exec);
@@ -315,9 +306,8 @@ static void an_executable_graph_is_a_snapshot(void **state)
     DO(cuGraphCreate(&p.graph, 0));
 }
 
-static void an_empty_graph_can_be_launched(void **state)
+TEST(an_empty_graph_can_be_launched)
 {
-    (void)state;
     CUgraphExec exec = make(p.graph);
     FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
     FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
@@ -325,10 +315,9 @@ static void an_empty_graph_can_be_launched(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void launches_return_before_the_work_is_done(void **state)
+TEST(launches_return_before_the_work_is_done)
 {
     CUgraphNode gate = add_gate(NULL, 0);
-    (void)state;
     add_fill(p.graph, &gate, 1, p.device, 7);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphLaunch(exec, p.a));
@@ -342,9 +331,8 @@ static void launches_return_before_the_work_is_done(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void a_launch_waits_for_earlier_work_of_its_stream(void **state)
+TEST(a_launch_waits_for_earlier_work_of_its_stream)
 {
-    (void)state;
     add_fill(p.graph, NULL, 0, p.device, 2);
     CUgraphExec exec = make(p.graph);
     p.gate = 0;
@@ -358,10 +346,9 @@ static void a_launch_waits_for_earlier_work_of_its_stream(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void launches_of_one_executable_graph_do_not_overlap(void **state)
+TEST(launches_of_one_executable_graph_do_not_overlap)
 {
     CUgraphNode gate = add_gate(NULL, 0);
-    (void)state;
     add_fill(p.graph, &gate, 1, p.device, 5);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphLaunch(exec, p.a));
@@ -375,10 +362,9 @@ static void launches_of_one_executable_graph_do_not_overlap(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void a_destroyed_executable_graph_finishes(void **state)
+TEST(a_destroyed_executable_graph_finishes)
 {
     CUgraphNode gate = add_gate(NULL, 0);
-    (void)state;
     add_fill(p.graph, &gate, 1, p.device, 6);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphLaunch(exec, p.a));
@@ -388,11 +374,10 @@ static void a_destroyed_executable_graph_finishes(void **state)
     FACT_EQ(byte(p.device), 6, "cuda.h, cuGraphExecDestroy: in flight, it is not terminated");
 }
 
-static void event_nodes_connect_with_other_work(void **state)
+TEST(event_nodes_connect_with_other_work)
 {
     CUgraphNode wait, record;
     CUevent done;
-    (void)state;
     DO(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
     DO(cuGraphAddEventWaitNode(&wait, p.graph, NULL, 0, p.event));
     CUgraphNode fill = add_fill(p.graph, &wait, 1, p.device, 9);
@@ -412,13 +397,12 @@ static void event_nodes_connect_with_other_work(void **state)
     DO(cuEventDestroy(done));
 }
 
-static void a_clone_is_independent(void **state)
+TEST(a_clone_is_independent)
 {
     CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1), found = NULL;
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
     CUgraph clone;
     size_t count = 0;
-    (void)state;
     DO(cuGraphClone(&clone, p.graph));
     DO(cuGraphNodeFindInClone(&found, node, clone));
     FACT(found && found != node, "cuda.h, cuGraphNodeFindInClone");
@@ -438,12 +422,11 @@ static void a_clone_is_independent(void **state)
     DO(cuGraphDestroy(clone));
 }
 
-static void a_child_graph_runs_in_its_place(void **state)
+TEST(a_child_graph_runs_in_its_place)
 {
     CUgraph child, held;
     CUgraphNode node, before = add_fill(p.graph, NULL, 0, p.device, 1);
     size_t count = 0;
-    (void)state;
     DO(cuGraphCreate(&child, 0));
     add_fill(child, NULL, 0, p.device, 2);
     DO(cuGraphAddChildGraphNode(&node, p.graph, &before, 1, child));
@@ -461,13 +444,12 @@ static void a_child_graph_runs_in_its_place(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void nodes_of_executable_graphs_can_be_changed(void **state)
+TEST(nodes_of_executable_graphs_can_be_changed)
 {
     CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1), host = add_gate(&node, 1);
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
     CUDA_HOST_NODE_PARAMS other = {conf_gate, &(int){1}};
     unsigned enabled = 9;
-    (void)state;
     CUgraphExec exec = make(p.graph);
     DO(cuGraphExecHostNodeSetParams(exec, host, &other));
     DO(cuGraphExecMemsetNodeSetParams(exec, node, &params, p.ctx));
@@ -491,12 +473,11 @@ static void nodes_of_executable_graphs_can_be_changed(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void an_executable_graph_takes_over_parameters_of_an_equal_graph(void **state)
+TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
 {
     CUgraphExecUpdateResultInfo info;
     CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
     CUgraph other;
-    (void)state;
     add_fill(p.graph, &a, 1, p.second, 1);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphCreate(&other, 0));
@@ -523,7 +504,7 @@ static void an_executable_graph_takes_over_parameters_of_an_equal_graph(void **s
     DO(cuGraphDestroy(other));
 }
 
-static void instantiation_reports_its_result(void **state)
+TEST(instantiation_reports_its_result)
 {
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {
         .flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
@@ -531,7 +512,6 @@ static void instantiation_reports_its_result(void **state)
         .result_out = CUDA_GRAPH_INSTANTIATE_ERROR};
     CUgraphExec exec;
     cuuint64_t flags = 99;
-    (void)state;
     add_fill(p.graph, NULL, 0, p.device, 1);
     DO(cuGraphInstantiateWithParams(&exec, p.graph, &params));
     FACT_EQ(params.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS,
@@ -543,11 +523,10 @@ static void instantiation_reports_its_result(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void any_node_can_be_added_by_one_function(void **state)
+TEST(any_node_can_be_added_by_one_function)
 {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
     CUgraphNode node;
-    (void)state;
     params.memset.dst = p.device;
     params.memset.value = 12;
     params.memset.elementSize = 1;
@@ -571,7 +550,7 @@ static void any_node_can_be_added_by_one_function(void **state)
     DO(cuGraphExecDestroy(exec));
 }
 
-static void copies_of_boxes_are_done(void **state)
+TEST(copies_of_boxes_are_done)
 {
     CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                          .srcHost = p.host,
@@ -587,7 +566,6 @@ static void copies_of_boxes_are_done(void **state)
                          .Height = 2,
                          .Depth = 1};
     CUgraphNode node;
-    (void)state;
     memset(p.host, 0x11, BYTES);
     DO(cuGraphAddMemcpyNode(&node, p.graph, NULL, 0, &box, p.ctx));
     CUgraphExec exec = make(p.graph);
@@ -607,12 +585,11 @@ static void wait_for(int *value)
         usleep(100);
 }
 
-static void graphs_keep_user_objects(void **state)
+TEST(graphs_keep_user_objects)
 {
     static int destroyed;
     CUuserObject object;
     CUgraph graph;
-    (void)state;
     destroyed = 0;
     FACT_EQ(cuUserObjectCreate(&object, &destroyed, count_up, 1, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuUserObjectCreate: required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC");
@@ -631,11 +608,10 @@ static void graphs_keep_user_objects(void **state)
             "cuda.h, cuUserObjectCreate: destroyed when it is no longer in use");
 }
 
-static void the_last_reference_destroys_a_user_object(void **state)
+TEST(the_last_reference_destroys_a_user_object)
 {
     static int destroyed;
     CUuserObject object;
-    (void)state;
     destroyed = 0;
     DO(cuUserObjectCreate(&object, &destroyed, count_up, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     DO(cuUserObjectRetain(object, 1));
@@ -649,12 +625,11 @@ static void the_last_reference_destroys_a_user_object(void **state)
             "cuda.h, cuUserObjectRelease: invoked if the reference count reaches zero");
 }
 
-static void a_graph_can_be_drawn(void **state)
+TEST(a_graph_can_be_drawn)
 {
     char path[] = "/tmp/conf_graph_XXXXXX", text[64] = "";
     CUgraphNode a = add_empty(NULL, 0);
     int fd = mkstemp(path);
-    (void)state;
     add_fill(p.graph, &a, 1, p.device, 1);
     FACT_EQ(cuGraphDebugDotPrint(p.graph, path, 0), CUDA_SUCCESS, "cuda.h, cuGraphDebugDotPrint");
     FACT(read(fd, text, sizeof text - 1) > 0 && !strncmp(text, "digraph", 7),
@@ -663,7 +638,7 @@ static void a_graph_can_be_drawn(void **state)
     unlink(path);
 }
 
-static void the_runtime_builds_the_same_graphs(void **state)
+TEST(the_runtime_builds_the_same_graphs)
 {
     struct cudaMemsetParams set = {
         .dst = (void *)p.device, .value = 21, .elementSize = 1, .width = BYTES, .height = 1};
@@ -672,7 +647,6 @@ static void the_runtime_builds_the_same_graphs(void **state)
     cudaGraphExec_t exec;
     cudaGraph_t graph;
     enum cudaGraphNodeType type;
-    (void)state;
     DO(cudaGraphCreate(&graph, 0));
     DO(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &set));
     DO(cudaGraphAddMemcpyNode1D(&read_back, graph, &fill, 1, p.host, (void *)p.device, BYTES,
@@ -699,37 +673,8 @@ static void the_runtime_builds_the_same_graphs(void **state)
     (void)cudaGetLastError();
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin_case, end_case)
 
 int conf_graphs(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(nodes_have_their_type),
-        CASE(lists_are_given_in_two_steps),
-        CASE(edges_can_be_added_and_removed),
-        CASE(circles_are_refused),
-        CASE(a_destroyed_node_takes_its_edges_with_it),
-        CASE(parameters_are_copied_and_can_be_read),
-        CASE(bad_graphs_are_refused),
-        CASE(a_launch_does_the_nodes_in_order_of_their_edges),
-        CASE(an_executable_graph_is_a_snapshot),
-        CASE(an_empty_graph_can_be_launched),
-        CASE(launches_return_before_the_work_is_done),
-        CASE(a_launch_waits_for_earlier_work_of_its_stream),
-        CASE(launches_of_one_executable_graph_do_not_overlap),
-        CASE(a_destroyed_executable_graph_finishes),
-        CASE(event_nodes_connect_with_other_work),
-        CASE(a_clone_is_independent),
-        CASE(a_child_graph_runs_in_its_place),
-        CASE(nodes_of_executable_graphs_can_be_changed),
-        CASE(an_executable_graph_takes_over_parameters_of_an_equal_graph),
-        CASE(instantiation_reports_its_result),
-        CASE(any_node_can_be_added_by_one_function),
-        CASE(copies_of_boxes_are_done),
-        CASE(graphs_keep_user_objects),
-        CASE(the_last_reference_destroys_a_user_object),
-        CASE(a_graph_can_be_drawn),
-        CASE(the_runtime_builds_the_same_graphs),
-    };
-    return cmocka_run_group_tests_name("graphs", tests, setup, teardown);
+    return vs_run_tests_around("graphs", setup, teardown, begin_case, end_case);
 }

@@ -6,11 +6,10 @@
 #define UNIFIED "cuda.h, unified addressing, automatic mapping of host allocated memory: "
 #define BYTES ((size_t)65536)
 
-static void pinned_memory_is_host_memory(void **state)
+TEST(pinned_memory_is_host_memory)
 {
     unsigned char *p = NULL, back[16] = {0};
     CUdeviceptr device = 0, seen = 0;
-    (void)state;
     FACT_EQ(cuMemHostAlloc((void **)&p, BYTES, 0), CUDA_SUCCESS, "cuda.h, cuMemHostAlloc: returns");
     memset(p, 0x11, BYTES);
     FACT_EQ(p[BYTES - 1], 0x11, "cuda.h, cuMemHostAlloc: accessible to the host");
@@ -27,14 +26,13 @@ static void pinned_memory_is_host_memory(void **state)
     FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
 }
 
-static void flags_are_passed_back(void **state)
+TEST(flags_are_passed_back)
 {
     static const unsigned tried[] = {CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP,
                                      CU_MEMHOSTALLOC_WRITECOMBINED | CU_MEMHOSTALLOC_PORTABLE};
     void *p = NULL;
     unsigned flags = 0;
     int local;
-    (void)state;
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         DO(cuMemHostAlloc(&p, BYTES, tried[i]));
         FACT_EQ(cuMemHostGetFlags(&flags, p), CUDA_SUCCESS, "cuda.h, cuMemHostGetFlags: returns");
@@ -49,11 +47,10 @@ static void flags_are_passed_back(void **state)
             "cuda.h, cuMemHostAlloc: returns");
 }
 
-static void what_was_not_allocated_cannot_be_freed(void **state)
+TEST(what_was_not_allocated_cannot_be_freed)
 {
     unsigned char *p = NULL;
     int local;
-    (void)state;
     DO(cuMemAllocHost((void **)&p, BYTES));
     FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
     FACT_EQ(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE,
@@ -74,12 +71,11 @@ static bool all_use_host_pointers(void)
     return can;
 }
 
-static void registered_memory_is_pinned_until_unregistered(void **state)
+TEST(registered_memory_is_pinned_until_unregistered)
 {
     unsigned char *p = aligned_alloc(4096, BYTES);
     CUdeviceptr device = 0;
     CUmemorytype type = 0;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
     FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
             CUDA_ERROR_INVALID_VALUE, "cuda.h, cuPointerGetAttribute: memory CUDA does not know");
@@ -106,10 +102,9 @@ static void registered_memory_is_pinned_until_unregistered(void **state)
     free(p);
 }
 
-static void registering_through_the_runtime(void **state)
+TEST(registering_through_the_runtime)
 {
     void *p = aligned_alloc(4096, BYTES);
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
     FACT_EQ(cudaHostRegister(p, BYTES, cudaHostRegisterDefault), cudaSuccess,
             "cuda_runtime_api.h, cudaHostRegister: returns");
@@ -123,11 +118,10 @@ static void registering_through_the_runtime(void **state)
     free(p);
 }
 
-static void the_runtime_has_the_same_pinned_memory(void **state)
+TEST(the_runtime_has_the_same_pinned_memory)
 {
     void *p = NULL, *device = NULL;
     unsigned flags = 0;
-    (void)state;
     FACT_EQ(cudaHostAlloc(&p, BYTES, cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess,
             "cuda_runtime_api.h, cudaHostAlloc: returns");
     DO(cudaHostGetFlags(&flags, p));
@@ -147,11 +141,10 @@ static void the_runtime_has_the_same_pinned_memory(void **state)
     (void)cudaGetLastError();
 }
 
-static void the_device_writes_pinned_memory(void **state)
+TEST(the_device_writes_pinned_memory)
 {
     unsigned char *p = NULL;
     CUstream stream = NULL;
-    (void)state;
     DO(cuMemAllocHost((void **)&p, BYTES));
     DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     DO(cuMemsetD8Async((CUdeviceptr)(uintptr_t)p, 0x42, BYTES, stream));
@@ -164,14 +157,5 @@ static void the_device_writes_pinned_memory(void **state)
 
 int conf_host(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pinned_memory_is_host_memory),
-        cmocka_unit_test(flags_are_passed_back),
-        cmocka_unit_test(what_was_not_allocated_cannot_be_freed),
-        cmocka_unit_test(registered_memory_is_pinned_until_unregistered),
-        cmocka_unit_test(registering_through_the_runtime),
-        cmocka_unit_test(the_runtime_has_the_same_pinned_memory),
-        cmocka_unit_test(the_device_writes_pinned_memory),
-    };
-    return cmocka_run_group_tests_name("host", tests, conf_begin, NULL);
+    return vs_run_tests_around("host", conf_begin, NULL, NULL, NULL);
 }

@@ -185,11 +185,10 @@ __attribute__((constructor)) static void be_a_peer(int argc, char **argv)
 
 /* ---- memory ---- */
 
-static void the_consumer_sees_and_changes_the_producers_bytes(void **state)
+TEST(the_consumer_sees_and_changes_the_producers_bytes)
 {
     const size_t sizes[] = {SMALL, BYTES, 17};
     CUdeviceptr at[3];
-    (void)state;
     need_ipc();
     struct peer peer = start("memory");
     for (int i = 0; i < 3; i++) {
@@ -213,12 +212,11 @@ static void the_consumer_sees_and_changes_the_producers_bytes(void **state)
                                 "cuIpcCloseMemHandle");
 }
 
-static void only_device_memory_has_memory_handles(void **state)
+TEST(only_device_memory_has_memory_handles)
 {
     CUipcMemHandle handle;
     CUdeviceptr at;
     void *pinned;
-    (void)state;
     need_ipc();
     DO(cuMemAlloc(&at, SMALL));
     FACT(cuIpcGetMemHandle(NULL, at) != CUDA_SUCCESS, "cuda.h, cuIpcGetMemHandle: returns");
@@ -239,7 +237,7 @@ static void only_device_memory_has_memory_handles(void **state)
 
 /* ---- events ---- */
 
-static void processes_order_their_work_by_events(void **state)
+TEST(processes_order_their_work_by_events)
 {
     struct event_message message;
     CUevent ready, consumed;
@@ -248,7 +246,6 @@ static void processes_order_their_work_by_events(void **state)
     int gate = 0;
     char done = 0;
     unsigned char byte = 0, *pinned;
-    (void)state;
     need_ipc();
     struct peer peer = start("event");
     DO(cuMemHostAlloc((void **)&pinned, 1, 0));
@@ -292,11 +289,10 @@ static void processes_order_their_work_by_events(void **state)
     DO(cuMemFree(at));
 }
 
-static void only_interprocess_events_have_handles(void **state)
+TEST(only_interprocess_events_have_handles)
 {
     CUipcEventHandle handle;
     CUevent event;
-    (void)state;
     need_ipc();
     FACT_EQ(cuEventCreate(&event, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuEventCreate: CU_EVENT_DISABLE_TIMING must be set");
@@ -312,7 +308,7 @@ static void only_interprocess_events_have_handles(void **state)
 
 /* ---- descriptors ---- */
 
-static void a_descriptor_outlives_its_exporter(void **state)
+TEST(a_descriptor_outlives_its_exporter)
 {
     const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
                                   CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -324,7 +320,6 @@ static void a_descriptor_outlives_its_exporter(void **state)
     size_t bytes = 0;
     int fd = -1;
     char done = 0;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
          "no export as a file descriptor");
     conf_need_processes();
@@ -349,12 +344,5 @@ static void a_descriptor_outlives_its_exporter(void **state)
 
 int conf_ipc(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_consumer_sees_and_changes_the_producers_bytes),
-        cmocka_unit_test(only_device_memory_has_memory_handles),
-        cmocka_unit_test(processes_order_their_work_by_events),
-        cmocka_unit_test(only_interprocess_events_have_handles),
-        cmocka_unit_test(a_descriptor_outlives_its_exporter),
-    };
-    return cmocka_run_group_tests_name("ipc", tests, begin, end);
+    return vs_run_tests_around("ipc", begin, end, NULL, NULL);
 }

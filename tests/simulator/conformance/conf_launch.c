@@ -60,11 +60,10 @@ static void read_back(CUdeviceptr from)
     DO(cuMemcpyDtoH(p.host, from, BYTES));
 }
 
-static void kernels_compute(void **state)
+TEST(kernels_compute)
 {
     uint32_t count = COUNT;
     void *args[] = {&p.b, &p.a, &count};
-    (void)state;
     FACT_EQ(run(p.fill, p.a, 7, COUNT, p.stream), CUDA_SUCCESS, LAUNCH "returns");
     FACT_EQ(run(p.add, p.a, 3, COUNT / 2, p.stream), CUDA_SUCCESS, LAUNCH "returns");
     DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.stream, args, NULL));
@@ -75,12 +74,11 @@ static void kernels_compute(void **state)
     FACT_EQ(p.host[COUNT - 1], 7, LAUNCH "each thread of each block runs once");
 }
 
-static void arguments_are_copied_at_the_launch(void **state)
+TEST(arguments_are_copied_at_the_launch)
 {
     CUdeviceptr out = p.a;
     uint32_t value = 11, count = COUNT;
     void *args[] = {&out, &value, &count};
-    (void)state;
     p.gate = 0;
     DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
     DO(cuLaunchKernel(p.fill, COUNT / 64, 1, 1, 64, 1, 1, 0, p.stream, args, NULL));
@@ -96,9 +94,8 @@ static void arguments_are_copied_at_the_launch(void **state)
     FACT_EQ(p.host[COUNT - 1], 11, LAUNCH "parameters are copied when it is called");
 }
 
-static void launches_of_a_stream_run_in_order(void **state)
+TEST(launches_of_a_stream_run_in_order)
 {
-    (void)state;
     DO(run(p.fill, p.a, 0, COUNT, p.stream));
     for (uint32_t i = 1; i <= 100; i++) {
         DO(run(p.add, p.a, i, COUNT, p.stream));
@@ -110,12 +107,11 @@ static void launches_of_a_stream_run_in_order(void **state)
             "CUDA programming guide, streams: a stream's work happens in order");
 }
 
-static void an_event_orders_kernels_of_two_streams(void **state)
+TEST(an_event_orders_kernels_of_two_streams)
 {
     CUevent event = NULL;
     uint32_t count = COUNT;
     void *args[] = {&p.b, &p.a, &count};
-    (void)state;
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     DO(run(p.fill, p.b, 0, COUNT, p.other));
     p.gate = 0;
@@ -139,9 +135,8 @@ static CUresult shaped(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsig
     return cuLaunchKernel(p.fill, gx, gy, gz, bx, by, bz, shared, p.stream, args, NULL);
 }
 
-static void shapes_beyond_the_device_are_refused(void **state)
+TEST(shapes_beyond_the_device_are_refused)
 {
-    (void)state;
     FACT_EQ(shaped(1, 1, 1, 1024, 1, 1, 0), CUDA_SUCCESS, LAUNCH "1024 threads a block");
     FACT_EQ(shaped(1, 1, 1, 1025, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
             "CUDA programming guide, technical specifications: 1024 threads a block");
@@ -162,10 +157,9 @@ static void shapes_beyond_the_device_are_refused(void **state)
     FACT_EQ(cuStreamSynchronize(p.stream), CUDA_SUCCESS, LAUNCH "a refused launch breaks nothing");
 }
 
-static void more_shared_memory_can_be_opted_in_to(void **state)
+TEST(more_shared_memory_can_be_opted_in_to)
 {
     int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    (void)state;
     NEED(optin > 49152, "no more than 48 KB of shared memory here");
     FACT_EQ(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
             CUDA_SUCCESS, "cuda.h, cuFuncSetAttribute: up to what the device allows");
@@ -178,12 +172,11 @@ static void more_shared_memory_can_be_opted_in_to(void **state)
     DO(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 49152));
 }
 
-static void functions_report_their_attributes(void **state)
+TEST(functions_report_their_attributes)
 {
     int value = -1;
     const char *name = NULL;
     CUmodule module = NULL;
-    (void)state;
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, p.fill));
     FACT(value >= 32 && value <= 1024, "cuda.h, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK");
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, p.fill));
@@ -198,10 +191,9 @@ static void functions_report_their_attributes(void **state)
     FACT(module == p.module, "cuda.h, cuFuncGetModule: the module it was found in");
 }
 
-static void occupancy_stays_within_the_device(void **state)
+TEST(occupancy_stays_within_the_device)
 {
     int blocks = -1, fewer = -1, grid = -1, size = -1;
-    (void)state;
     int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     for (int block = 32; block <= 1024; block *= 2) {
         DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, block, 0));
@@ -223,13 +215,12 @@ static void occupancy_stays_within_the_device(void **state)
     FACT(size <= 64, "cuda.h, cuOccupancyMaxPotentialBlockSize: blockSizeLimit");
 }
 
-static void a_library_is_of_no_context(void **state)
+TEST(a_library_is_of_no_context)
 {
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
     CUfunction function = NULL;
     const char *name = NULL;
-    (void)state;
     FACT_EQ(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0), CUDA_SUCCESS,
             "cuda.h, cuLibraryLoadData: returns");
     FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_fill"), CUDA_SUCCESS,
@@ -246,7 +237,7 @@ static void a_library_is_of_no_context(void **state)
     FACT_EQ(cuLibraryUnload(library), CUDA_SUCCESS, "cuda.h, cuLibraryUnload: returns");
 }
 
-static void names_that_are_not_there_are_not_found(void **state)
+TEST(names_that_are_not_there_are_not_found)
 {
     CUfunction function = NULL;
     CUdeviceptr address = 0;
@@ -254,7 +245,6 @@ static void names_that_are_not_there_are_not_found(void **state)
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
     CUmodule module = NULL;
-    (void)state;
     FACT_EQ(cuModuleGetFunction(&function, p.module, "conf_fil"), CUDA_ERROR_NOT_FOUND,
             "cuda.h, cuModuleGetFunction: not found if no function of that name exists");
     FACT_EQ(cuModuleGetFunction(&function, p.module, "DONE"), CUDA_ERROR_NOT_FOUND,
@@ -271,13 +261,12 @@ static void names_that_are_not_there_are_not_found(void **state)
             "cuda.h, cuModuleLoad: returns");
 }
 
-static void the_runtime_launches_kernels_of_modules(void **state)
+TEST(the_runtime_launches_kernels_of_modules)
 {
     uint32_t value = 41, count = COUNT;
     void *args[] = {&p.a, &value, &count};
     cudaLibrary_t library;
     cudaKernel_t kernel;
-    (void)state;
     DO(cudaLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
     FACT_EQ(cudaLibraryGetKernel(&kernel, library, "conf_fill"), cudaSuccess,
             "cuda_runtime_api.h, cudaLibraryGetKernel: returns");
@@ -296,18 +285,5 @@ static void the_runtime_launches_kernels_of_modules(void **state)
 
 int conf_launch(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_compute),
-        cmocka_unit_test(arguments_are_copied_at_the_launch),
-        cmocka_unit_test(launches_of_a_stream_run_in_order),
-        cmocka_unit_test(an_event_orders_kernels_of_two_streams),
-        cmocka_unit_test(shapes_beyond_the_device_are_refused),
-        cmocka_unit_test(more_shared_memory_can_be_opted_in_to),
-        cmocka_unit_test(functions_report_their_attributes),
-        cmocka_unit_test(occupancy_stays_within_the_device),
-        cmocka_unit_test(a_library_is_of_no_context),
-        cmocka_unit_test(names_that_are_not_there_are_not_found),
-        cmocka_unit_test(the_runtime_launches_kernels_of_modules),
-    };
-    return cmocka_run_group_tests_name("launch", tests, setup, teardown);
+    return vs_run_tests_around("launch", setup, teardown, NULL, NULL);
 }

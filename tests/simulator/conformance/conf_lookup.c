@@ -18,7 +18,7 @@ static CUresult look(const char *name, int version, cuuint64_t flags, any_functi
     return e;
 }
 
-static void known_functions_are_found(void **state)
+TEST(known_functions_are_found)
 {
     static const struct {
         const char *name;
@@ -34,7 +34,6 @@ static void known_functions_are_found(void **state)
                  {"cuMemCreate", 10020},
                  {"cuMemAllocAsync", 11020},
                  {"cuGraphInstantiateWithParams", 12000}};
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         any_function f = NULL;
         CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -47,10 +46,9 @@ static void known_functions_are_found(void **state)
     }
 }
 
-static void newer_functions_need_newer_versions(void **state)
+TEST(newer_functions_need_newer_versions)
 {
     static const char *const names[] = {"cuMemAllocAsync", "cuMemCreate", "cuLaunchHostFunc"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         any_function f = NULL;
         CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
@@ -61,10 +59,9 @@ static void newer_functions_need_newer_versions(void **state)
     }
 }
 
-static void unknown_names_are_not_found(void **state)
+TEST(unknown_names_are_not_found)
 {
     static const char *const names[] = {"cuMemAllocNeverWas", "cudaMalloc", "x"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         any_function f = NULL;
         CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
@@ -74,23 +71,21 @@ static void unknown_names_are_not_found(void **state)
     }
 }
 
-static void a_version_beyond_the_drivers_is_refused(void **state)
+TEST(a_version_beyond_the_drivers_is_refused)
 {
     any_function f = NULL;
     int version = 0;
-    (void)state;
     DO(cuDriverGetVersion(&version));
     FACT_EQ(look("cuInit", version + 1000, 0, &f, NULL), CUDA_ERROR_INVALID_VALUE,
             RULE "an invalid value if the version is greater than the driver's");
 }
 
-static void what_is_found_works(void **state)
+TEST(what_is_found_works)
 {
     CUresult (*get_version)(int *) = NULL;
     CUresult (*count_devices)(int *) = NULL;
     void *found = NULL;
     int seen = 0, version = 0;
-    (void)state;
     DO(cuGetProcAddress("cuDriverGetVersion", &found, CUDA_VERSION, 0, NULL));
     memcpy(&get_version, &found, sizeof found);
     DO(cuGetProcAddress("cuDeviceGetCount", &found, CUDA_VERSION, 0, NULL));
@@ -101,12 +96,11 @@ static void what_is_found_works(void **state)
     FACT_EQ(count_devices(NULL), CUDA_ERROR_INVALID_VALUE, RULE "the address of the function");
 }
 
-static void versions_of_one_function_differ(void **state)
+TEST(versions_of_one_function_differ)
 {
     CUresult (*mem_alloc)(CUdeviceptr *, size_t) = NULL;
     CUdeviceptr memory = 0;
     void *old = NULL, *new = NULL;
-    (void)state;
     DO(cuGetProcAddress("cuStreamBeginCapture", &old, 10000, 0, NULL));
     DO(cuGetProcAddress("cuStreamBeginCapture", &new, 10010, 0, NULL));
     FACT(old && new && old != new, RULE "the versioned function of the version asked for");
@@ -116,12 +110,11 @@ static void versions_of_one_function_differ(void **state)
     DO(cuMemFree(memory));
 }
 
-static void streams_can_be_chosen(void **state)
+TEST(streams_can_be_chosen)
 {
     void *legacy = NULL, *own = NULL, *neither = NULL;
     CUresult (*query)(CUstream) = NULL, (*launch)(CUstream, CUhostFn, void *) = NULL;
     int gate = 0;
-    (void)state;
     DO(cuGetProcAddress("cuStreamQuery", &legacy, CUDA_VERSION, CU_GET_PROC_ADDRESS_LEGACY_STREAM,
                         NULL));
     DO(cuGetProcAddress("cuStreamQuery", &own, CUDA_VERSION,
@@ -143,13 +136,12 @@ static void streams_can_be_chosen(void **state)
     FACT_EQ(query(NULL), CUDA_SUCCESS, RULE "0 means the thread's own stream");
 }
 
-static void the_runtime_finds_driver_functions(void **state)
+TEST(the_runtime_finds_driver_functions)
 {
     enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
     CUresult (*get_version)(int *) = NULL;
     void *found = NULL;
     int version = 0;
-    (void)state;
     FACT_EQ(cudaGetDriverEntryPointByVersion("cuDriverGetVersion", &found, CUDA_VERSION,
                                              cudaEnableDefault, &status),
             cudaSuccess, RUNTIME_RULE "returns");
@@ -169,15 +161,5 @@ static void the_runtime_finds_driver_functions(void **state)
 
 int conf_lookup(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_functions_are_found),
-        cmocka_unit_test(newer_functions_need_newer_versions),
-        cmocka_unit_test(unknown_names_are_not_found),
-        cmocka_unit_test(a_version_beyond_the_drivers_is_refused),
-        cmocka_unit_test(what_is_found_works),
-        cmocka_unit_test(versions_of_one_function_differ),
-        cmocka_unit_test(streams_can_be_chosen),
-        cmocka_unit_test(the_runtime_finds_driver_functions),
-    };
-    return cmocka_run_group_tests_name("lookup", tests, conf_begin, NULL);
+    return vs_run_tests_around("lookup", conf_begin, NULL, NULL, NULL);
 }

@@ -24,10 +24,9 @@ static int range(CUmem_range_attribute attribute, CUdeviceptr memory)
     return value;
 }
 
-static void both_sides_use_one_pointer(void **state)
+TEST(both_sides_use_one_pointer)
 {
     unsigned char byte = 0;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     CUdeviceptr memory = managed();
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
@@ -42,11 +41,10 @@ static void both_sides_use_one_pointer(void **state)
     FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemFree: returns");
 }
 
-static void requests_that_make_no_sense_are_refused(void **state)
+TEST(requests_that_make_no_sense_are_refused)
 {
     CUdeviceptr memory = 0;
     void *pointer = NULL;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     FACT_EQ(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuMemAllocManaged: a bytesize of 0 is an invalid value");
@@ -59,10 +57,9 @@ static void requests_that_make_no_sense_are_refused(void **state)
     (void)cudaGetLastError();
 }
 
-static void the_runtime_has_the_same_managed_memory(void **state)
+TEST(the_runtime_has_the_same_managed_memory)
 {
     unsigned char *p = NULL;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     FACT_EQ(cudaMallocManaged((void **)&p, BYTES, cudaMemAttachHost), cudaSuccess,
             "cuda_runtime_api.h, cudaMallocManaged: returns");
@@ -71,10 +68,9 @@ static void the_runtime_has_the_same_managed_memory(void **state)
     FACT_EQ(cudaFree(p), cudaSuccess, "cuda_runtime_api.h, cudaMallocManaged: freed by cudaFree");
 }
 
-static void memory_is_attached_to_streams(void **state)
+TEST(memory_is_attached_to_streams)
 {
     CUstream stream = NULL;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     CUdeviceptr memory = managed();
     DO(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
@@ -89,9 +85,8 @@ static void memory_is_attached_to_streams(void **state)
     DO(cuMemFree(memory));
 }
 
-static void advice_is_remembered(void **state)
+TEST(advice_is_remembered)
 {
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     CUdeviceptr memory = managed();
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, not advised");
@@ -114,9 +109,8 @@ static void advice_is_remembered(void **state)
     DO(cuMemFree(memory));
 }
 
-static void prefetching_moves_without_changing(void **state)
+TEST(prefetching_moves_without_changing)
 {
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     CUdeviceptr memory = managed();
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
@@ -139,12 +133,11 @@ static void prefetching_moves_without_changing(void **state)
     DO(cuMemFree(memory));
 }
 
-static void ranges_must_be_managed(void **state)
+TEST(ranges_must_be_managed)
 {
     CUdeviceptr device = 0;
     int value;
     long long wide;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     DO(cuMemAlloc(&device, BYTES));
     FACT_EQ(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
@@ -164,14 +157,5 @@ static void ranges_must_be_managed(void **state)
 
 int conf_managed(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_sides_use_one_pointer),
-        cmocka_unit_test(requests_that_make_no_sense_are_refused),
-        cmocka_unit_test(the_runtime_has_the_same_managed_memory),
-        cmocka_unit_test(memory_is_attached_to_streams),
-        cmocka_unit_test(advice_is_remembered),
-        cmocka_unit_test(prefetching_moves_without_changing),
-        cmocka_unit_test(ranges_must_be_managed),
-    };
-    return cmocka_run_group_tests_name("managed", tests, conf_begin, NULL);
+    return vs_run_tests_around("managed", conf_begin, NULL, NULL, NULL);
 }

@@ -35,11 +35,10 @@ static int stop(void **state)
            cuDevicePrimaryCtxRelease(0);
 }
 
-static void values_are_written(void **state)
+TEST(values_are_written)
 {
     CUdeviceptr p;
     uint32_t out[4] = {0};
-    (void)state;
     need_operations();
     word[0] = 0;
     FACT_EQ(cuStreamWriteValue32(stream, at, 42, 0), CUDA_SUCCESS,
@@ -57,10 +56,9 @@ static void values_are_written(void **state)
     DO(cuMemFree(p));
 }
 
-static void writes_wait_for_earlier_work(void **state)
+TEST(writes_wait_for_earlier_work)
 {
     int gate = 0;
-    (void)state;
     need_operations();
     word[0] = 0;
     DO(cuLaunchHostFunc(stream, conf_gate, &gate));
@@ -83,9 +81,8 @@ static bool waits(uint32_t before, uint32_t after, uint32_t value, unsigned flag
     return held;
 }
 
-static void waits_end_when_their_condition_holds(void **state)
+TEST(waits_end_when_their_condition_holds)
 {
-    (void)state;
     need_operations();
     FACT(waits(4, 5, 5, CU_STREAM_WAIT_VALUE_GEQ),
          "cuda.h, CU_STREAM_WAIT_VALUE_GEQ: (int32_t)(*addr - value) >= 0");
@@ -99,9 +96,8 @@ static void waits_end_when_their_condition_holds(void **state)
              "cuda.h, CU_STREAM_WAIT_VALUE_NOR: ~(*addr | value) != 0");
 }
 
-static void waits_that_hold_already_pass(void **state)
+TEST(waits_that_hold_already_pass)
 {
-    (void)state;
     need_operations();
     word[0] = 2;
     DO(cuStreamWaitValue32(stream, at, 0xfffffff0u, CU_STREAM_WAIT_VALUE_GEQ));
@@ -110,10 +106,9 @@ static void waits_that_hold_already_pass(void **state)
             "cuda.h, cuStreamWaitValue32: the comparison is cyclic");
 }
 
-static void sixty_four_bits_are_compared_as_such(void **state)
+TEST(sixty_four_bits_are_compared_as_such)
 {
     volatile uint64_t *wide = (volatile uint64_t *)word;
-    (void)state;
     need_operations();
     wide[0] = 1;
     DO(cuStreamWaitValue64(stream, at, UINT64_C(1) << 40, CU_STREAM_WAIT_VALUE_GEQ));
@@ -125,10 +120,9 @@ static void sixty_four_bits_are_compared_as_such(void **state)
     FACT(wide[1] == UINT64_C(5) << 32, "cuda.h, cuStreamWriteValue64: 64 bits");
 }
 
-static void batches_run_in_order(void **state)
+TEST(batches_run_in_order)
 {
     static CUstreamBatchMemOpParams list[256]; /* the last fact needs so many */
-    (void)state;
     need_operations();
     memset(list, 0, sizeof list);
     word[0] = word[1] = word[2] = 0;
@@ -157,7 +151,7 @@ static void batches_run_in_order(void **state)
             "cuda.h, cuStreamBatchMemOp: flags must be 0");
 }
 
-static void a_node_holds_a_batch(void **state)
+TEST(a_node_holds_a_batch)
 {
     CUstreamBatchMemOpParams ops[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                        {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32}};
@@ -166,7 +160,6 @@ static void a_node_holds_a_batch(void **state)
     CUgraphNode node;
     CUgraph graph;
     CUgraphExec exec;
-    (void)state;
     need_operations();
     word[0] = 0;
     ops[0].writeValue.address = ops[1].waitValue.address = at;
@@ -211,14 +204,5 @@ static void a_node_holds_a_batch(void **state)
 
 int conf_memops(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_written),
-        cmocka_unit_test(writes_wait_for_earlier_work),
-        cmocka_unit_test(waits_end_when_their_condition_holds),
-        cmocka_unit_test(waits_that_hold_already_pass),
-        cmocka_unit_test(sixty_four_bits_are_compared_as_such),
-        cmocka_unit_test(batches_run_in_order),
-        cmocka_unit_test(a_node_holds_a_batch),
-    };
-    return cmocka_run_group_tests_name("memops", tests, start, stop);
+    return vs_run_tests_around("memops", start, stop, NULL, NULL);
 }

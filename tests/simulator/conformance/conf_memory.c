@@ -6,12 +6,11 @@
 
 #define INTEROPERABILITY "CUDA programming guide, interoperability between runtime and driver: "
 
-static void addresses_are_aligned_and_apart(void **state)
+TEST(addresses_are_aligned_and_apart)
 {
     static const size_t bytes[] = {1, 255, 256, 257, 4096, 65536, CONF_MIB, 3 * CONF_MIB + 1};
     enum { COUNT = sizeof bytes / sizeof bytes[0] };
     CUdeviceptr at[COUNT];
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         DO(cuMemAlloc(&at[i], bytes[i]));
         FACT(at[i], "cuda.h, cuMemAlloc: a pointer to the allocated memory");
@@ -27,11 +26,10 @@ static void addresses_are_aligned_and_apart(void **state)
         FACT_EQ(cuMemFree(at[i]), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
 }
 
-static void all_bytes_asked_for_can_be_used(void **state)
+TEST(all_bytes_asked_for_can_be_used)
 {
     CUdeviceptr memory = 0;
     unsigned char last = 0;
-    (void)state;
     DO(cuMemAlloc(&memory, 1000001));
     FACT_EQ(cuMemsetD8(memory, 0xa5, 1000001), CUDA_SUCCESS, "cuda.h, cuMemsetD8: returns");
     DO(cuMemcpyDtoH(&last, memory + 1000000, 1));
@@ -39,10 +37,9 @@ static void all_bytes_asked_for_can_be_used(void **state)
     DO(cuMemFree(memory));
 }
 
-static void requests_that_make_no_sense_are_refused(void **state)
+TEST(requests_that_make_no_sense_are_refused)
 {
     CUdeviceptr memory = 0;
-    (void)state;
     FACT_EQ(cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuMemAlloc: a bytesize of 0 is an invalid value");
     FACT_EQ(cuMemAlloc(NULL, 4096), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemAlloc: returns");
@@ -50,12 +47,11 @@ static void requests_that_make_no_sense_are_refused(void **state)
     (void)cudaGetLastError();
 }
 
-static void more_than_the_device_has_is_out_of_memory(void **state)
+TEST(more_than_the_device_has_is_out_of_memory)
 {
     CUdeviceptr memory = 0;
     void *pointer = NULL;
     size_t total = 0;
-    (void)state;
     DO(cuDeviceTotalMem(&total, 0));
     FACT_EQ(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY,
             "cuda.h, cuMemAlloc: returns");
@@ -69,11 +65,10 @@ static void more_than_the_device_has_is_out_of_memory(void **state)
     DO(cuMemFree(memory));
 }
 
-static void what_was_not_allocated_cannot_be_freed(void **state)
+TEST(what_was_not_allocated_cannot_be_freed)
 {
     CUdeviceptr memory = 0, other = 0;
     int local;
-    (void)state;
     DO(cuMemAlloc(&memory, CONF_MIB));
     DO(cuMemAlloc(&other, CONF_MIB));
     FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE,
@@ -86,10 +81,9 @@ static void what_was_not_allocated_cannot_be_freed(void **state)
     DO(cuMemFree(other));
 }
 
-static void freeing_through_the_runtime(void **state)
+TEST(freeing_through_the_runtime)
 {
     void *memory = NULL;
-    (void)state;
     FACT_EQ(cudaFree(NULL), cudaSuccess,
             "cuda_runtime_api.h, cudaFree: no operation is performed for 0");
     DO(cudaMalloc(&memory, CONF_MIB));
@@ -99,12 +93,11 @@ static void freeing_through_the_runtime(void **state)
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaGetLastError");
 }
 
-static void both_interfaces_share_their_memory(void **state)
+TEST(both_interfaces_share_their_memory)
 {
     CUdeviceptr driver = 0;
     void *runtime = NULL;
     unsigned value = 0;
-    (void)state;
     DO(cuMemAlloc(&driver, CONF_MIB));
     FACT_EQ(cudaMemset((void *)(uintptr_t)driver, 7, CONF_MIB), cudaSuccess,
             INTEROPERABILITY "a CUdeviceptr is a pointer");
@@ -128,10 +121,9 @@ static void *allocate(void)
 
 static void release(void *memory) { DO(cuMemFree((CUdeviceptr)(uintptr_t)memory)); }
 
-static void free_memory_shrinks_by_what_is_allocated(void **state)
+TEST(free_memory_shrinks_by_what_is_allocated)
 {
     size_t free = 0, total = 0, again = 0, again_total = 0;
-    (void)state;
     DO(cuMemGetInfo(&free, &total));
     DO(cudaMemGetInfo(&again, &again_total));
     FACT(free > 0, "cuda.h, cuMemGetInfo: free memory in bytes");
@@ -141,12 +133,11 @@ static void free_memory_shrinks_by_what_is_allocated(void **state)
          "cuda.h, cuMemGetInfo: what is allocated is not free, what was freed is");
 }
 
-static void an_address_range_is_known_from_inside(void **state)
+TEST(an_address_range_is_known_from_inside)
 {
     CUdeviceptr memory = 0, base = 0;
     size_t bytes = 0;
     int local;
-    (void)state;
     DO(cuMemAlloc(&memory, 5 * CONF_MIB));
     FACT_EQ(cuMemGetAddressRange(&base, &bytes, memory + 4 * CONF_MIB + 17), CUDA_SUCCESS,
             "cuda.h, cuMemGetAddressRange: of the allocation that contains dptr");
@@ -166,10 +157,9 @@ static void an_address_range_is_known_from_inside(void **state)
              "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
 }
 
-static void pitched_memory_has_aligned_rows(void **state)
+TEST(pitched_memory_has_aligned_rows)
 {
     static const size_t widths[] = {1, 100, 512, 1000, 4097};
-    (void)state;
     int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         CUdeviceptr memory = 0;
@@ -184,12 +174,11 @@ static void pitched_memory_has_aligned_rows(void **state)
     }
 }
 
-static void pitched_memory_of_the_runtime(void **state)
+TEST(pitched_memory_of_the_runtime)
 {
     struct cudaPitchedPtr box = {0};
     void *memory = NULL;
     size_t pitch = 0;
-    (void)state;
     FACT_EQ(cudaMallocPitch(&memory, &pitch, 100, 10), cudaSuccess,
             "cuda_runtime_api.h, cudaMallocPitch: returns");
     FACT(pitch >= 100, "cuda_runtime_api.h, cudaMallocPitch: at least the width");
@@ -206,18 +195,5 @@ static void pitched_memory_of_the_runtime(void **state)
 
 int conf_memory(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_aligned_and_apart),
-        cmocka_unit_test(all_bytes_asked_for_can_be_used),
-        cmocka_unit_test(requests_that_make_no_sense_are_refused),
-        cmocka_unit_test(more_than_the_device_has_is_out_of_memory),
-        cmocka_unit_test(what_was_not_allocated_cannot_be_freed),
-        cmocka_unit_test(freeing_through_the_runtime),
-        cmocka_unit_test(both_interfaces_share_their_memory),
-        cmocka_unit_test(free_memory_shrinks_by_what_is_allocated),
-        cmocka_unit_test(an_address_range_is_known_from_inside),
-        cmocka_unit_test(pitched_memory_has_aligned_rows),
-        cmocka_unit_test(pitched_memory_of_the_runtime),
-    };
-    return cmocka_run_group_tests_name("memory", tests, conf_begin, NULL);
+    return vs_run_tests_around("memory", conf_begin, NULL, NULL, NULL);
 }

@@ -23,10 +23,9 @@ static void done(void)
     DO(cuDevicePrimaryCtxRelease(1));
 }
 
-static void questions_about_no_pair_are_refused(void **state)
+TEST(questions_about_no_pair_are_refused)
 {
     int can = 1, value = 0;
-    (void)state;
     FACT_EQ(cuDeviceCanAccessPeer(&can, 0, 999), CUDA_ERROR_INVALID_DEVICE,
             "cuda.h, cuDeviceCanAccessPeer: returns");
     FACT_EQ(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
@@ -34,10 +33,9 @@ static void questions_about_no_pair_are_refused(void **state)
             "cuda.h, cuDeviceGetP2PAttribute: both devices represent the same device");
 }
 
-static void access_is_enabled_once(void **state)
+TEST(access_is_enabled_once)
 {
     int value = 0;
-    (void)state;
     have_peers();
     DO(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
     FACT_EQ(value, 1, "cuda.h, cuDeviceGetP2PAttribute: ACCESS_SUPPORTED");
@@ -60,12 +58,11 @@ static void access_is_enabled_once(void **state)
     done();
 }
 
-static void copies_need_no_access(void **state)
+TEST(copies_need_no_access)
 {
     unsigned char in[4096], out[4096] = {0};
     CUdeviceptr p, q;
     int device = -1;
-    (void)state;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 31);
     have_peers();
@@ -89,10 +86,9 @@ static void copies_need_no_access(void **state)
     done();
 }
 
-static void the_runtime_says_the_same(void **state)
+TEST(the_runtime_says_the_same)
 {
     int count, can = 0;
-    (void)state;
     DO(cudaGetDeviceCount(&count));
     NEED(count >= 2, "fewer than two devices");
     DO(cudaDeviceCanAccessPeer(&can, 0, 1));
@@ -109,11 +105,5 @@ static void the_runtime_says_the_same(void **state)
 
 int conf_peers(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(questions_about_no_pair_are_refused),
-        cmocka_unit_test(access_is_enabled_once),
-        cmocka_unit_test(copies_need_no_access),
-        cmocka_unit_test(the_runtime_says_the_same),
-    };
-    return cmocka_run_group_tests_name("peers", tests, NULL, NULL);
+    return vs_run_tests_around("peers", NULL, NULL, NULL, NULL);
 }

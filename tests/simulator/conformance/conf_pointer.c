@@ -76,11 +76,10 @@ static void check_family(const struct family *f)
     check_runtime(f, inside);
 }
 
-static void device_memory(void **state)
+TEST(device_memory)
 {
     CUdeviceptr p = 0;
     CUcontext owner = NULL, mine = NULL;
-    (void)state;
     DO(cuMemAlloc(&p, BYTES));
     check_family(&(struct family){p, CU_MEMORYTYPE_DEVICE, cudaMemoryTypeDevice, 0, 0, 0});
     DO(get(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
@@ -89,19 +88,17 @@ static void device_memory(void **state)
     DO(cuMemFree(p));
 }
 
-static void pinned_memory(void **state)
+TEST(pinned_memory)
 {
     void *p = NULL;
-    (void)state;
     DO(cuMemHostAlloc(&p, BYTES, 0));
     check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
     DO(cuMemFreeHost(p));
 }
 
-static void registered_memory(void **state)
+TEST(registered_memory)
 {
     void *p = aligned_alloc(4096, BYTES);
-    (void)state;
     int count = 0, same = 0;
     DO(cuDeviceGetCount(&count));
     for (int i = 0; i < count; i++) {
@@ -116,21 +113,19 @@ static void registered_memory(void **state)
     free(p);
 }
 
-static void managed_memory(void **state)
+TEST(managed_memory)
 {
     CUdeviceptr p = 0;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     DO(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
     check_family(&(struct family){p, 0, cudaMemoryTypeManaged, 1, 1, 0});
     DO(cuMemFree(p));
 }
 
-static void pool_memory(void **state)
+TEST(pool_memory)
 {
     CUdeviceptr p = 0;
     CUmemoryPool pool = NULL, owner = NULL;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
     DO(cuMemAllocAsync(&p, BYTES, NULL));
     DO(cuStreamSynchronize(NULL));
@@ -142,13 +137,12 @@ static void pool_memory(void **state)
     DO(cuStreamSynchronize(NULL));
 }
 
-static void memory_cuda_does_not_know(void **state)
+TEST(memory_cuda_does_not_know)
 {
     int local = 0;
     CUmemorytype type = 99;
     CUdeviceptr freed = 0;
     struct cudaPointerAttributes a = {0};
-    (void)state;
     FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local),
             CUDA_ERROR_INVALID_VALUE, ATTRIBUTE "an invalid value for memory CUDA does not know");
     FACT_EQ(cudaPointerGetAttributes(&a, &local), cudaSuccess,
@@ -161,7 +155,7 @@ static void memory_cuda_does_not_know(void **state)
             ATTRIBUTE "an invalid value for memory CUDA does not know any more");
 }
 
-static void several_attributes_at_once(void **state)
+TEST(several_attributes_at_once)
 {
     CUdeviceptr p = 0, base = 0;
     CUmemorytype type = 0;
@@ -171,7 +165,6 @@ static void several_attributes_at_once(void **state)
                                     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                     CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *into[] = {&type, &base, &managed};
-    (void)state;
     DO(cuMemAlloc(&p, BYTES));
     FACT_EQ(cuPointerGetAttributes(3, wanted, into, p + 5), CUDA_SUCCESS,
             "cuda.h, cuPointerGetAttributes: returns");
@@ -185,11 +178,10 @@ static void several_attributes_at_once(void **state)
     DO(cuMemFree(p));
 }
 
-static void buffer_ids_are_not_used_twice(void **state)
+TEST(buffer_ids_are_not_used_twice)
 {
     CUdeviceptr p = 0, q = 0;
     unsigned long long first = 0, second = 0, inside = 0, again = 0;
-    (void)state;
     DO(cuMemAlloc(&p, BYTES));
     DO(cuMemAlloc(&q, BYTES));
     DO(get(&first, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
@@ -205,11 +197,10 @@ static void buffer_ids_are_not_used_twice(void **state)
     DO(cuMemFree(q));
 }
 
-static void synchronous_memory_operations_can_be_asked_for(void **state)
+TEST(synchronous_memory_operations_can_be_asked_for)
 {
     CUdeviceptr p = 0;
     unsigned on = 1, seen = 99;
-    (void)state;
     DO(cuMemAlloc(&p, BYTES));
     FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_SUCCESS,
             "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS");
@@ -222,16 +213,5 @@ static void synchronous_memory_operations_can_be_asked_for(void **state)
 
 int conf_pointer(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_memory),
-        cmocka_unit_test(pinned_memory),
-        cmocka_unit_test(registered_memory),
-        cmocka_unit_test(managed_memory),
-        cmocka_unit_test(pool_memory),
-        cmocka_unit_test(memory_cuda_does_not_know),
-        cmocka_unit_test(several_attributes_at_once),
-        cmocka_unit_test(buffer_ids_are_not_used_twice),
-        cmocka_unit_test(synchronous_memory_operations_can_be_asked_for),
-    };
-    return cmocka_run_group_tests_name("pointer", tests, conf_begin, NULL);
+    return vs_run_tests_around("pointer", conf_begin, NULL, NULL, NULL);
 }

@@ -48,11 +48,10 @@ static int flag(CUmemoryPool pool, CUmemPool_attribute attribute)
     return value;
 }
 
-static void memory_is_ready_in_its_stream(void **state)
+TEST(memory_is_ready_in_its_stream)
 {
     CUdeviceptr memory = 0;
     unsigned char byte = 0;
-    (void)state;
     need_pools();
     FACT_EQ(cuMemAllocAsync(&memory, BYTES, stream), CUDA_SUCCESS, "cuda.h, cuMemAllocAsync");
     FACT(memory, "cuda.h, cuMemAllocAsync: the pointer is returned immediately");
@@ -67,10 +66,9 @@ static void memory_is_ready_in_its_stream(void **state)
             "cuda.h, cuMemAllocAsync: returns");
 }
 
-static void it_frees_memory_of_cudamalloc_too(void **state)
+TEST(it_frees_memory_of_cudamalloc_too)
 {
     CUdeviceptr memory = 0;
-    (void)state;
     need_pools();
     DO(cuMemAlloc(&memory, BYTES));
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
@@ -79,11 +77,10 @@ static void it_frees_memory_of_cudamalloc_too(void **state)
     DO(cuStreamSynchronize(stream));
 }
 
-static void the_default_pool_is_current_at_first(void **state)
+TEST(the_default_pool_is_current_at_first)
 {
     CUmemoryPool first = NULL, current = NULL, mine;
     cudaMemPool_t runtime = NULL;
-    (void)state;
     need_pools();
     FACT_EQ(cuDeviceGetDefaultMemPool(&first, 0), CUDA_SUCCESS, "cuda.h, cuDeviceGetDefaultMemPool");
     DO(cuDeviceGetMemPool(&current, 0));
@@ -105,11 +102,10 @@ static void the_default_pool_is_current_at_first(void **state)
          "cuda.h, cuMemPoolDestroy: a device's default pool cannot be destroyed");
 }
 
-static void the_current_pool_serves(void **state)
+TEST(the_current_pool_serves)
 {
     CUmemoryPool first = NULL, owner = NULL;
     CUdeviceptr memory = 0, other = 0;
-    (void)state;
     need_pools();
     CUmemoryPool mine = new_pool();
     DO(cuDeviceGetDefaultMemPool(&first, 0));
@@ -127,9 +123,8 @@ static void the_current_pool_serves(void **state)
     DO(cuMemPoolDestroy(mine));
 }
 
-static void attributes_have_their_defaults(void **state)
+TEST(attributes_have_their_defaults)
 {
-    (void)state;
     need_pools();
     CUmemoryPool pool = new_pool();
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0,
@@ -155,11 +150,10 @@ static void attributes_have_their_defaults(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void use_is_counted(void **state)
+TEST(use_is_counted)
 {
     CUdeviceptr a = 0, b = 0;
     cuuint64_t keep = ~(cuuint64_t)0, zero = 0, one = 1;
-    (void)state;
     need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
@@ -195,11 +189,10 @@ static void use_is_counted(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void what_is_in_use_is_not_trimmed(void **state)
+TEST(what_is_in_use_is_not_trimmed)
 {
     CUdeviceptr memory = 0;
     unsigned char byte = 0;
-    (void)state;
     need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
@@ -215,10 +208,9 @@ static void what_is_in_use_is_not_trimmed(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void freed_memory_serves_the_same_stream_again(void **state)
+TEST(freed_memory_serves_the_same_stream_again)
 {
     CUdeviceptr memory = 0;
-    (void)state;
     need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, 64 * CONF_MIB, pool, stream));
@@ -234,12 +226,11 @@ static void freed_memory_serves_the_same_stream_again(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void pools_are_reached_from_their_device(void **state)
+TEST(pools_are_reached_from_their_device)
 {
     CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     int count = 0;
-    (void)state;
     need_pools();
     DO(cuDeviceGetCount(&count));
     CUmemoryPool pool = new_pool();
@@ -255,11 +246,10 @@ static void pools_are_reached_from_their_device(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void a_destroyed_pool_waits_for_its_memory(void **state)
+TEST(a_destroyed_pool_waits_for_its_memory)
 {
     CUdeviceptr memory = 0;
     unsigned char byte = 0;
-    (void)state;
     need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
@@ -273,10 +263,9 @@ static void a_destroyed_pool_waits_for_its_memory(void **state)
     DO(cuStreamSynchronize(stream));
 }
 
-static void a_plain_free_is_allowed(void **state)
+TEST(a_plain_free_is_allowed)
 {
     void *memory = NULL;
-    (void)state;
     need_pools();
     FACT_EQ(cudaMallocAsync(&memory, BYTES, stream), cudaSuccess,
             "cuda_runtime_api.h, cudaMallocAsync: returns");
@@ -287,13 +276,12 @@ static void a_plain_free_is_allowed(void **state)
     DO(cudaStreamSynchronize(stream));
 }
 
-static void requests_that_make_no_sense_are_refused(void **state)
+TEST(requests_that_make_no_sense_are_refused)
 {
     CUmemoryPool pool = NULL;
     CUdeviceptr memory = 0;
     size_t total = 0;
     int count = 0;
-    (void)state;
     need_pools();
     DO(cuDeviceGetCount(&count));
     DO(cuDeviceTotalMem(&total, 0));
@@ -310,19 +298,5 @@ static void requests_that_make_no_sense_are_refused(void **state)
 
 int conf_pool(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_ready_in_its_stream),
-        cmocka_unit_test(it_frees_memory_of_cudamalloc_too),
-        cmocka_unit_test(the_default_pool_is_current_at_first),
-        cmocka_unit_test(the_current_pool_serves),
-        cmocka_unit_test(attributes_have_their_defaults),
-        cmocka_unit_test(use_is_counted),
-        cmocka_unit_test(what_is_in_use_is_not_trimmed),
-        cmocka_unit_test(freed_memory_serves_the_same_stream_again),
-        cmocka_unit_test(pools_are_reached_from_their_device),
-        cmocka_unit_test(a_destroyed_pool_waits_for_its_memory),
-        cmocka_unit_test(a_plain_free_is_allowed),
-        cmocka_unit_test(requests_that_make_no_sense_are_refused),
-    };
-    return cmocka_run_group_tests_name("pool", tests, setup, teardown);
+    return vs_run_tests_around("pool", setup, teardown, NULL, NULL);
 }

@@ -83,14 +83,13 @@ __attribute__((constructor)) static void be_a_peer(int argc, char **argv)
 
 /* ---- here ---- */
 
-static void pointers_of_an_imported_pool_are_the_same_memory(void **state)
+TEST(pointers_of_an_imported_pool_are_the_same_memory)
 {
     CUmemPoolPtrExportData data[COUNT];
     CUdeviceptr at[COUNT];
     CUstream stream;
     int fd = -1;
     char done = 0;
-    (void)state;
     need_shared_pools();
     struct peer peer = peer_start("pool");
     FACT(peer.pid > 0, "a second process can be started");
@@ -124,12 +123,11 @@ static void pointers_of_an_imported_pool_are_the_same_memory(void **state)
     DO(cuMemPoolDestroy(pool));
 }
 
-static void only_pools_made_for_it_are_exported(void **state)
+TEST(only_pools_made_for_it_are_exported)
 {
     CUmemPoolPtrExportData data;
     CUdeviceptr at;
     int fd = -1;
-    (void)state;
     need_shared_pools();
     CUmemoryPool plain = create(0), shared = create(POSIX_FD), standard;
     FACT(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0) != CUDA_SUCCESS,
@@ -151,9 +149,5 @@ static void only_pools_made_for_it_are_exported(void **state)
 
 int conf_pools_shared(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pointers_of_an_imported_pool_are_the_same_memory),
-        cmocka_unit_test(only_pools_made_for_it_are_exported),
-    };
-    return cmocka_run_group_tests_name("pools_shared", tests, begin, end);
+    return vs_run_tests_around("pools_shared", begin, end, NULL, NULL);
 }

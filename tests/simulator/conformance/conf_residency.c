@@ -39,9 +39,8 @@ static int ask(CUmem_range_attribute attribute, size_t offset, size_t bytes)
     return value;
 }
 
-static void prefetches_are_remembered_by_range(void **state)
+TEST(prefetches_are_remembered_by_range)
 {
-    (void)state;
     fresh();
     FACT_EQ(ask(LAST, 0, 16 * CONF_MIB), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: never"));
     DO(cuMemPrefetchAsync(p, 8 * CONF_MIB, device, 0, NULL));
@@ -63,9 +62,8 @@ static void prefetches_are_remembered_by_range(void **state)
     DO(cuMemFree(p));
 }
 
-static void types_and_ids_go_with_locations(void **state)
+TEST(types_and_ids_go_with_locations)
 {
-    (void)state;
     fresh();
     DO(cuMemPrefetchAsync(p, 8 * CONF_MIB, device, 0, NULL));
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, 0, 8 * CONF_MIB),
@@ -81,9 +79,8 @@ static void types_and_ids_go_with_locations(void **state)
     DO(cuMemFree(p));
 }
 
-static void preferred_locations_are_by_range(void **state)
+TEST(preferred_locations_are_by_range)
 {
-    (void)state;
     fresh();
     FACT_EQ(ask(PREFERRED, 0, 16 * CONF_MIB), CU_DEVICE_INVALID,
             RULE("PREFERRED_LOCATION: no preferred location at all"));
@@ -100,9 +97,8 @@ static void preferred_locations_are_by_range(void **state)
     DO(cuMemFree(p));
 }
 
-static void read_mostly_is_for_all_pages_or_not(void **state)
+TEST(read_mostly_is_for_all_pages_or_not)
 {
-    (void)state;
     fresh();
     DO(cuMemAdvise(p + 4 * CONF_MIB, 4 * CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, host));
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 4 * CONF_MIB, 4 * CONF_MIB), 1,
@@ -115,10 +111,9 @@ static void read_mostly_is_for_all_pages_or_not(void **state)
     DO(cuMemFree(p));
 }
 
-static void accessed_by_is_a_list(void **state)
+TEST(accessed_by_is_a_list)
 {
     int list[3] = {9, 9, 9};
-    (void)state;
     fresh();
     DO(cuMemAdvise(p, 8 * CONF_MIB, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
     DO(cuMemRangeGetAttribute(list, sizeof list, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p,
@@ -136,14 +131,13 @@ static void accessed_by_is_a_list(void **state)
     DO(cuMemFree(p));
 }
 
-static void several_are_asked_at_once(void **state)
+TEST(several_are_asked_at_once)
 {
     int last = 9, mostly = 9, by[2] = {9, 9};
     void *data[] = {&last, &mostly, by};
     size_t sizes[] = {sizeof last, sizeof mostly, sizeof by};
     CUmem_range_attribute attributes[] = {LAST, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
                                           CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
-    (void)state;
     fresh();
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, host));
     DO(cuMemRangeGetAttributes(data, sizes, attributes, 3, p, 16 * CONF_MIB));
@@ -152,11 +146,10 @@ static void several_are_asked_at_once(void **state)
     DO(cuMemFree(p));
 }
 
-static void ranges_must_be_managed(void **state)
+TEST(ranges_must_be_managed)
 {
     CUdeviceptr plain;
     int value;
-    (void)state;
     fresh();
     DO(cuMemAlloc(&plain, CONF_MIB));
     FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, LAST, plain, CONF_MIB),
@@ -175,10 +168,9 @@ static void ranges_must_be_managed(void **state)
     DO(cuMemFree(p));
 }
 
-static void more_than_the_device_holds_can_be_used(void **state)
+TEST(more_than_the_device_holds_can_be_used)
 {
     size_t free_bytes, total;
-    (void)state;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS),
          "the device and the host do not share managed memory concurrently");
     DO(cuMemGetInfo(&free_bytes, &total));
@@ -189,15 +181,5 @@ static void more_than_the_device_holds_can_be_used(void **state)
 
 int conf_residency(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prefetches_are_remembered_by_range),
-        cmocka_unit_test(types_and_ids_go_with_locations),
-        cmocka_unit_test(preferred_locations_are_by_range),
-        cmocka_unit_test(read_mostly_is_for_all_pages_or_not),
-        cmocka_unit_test(accessed_by_is_a_list),
-        cmocka_unit_test(several_are_asked_at_once),
-        cmocka_unit_test(ranges_must_be_managed),
-        cmocka_unit_test(more_than_the_device_holds_can_be_used),
-    };
-    return cmocka_run_group_tests_name("residency", tests, start, stop);
+    return vs_run_tests_around("residency", start, stop, NULL, NULL);
 }

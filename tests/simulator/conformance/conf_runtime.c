@@ -8,14 +8,13 @@
 
 #define SHARED "CUDA programming guide, interoperability between runtime and driver: "
 
-static void the_primary_context_is_shared(void **state)
+TEST(the_primary_context_is_shared)
 {
     CUcontext current = NULL, primary = NULL;
     CUstream stream = NULL;
     CUcontext owner = NULL;
     unsigned flags;
     int active = 0;
-    (void)state;
     DO(cudaSetDevice(0));
     DO(cuCtxGetCurrent(&current));
     FACT(current, "cuda_runtime_api.h, cudaSetDevice: the context is current immediately");
@@ -52,11 +51,10 @@ static void *visit_thread(void *arg)
     return NULL;
 }
 
-static void each_thread_has_a_current_device(void **state)
+TEST(each_thread_has_a_current_device)
 {
     int count = 0, device = -1;
     pthread_t thread;
-    (void)state;
     DO(cudaGetDeviceCount(&count));
     struct visit v = {.device = -1, .after = count - 1};
     DO(cudaSetDevice(count - 1));
@@ -74,12 +72,11 @@ static void each_thread_has_a_current_device(void **state)
     (void)cudaGetLastError();
 }
 
-static void allocations_belong_to_the_current_device(void **state)
+TEST(allocations_belong_to_the_current_device)
 {
     struct cudaPointerAttributes attributes;
     void *memory = NULL;
     int count = 0;
-    (void)state;
     DO(cudaGetDeviceCount(&count));
     for (int i = 0; i < count; i++) {
         DO(cudaSetDevice(i));
@@ -92,10 +89,9 @@ static void allocations_belong_to_the_current_device(void **state)
     }
 }
 
-static void flags_of_the_device(void **state)
+TEST(flags_of_the_device)
 {
     unsigned flags = 0;
-    (void)state;
     FACT_EQ(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), cudaSuccess,
             "cuda_runtime_api.h, cudaSetDeviceFlags: returns");
     DO(cudaGetDeviceFlags(&flags));
@@ -107,12 +103,11 @@ static void flags_of_the_device(void **state)
     (void)cudaGetLastError();
 }
 
-static void streams_of_the_runtime(void **state)
+TEST(streams_of_the_runtime)
 {
     cudaStream_t stream = NULL;
     unsigned flags = 99;
     int least = 0, greatest = 0, priority = 99;
-    (void)state;
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     DO(cudaStreamGetFlags(stream, &flags));
     FACT_EQ(flags, cudaStreamNonBlocking, "cuda_runtime_api.h, cudaStreamGetFlags");
@@ -130,11 +125,10 @@ static void streams_of_the_runtime(void **state)
     (void)cudaGetLastError();
 }
 
-static void host_functions_of_the_runtime(void **state)
+TEST(host_functions_of_the_runtime)
 {
     cudaStream_t stream = NULL;
     int gate = 0;
-    (void)state;
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     FACT_EQ(cudaLaunchHostFunc(stream, conf_gate, &gate), cudaSuccess,
             "cuda_runtime_api.h, cudaLaunchHostFunc: returns");
@@ -151,12 +145,11 @@ static void host_functions_of_the_runtime(void **state)
 
 static int not_on_the_device;
 
-static void symbols_that_are_not_on_the_device(void **state)
+TEST(symbols_that_are_not_on_the_device)
 {
     void *address = &address;
     size_t bytes = 77;
     int value = 0;
-    (void)state;
     FACT_EQ(cudaGetSymbolAddress(&address, &not_on_the_device), cudaErrorInvalidSymbol,
             "cuda_runtime_api.h, cudaGetSymbolAddress: a symbol that cannot be found");
     FACT(address == &address, "cuda_runtime_api.h, cudaGetSymbolAddress: *devPtr is unchanged");
@@ -171,10 +164,9 @@ static void symbols_that_are_not_on_the_device(void **state)
     (void)cudaGetLastError();
 }
 
-static void limits_of_the_device(void **state)
+TEST(limits_of_the_device)
 {
     size_t value = 0;
-    (void)state;
     FACT_EQ(cudaDeviceGetLimit(&value, cudaLimitStackSize), cudaSuccess,
             "cuda_runtime_api.h, cudaDeviceGetLimit: returns");
     FACT(value > 0, "cuda_runtime_api.h, cudaLimitStackSize: bytes of each thread's stack");
@@ -184,11 +176,10 @@ static void limits_of_the_device(void **state)
     FACT(value >= 4096, "cuda_runtime_api.h, cudaDeviceSetLimit: rounded up at most");
 }
 
-static void resetting_the_device(void **state)
+TEST(resetting_the_device)
 {
     struct cudaPointerAttributes attributes = {0};
     void *memory = NULL;
-    (void)state;
     DO(cudaMalloc(&memory, 256 * CONF_MIB));
     FACT_EQ(cudaDeviceReset(), cudaSuccess, "cuda_runtime_api.h, cudaDeviceReset: returns");
     DO(cudaSetDevice(0));
@@ -203,16 +194,5 @@ static void resetting_the_device(void **state)
 
 int conf_runtime(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_primary_context_is_shared),
-        cmocka_unit_test(each_thread_has_a_current_device),
-        cmocka_unit_test(allocations_belong_to_the_current_device),
-        cmocka_unit_test(flags_of_the_device),
-        cmocka_unit_test(streams_of_the_runtime),
-        cmocka_unit_test(host_functions_of_the_runtime),
-        cmocka_unit_test(symbols_that_are_not_on_the_device),
-        cmocka_unit_test(limits_of_the_device),
-        cmocka_unit_test(resetting_the_device),
-    };
-    return cmocka_run_group_tests_name("runtime", tests, conf_begin, NULL);
+    return vs_run_tests_around("runtime", conf_begin, NULL, NULL, NULL);
 }

@@ -55,9 +55,8 @@ static void open_gate(void)
     DO(cuCtxSynchronize());
 }
 
-static void work_is_done_in_order_and_not_at_once(void **state)
+TEST(work_is_done_in_order_and_not_at_once)
 {
-    (void)state;
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
     close_gate(p.a);
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery: work is not done");
@@ -74,9 +73,8 @@ static void work_is_done_in_order_and_not_at_once(void **state)
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
 }
 
-static void created_streams_do_not_wait_for_each_other(void **state)
+TEST(created_streams_do_not_wait_for_each_other)
 {
-    (void)state;
     close_gate(p.a);
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
     FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
@@ -86,9 +84,8 @@ static void created_streams_do_not_wait_for_each_other(void **state)
     open_gate();
 }
 
-static void legacy_work_waits_for_blocking_streams(void **state)
+TEST(legacy_work_waits_for_blocking_streams)
 {
-    (void)state;
     close_gate(p.a);
     DO(cuMemsetD8Async(p.device, 2, BYTES, CU_STREAM_LEGACY));
     FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
@@ -103,9 +100,8 @@ static void legacy_work_waits_for_blocking_streams(void **state)
     FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all is done");
 }
 
-static void blocking_streams_wait_for_legacy_work(void **state)
+TEST(blocking_streams_wait_for_legacy_work)
 {
-    (void)state;
     close_gate(CU_STREAM_LEGACY);
     DO(cuMemsetD8Async(p.device, 4, BYTES, p.a));
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
@@ -116,9 +112,8 @@ static void blocking_streams_wait_for_legacy_work(void **state)
     open_gate();
 }
 
-static void non_blocking_streams_are_not_waited_for(void **state)
+TEST(non_blocking_streams_are_not_waited_for)
 {
-    (void)state;
     close_gate(p.free);
     DO(cuMemsetD8Async(p.device, 6, BYTES, CU_STREAM_LEGACY));
     FACT_EQ(cuStreamSynchronize(CU_STREAM_LEGACY), CUDA_SUCCESS,
@@ -128,9 +123,8 @@ static void non_blocking_streams_are_not_waited_for(void **state)
     open_gate();
 }
 
-static void the_context_waits_for_all_streams(void **state)
+TEST(the_context_waits_for_all_streams)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         CUstream s = i == 0 ? p.a : i == 1 ? p.free : CU_STREAM_PER_THREAD;
         DO(cuMemsetD8Async(p.device + i * (BYTES / 4), (unsigned char)i, BYTES / 4, s));
@@ -142,9 +136,8 @@ static void the_context_waits_for_all_streams(void **state)
             "cuda.h, cuCtxSynchronize: all preceding tasks");
 }
 
-static void the_per_thread_stream_is_a_blocking_one(void **state)
+TEST(the_per_thread_stream_is_a_blocking_one)
 {
-    (void)state;
     close_gate(CU_STREAM_PER_THREAD);
     DO(cuMemsetD8Async(p.device, 7, BYTES, p.a));
     FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
@@ -175,12 +168,11 @@ static void *visit_thread(void *arg)
     return NULL;
 }
 
-static void each_thread_has_a_default_stream_of_its_own(void **state)
+TEST(each_thread_has_a_default_stream_of_its_own)
 {
     struct visit *const v = &visit;
     unsigned long long mine = 0;
     pthread_t thread;
-    (void)state;
     DO(cuCtxGetCurrent(&v->ctx));
     DO(pthread_barrier_init(&v->barrier, NULL, 2));
     DO(pthread_create(&thread, NULL, visit_thread, v));
@@ -201,10 +193,9 @@ static void each_thread_has_a_default_stream_of_its_own(void **state)
 
 /* ---- events between streams ---- */
 
-static void a_stream_waits_for_an_event(void **state)
+TEST(a_stream_waits_for_an_event)
 {
     CUevent event = NULL;
-    (void)state;
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
@@ -222,10 +213,9 @@ static void a_stream_waits_for_an_event(void **state)
     DO(cuEventDestroy(event));
 }
 
-static void a_wait_means_the_record_before_it(void **state)
+TEST(a_wait_means_the_record_before_it)
 {
     CUevent event = NULL;
-    (void)state;
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     FACT_EQ(cuStreamWaitEvent(p.b, event, 0), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: returns");
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
@@ -243,10 +233,9 @@ static void a_wait_means_the_record_before_it(void **state)
     DO(cuEventDestroy(event));
 }
 
-static void a_wait_outlives_its_event(void **state)
+TEST(a_wait_outlives_its_event)
 {
     CUevent event = NULL;
-    (void)state;
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
@@ -278,9 +267,8 @@ static void CUDA_CB note_callback(CUstream stream, CUresult status, void *number
     note(number);
 }
 
-static void host_functions_run_in_order(void **state)
+TEST(host_functions_run_in_order)
 {
-    (void)state;
     memset(&seen, 0, sizeof seen);
     for (intptr_t i = 0; i < FUNCTIONS; i++)
         FACT_EQ(cuLaunchHostFunc(p.a, note, (void *)i), CUDA_SUCCESS, "cuda.h, cuLaunchHostFunc");
@@ -290,9 +278,8 @@ static void host_functions_run_in_order(void **state)
         FACT_EQ(seen.order[i], i, "cuda.h, cuLaunchHostFunc: after work before it in the stream");
 }
 
-static void callbacks_receive_their_stream(void **state)
+TEST(callbacks_receive_their_stream)
 {
-    (void)state;
     memset(&seen, 0, sizeof seen);
     DO(cuMemsetD8Async(p.device, 14, BYTES, p.a));
     FACT_EQ(cuStreamAddCallback(p.a, note_callback, (void *)7, 0), CUDA_SUCCESS,
@@ -310,9 +297,8 @@ static void callbacks_receive_their_stream(void **state)
 
 static void note_byte(void *byte) { note((void *)(intptr_t)*(unsigned char *)byte); }
 
-static void a_host_function_sees_what_was_copied_before(void **state)
+TEST(a_host_function_sees_what_was_copied_before)
 {
-    (void)state;
     memset(&seen, 0, sizeof seen);
     close_gate(p.free);
     for (int i = 1; i <= 2; i++) {
@@ -327,14 +313,13 @@ static void a_host_function_sees_what_was_copied_before(void **state)
 
 /* ---- stream handles ---- */
 
-static void streams_know_how_they_were_made(void **state)
+TEST(streams_know_how_they_were_made)
 {
     unsigned flags = 99;
     int priority = 99, least, greatest;
     CUcontext ctx = NULL, mine = NULL;
     CUdevice device = -1;
     CUstream s = NULL;
-    (void)state;
     DO(cuStreamGetFlags(p.a, &flags));
     FACT_EQ(flags, CU_STREAM_DEFAULT, "cuda.h, cuStreamGetFlags");
     DO(cuStreamGetFlags(p.free, &flags));
@@ -364,11 +349,10 @@ static void streams_know_how_they_were_made(void **state)
             "cuda.h, cuStreamCreate: returns");
 }
 
-static void ids_of_streams_differ(void **state)
+TEST(ids_of_streams_differ)
 {
     unsigned long long a = 0, b = 0, null = 0, legacy = 0, gone = 0, fresh = 0;
     CUstream s = NULL;
-    (void)state;
     DO(cuStreamGetId(p.a, &a));
     DO(cuStreamGetId(p.b, &b));
     DO(cuStreamGetId(NULL, &null));
@@ -385,10 +369,9 @@ static void ids_of_streams_differ(void **state)
     DO(cuStreamDestroy(s));
 }
 
-static void a_destroyed_stream_finishes_its_work(void **state)
+TEST(a_destroyed_stream_finishes_its_work)
 {
     CUstream s = NULL;
-    (void)state;
     DO(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     p.host[0] = 0;
     close_gate(s);
@@ -402,24 +385,5 @@ static void a_destroyed_stream_finishes_its_work(void **state)
 
 int conf_stream(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_done_in_order_and_not_at_once),
-        cmocka_unit_test(created_streams_do_not_wait_for_each_other),
-        cmocka_unit_test(legacy_work_waits_for_blocking_streams),
-        cmocka_unit_test(blocking_streams_wait_for_legacy_work),
-        cmocka_unit_test(non_blocking_streams_are_not_waited_for),
-        cmocka_unit_test(the_context_waits_for_all_streams),
-        cmocka_unit_test(the_per_thread_stream_is_a_blocking_one),
-        cmocka_unit_test(each_thread_has_a_default_stream_of_its_own),
-        cmocka_unit_test(a_stream_waits_for_an_event),
-        cmocka_unit_test(a_wait_means_the_record_before_it),
-        cmocka_unit_test(a_wait_outlives_its_event),
-        cmocka_unit_test(host_functions_run_in_order),
-        cmocka_unit_test(callbacks_receive_their_stream),
-        cmocka_unit_test(a_host_function_sees_what_was_copied_before),
-        cmocka_unit_test(streams_know_how_they_were_made),
-        cmocka_unit_test(ids_of_streams_differ),
-        cmocka_unit_test(a_destroyed_stream_finishes_its_work),
-    };
-    return cmocka_run_group_tests_name("stream", tests, setup, teardown);
+    return vs_run_tests_around("stream", setup, teardown, NULL, NULL);
 }

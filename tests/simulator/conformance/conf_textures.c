@@ -28,7 +28,7 @@ static CUarray picture(unsigned flags)
     return array;
 }
 
-static void an_object_describes_its_array(void **state)
+TEST(an_object_describes_its_array)
 {
     CUarray array = picture(0);
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array}, r2;
@@ -39,7 +39,6 @@ static void an_object_describes_its_array(void **state)
                            .borderColor = {0.5f, 1}},
                       t2;
     CUtexObject a = 0, b = 0;
-    (void)state;
     DO(cuTexObjectCreate(&a, &r, &t, NULL));
     DO(cuTexObjectCreate(&b, &r, &t, NULL));
     FACT(a && b && a != b, TEX ": each call makes an object");
@@ -57,13 +56,12 @@ static void an_object_describes_its_array(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void settings_are_checked(void **state)
+TEST(settings_are_checked)
 {
     CUarray array = picture(0);
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
     CUDA_TEXTURE_DESC t = {.filterMode = CU_TR_FILTER_MODE_POINT}, bad = t;
     CUtexObject object = 0;
-    (void)state;
     FACT_EQ(cuTexObjectCreate(&object, NULL, &t, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
     FACT_EQ(cuTexObjectCreate(&object, &r, NULL, NULL), CUDA_ERROR_INVALID_VALUE, TEX ": returns");
     bad.filterMode = (CUfilter_mode)5;
@@ -77,13 +75,12 @@ static void settings_are_checked(void **state)
     DO(cuArrayDestroy(array));
 }
 
-static void linear_memory_is_aligned(void **state)
+TEST(linear_memory_is_aligned)
 {
     CUdeviceptr memory;
     size_t alignment = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
            pitch = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
     CUtexObject object = 0;
-    (void)state;
     FACT(alignment && pitch, "cuda.h, cuDeviceGetAttribute");
     DO(cuMemAlloc(&memory, 1 << 20));
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
@@ -112,12 +109,11 @@ static void linear_memory_is_aligned(void **state)
     DO(cuMemFree(memory));
 }
 
-static void a_surface_needs_an_array_for_it(void **state)
+TEST(a_surface_needs_an_array_for_it)
 {
     CUarray plain = picture(0), writable = picture(CUDA_ARRAY3D_SURFACE_LDST);
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = writable}, r2;
     CUsurfObject surface = 0;
-    (void)state;
     DO(cuSurfObjectCreate(&surface, &r));
     DO(cuSurfObjectGetResourceDesc(&r2, surface));
     FACT(r2.res.array.hArray == writable, "cuda.h, cuSurfObjectGetResourceDesc");
@@ -132,7 +128,7 @@ static void a_surface_needs_an_array_for_it(void **state)
     DO(cuArrayDestroy(writable));
 }
 
-static void the_runtime_describes_its_objects(void **state)
+TEST(the_runtime_describes_its_objects)
 {
     void *memory;
     size_t pitch, most = 0;
@@ -144,7 +140,6 @@ static void the_runtime_describes_its_objects(void **state)
                                 .normalizedCoords = 1},
                            t2;
     cudaTextureObject_t object;
-    (void)state;
     DO(cudaMallocPitch(&memory, &pitch, 4 * 50, 20));
     r.res.pitch2D.devPtr = memory;
     r.res.pitch2D.desc = (struct cudaChannelFormatDesc){8, 8, 8, 8, cudaChannelFormatKindUnsigned};
@@ -173,12 +168,5 @@ static void the_runtime_describes_its_objects(void **state)
 
 int conf_textures(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_describes_its_array),
-        cmocka_unit_test(settings_are_checked),
-        cmocka_unit_test(linear_memory_is_aligned),
-        cmocka_unit_test(a_surface_needs_an_array_for_it),
-        cmocka_unit_test(the_runtime_describes_its_objects),
-    };
-    return cmocka_run_group_tests_name("textures", tests, conf_begin, clear_error);
+    return vs_run_tests_around("textures", conf_begin, clear_error, NULL, NULL);
 }

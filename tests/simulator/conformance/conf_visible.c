@@ -75,9 +75,8 @@ static void uuid_text(CUdevice device, char text[48])
                      (unsigned char)uuid.bytes[i]);
 }
 
-static void ordinals_choose(void **state)
+TEST(ordinals_choose)
 {
-    (void)state;
     NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     look("0");
     FACT_EQ(seen.count, 1, RULE("only devices in the list are visible"));
@@ -92,10 +91,9 @@ static void ordinals_choose(void **state)
     FACT_EQ(seen.count, 0, RULE("an invalid index ends the list"));
 }
 
-static void uuids_choose(void **state)
+TEST(uuids_choose)
 {
     char text[48], name[256] = "";
-    (void)state;
     NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     DO(cuDeviceGetName(name, sizeof name, 0));
     NEED(!strstr(name, "MIG"), "the device is a MIG instance, whose UUID has another prefix");
@@ -105,10 +103,9 @@ static void uuids_choose(void **state)
     FACT(is(0, 0), RULE("a UUID with the prefix GPU- names a device"));
 }
 
-static void the_list_gives_the_order(void **state)
+TEST(the_list_gives_the_order)
 {
     int count;
-    (void)state;
     NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     DO(cuDeviceGetCount(&count));
     NEED(count >= 2, "fewer than two devices");
@@ -125,13 +122,8 @@ static void the_list_gives_the_order(void **state)
 
 int conf_visible(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinals_choose),
-        cmocka_unit_test(uuids_choose),
-        cmocka_unit_test(the_list_gives_the_order),
-    };
     const char *child = getenv(CHILD);
     if (child)
         return report(atoi(child));
-    return cmocka_run_group_tests_name("visible", tests, NULL, NULL);
+    return vs_run_tests_around("visible", NULL, NULL, NULL, NULL);
 }

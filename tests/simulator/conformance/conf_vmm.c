@@ -96,10 +96,9 @@ static bool all_are(CUdeviceptr at, size_t bytes, unsigned char value)
 
 /* ---- reservations ---- */
 
-static void reservations_are_aligned_and_freed_as_they_were_made(void **state)
+TEST(reservations_are_aligned_and_freed_as_they_were_made)
 {
     CUdeviceptr at, other;
-    (void)state;
     need_vmm();
     DO(cuMemAddressReserve(&at, 4 * granule, granule, 0, 0));
     FACT_EQ(at % granule, 0, "cuda.h, cuMemAddressReserve: alignment of the range requested");
@@ -116,10 +115,9 @@ static void reservations_are_aligned_and_freed_as_they_were_made(void **state)
     DO(cuMemAddressFree(other, 4 * granule));
 }
 
-static void reservations_refuse_what_the_header_excludes(void **state)
+TEST(reservations_refuse_what_the_header_excludes)
 {
     CUdeviceptr at;
-    (void)state;
     need_vmm();
     FACT_EQ(cuMemAddressReserve(NULL, granule, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuMemAddressReserve: returns");
@@ -133,10 +131,9 @@ static void reservations_refuse_what_the_header_excludes(void **state)
             "cuda.h, cuMemAddressReserve: size must be a multiple of the host page size");
 }
 
-static void more_can_be_reserved_than_the_device_has(void **state)
+TEST(more_can_be_reserved_than_the_device_has)
 {
     size_t bytes;
-    (void)state;
     need_vmm();
     DO(cuDeviceTotalMem(&bytes, 0));
     bytes = (bytes / granule + 1) * granule * 2;
@@ -147,11 +144,10 @@ static void more_can_be_reserved_than_the_device_has(void **state)
 
 /* ---- physical memory ---- */
 
-static void granularity_is_a_power_of_two(void **state)
+TEST(granularity_is_a_power_of_two)
 {
     size_t least = 0, recommended = 0;
     CUmemAllocationProp prop = on_device(0);
-    (void)state;
     need_vmm();
     DO(cuMemGetAllocationGranularity(&least, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     DO(cuMemGetAllocationGranularity(&recommended, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
@@ -164,11 +160,10 @@ static void granularity_is_a_power_of_two(void **state)
             CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemGetAllocationGranularity: returns");
 }
 
-static void creating_refuses_what_the_header_excludes(void **state)
+TEST(creating_refuses_what_the_header_excludes)
 {
     CUmemGenericAllocationHandle handle;
     CUmemAllocationProp prop = on_device(0);
-    (void)state;
     need_vmm();
     FACT_EQ(cuMemCreate(&handle, granule + 1, &prop, 0), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuMemCreate: size must be a multiple of the granularity");
@@ -191,10 +186,9 @@ static void creating_refuses_what_the_header_excludes(void **state)
          "cuda.h, cuMemCreate: creates on the target device specified");
 }
 
-static void properties_are_those_of_the_creation(void **state)
+TEST(properties_are_those_of_the_creation)
 {
     CUmemAllocationProp prop;
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     memset(&prop, 0xff, sizeof prop);
@@ -209,9 +203,8 @@ static void properties_are_those_of_the_creation(void **state)
 
 /* ---- mapping ---- */
 
-static void mapping_refuses_what_the_header_excludes(void **state)
+TEST(mapping_refuses_what_the_header_excludes)
 {
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = reserve(4 * granule);
@@ -235,9 +228,8 @@ static void mapping_refuses_what_the_header_excludes(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void unmapping_takes_whole_mappings(void **state)
+TEST(unmapping_takes_whole_mappings)
 {
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = mapped(handle, 2 * granule);
@@ -256,9 +248,8 @@ static void unmapping_takes_whole_mappings(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void mappings_of_one_handle_are_the_same_memory(void **state)
+TEST(mappings_of_one_handle_are_the_same_memory)
 {
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr a = mapped(handle, granule), b = mapped(handle, granule);
@@ -273,10 +264,9 @@ static void mappings_of_one_handle_are_the_same_memory(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void a_mapping_keeps_released_memory(void **state)
+TEST(a_mapping_keeps_released_memory)
 {
     CUmemGenericAllocationHandle same = 0;
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = mapped(handle, 2 * granule);
@@ -299,10 +289,9 @@ static void a_mapping_keeps_released_memory(void **state)
     unmapped(at, 2 * granule);
 }
 
-static void copies_and_sets_run_across_mappings(void **state)
+TEST(copies_and_sets_run_across_mappings)
 {
     unsigned char pattern[64], back[64];
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle a = create(granule, 0), b = create(granule, 0);
     CUdeviceptr at = reserve(2 * granule);
@@ -327,10 +316,9 @@ static void copies_and_sets_run_across_mappings(void **state)
     DO(cuMemRelease(b));
 }
 
-static void a_vector_grows_in_place(void **state)
+TEST(a_vector_grows_in_place)
 {
     enum { PARTS = 5 };
-    (void)state;
     need_vmm();
     CUdeviceptr at = reserve(PARTS * granule);
     for (int i = 0; i < PARTS; i++) {
@@ -350,11 +338,10 @@ static void a_vector_grows_in_place(void **state)
 
 /* ---- access and attributes ---- */
 
-static void access_is_what_was_set(void **state)
+TEST(access_is_what_was_set)
 {
     unsigned long long flags = 99;
     CUmemAccessDesc none = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr at = reserve(2 * granule);
@@ -377,13 +364,12 @@ static void access_is_what_was_set(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void attributes_distinguish_mapping_and_reservation(void **state)
+TEST(attributes_distinguish_mapping_and_reservation)
 {
     CUdeviceptr base = 0, start = 0;
     size_t bytes = 0;
     unsigned type = 0;
     int device = -5;
-    (void)state;
     need_vmm();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr at = reserve(3 * granule);
@@ -407,7 +393,7 @@ static void attributes_distinguish_mapping_and_reservation(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void host_memory_is_seen_by_host_and_device(void **state)
+TEST(host_memory_is_seen_by_host_and_device)
 {
     const int node = conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -416,7 +402,6 @@ static void host_memory_is_seen_by_host_and_device(void **state)
         both, {{CU_MEM_LOCATION_TYPE_HOST_NUMA, node}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     CUmemGenericAllocationHandle handle;
     size_t host_granule = 0;
-    (void)state;
     need_vmm();
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
          "no virtual memory management of host memory");
@@ -442,12 +427,11 @@ static void host_memory_is_seen_by_host_and_device(void **state)
 
 #define POSIX_FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
-static void a_descriptor_carries_the_memory(void **state)
+TEST(a_descriptor_carries_the_memory)
 {
     CUmemGenericAllocationHandle imported = 0;
     CUmemAllocationProp prop;
     int fd = -1;
-    (void)state;
     need_descriptors();
     CUmemGenericAllocationHandle handle = create(granule, POSIX_FD);
     CUdeviceptr at = mapped(handle, granule);
@@ -472,10 +456,9 @@ static void a_descriptor_carries_the_memory(void **state)
             "cuda.h, cuMemRelease: each import is paired with a release");
 }
 
-static void only_memory_made_for_it_is_exported(void **state)
+TEST(only_memory_made_for_it_is_exported)
 {
     int fd = -1;
-    (void)state;
     need_descriptors();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     FACT(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0) != CUDA_SUCCESS,
@@ -491,24 +474,5 @@ static void only_memory_made_for_it_is_exported(void **state)
 
 int conf_vmm(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reservations_are_aligned_and_freed_as_they_were_made),
-        cmocka_unit_test(reservations_refuse_what_the_header_excludes),
-        cmocka_unit_test(more_can_be_reserved_than_the_device_has),
-        cmocka_unit_test(granularity_is_a_power_of_two),
-        cmocka_unit_test(creating_refuses_what_the_header_excludes),
-        cmocka_unit_test(properties_are_those_of_the_creation),
-        cmocka_unit_test(mapping_refuses_what_the_header_excludes),
-        cmocka_unit_test(unmapping_takes_whole_mappings),
-        cmocka_unit_test(mappings_of_one_handle_are_the_same_memory),
-        cmocka_unit_test(a_mapping_keeps_released_memory),
-        cmocka_unit_test(copies_and_sets_run_across_mappings),
-        cmocka_unit_test(a_vector_grows_in_place),
-        cmocka_unit_test(access_is_what_was_set),
-        cmocka_unit_test(attributes_distinguish_mapping_and_reservation),
-        cmocka_unit_test(host_memory_is_seen_by_host_and_device),
-        cmocka_unit_test(a_descriptor_carries_the_memory),
-        cmocka_unit_test(only_memory_made_for_it_is_exported),
-    };
-    return cmocka_run_group_tests_name("vmm", tests, begin, end);
+    return vs_run_tests_around("vmm", begin, end, NULL, NULL);
 }

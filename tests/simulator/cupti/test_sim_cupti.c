@@ -95,9 +95,8 @@ static void enable(bool on)
         OK(on ? cuptiActivityEnable(kinds[i]) : cuptiActivityDisable(kinds[i]));
 }
 
-static void flushing_needs_registered_buffers(void **state)
+TEST(flushing_needs_registered_buffers)
 {
-    (void)state;
     FAILS(cuptiActivityFlushAll(0), CUPTI_ERROR_INVALID_OPERATION);
     FAILS(cuptiActivityRegisterCallbacks(NULL, take), CUPTI_ERROR_INVALID_PARAMETER);
     OK(cuptiActivityRegisterCallbacks(give, take));
@@ -105,9 +104,8 @@ static void flushing_needs_registered_buffers(void **state)
     assert_int_equal(deliveries, 0); /* no record, no buffer */
 }
 
-static void kinds_that_are_not_simulated_are_refused(void **state)
+TEST(kinds_that_are_not_simulated_are_refused)
 {
-    (void)state;
     FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_PC_SAMPLING),
           CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
     FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_JIT), CUPTI_ERROR_INVALID_KIND);
@@ -117,13 +115,12 @@ static void kinds_that_are_not_simulated_are_refused(void **state)
     FAILS(cuptiActivityEnableHWTrace(1), CUPTI_ERROR_NOT_SUPPORTED);
 }
 
-static void every_piece_of_work_gives_one_record(void **state)
+TEST(every_piece_of_work_gives_one_record)
 {
     CUdeviceptr p;
     int host[256], count = 256, what = 1;
     void *args[] = {&p, &count, &what};
     CUstream s;
-    (void)state;
     OK(cuMemAlloc(&p, sizeof host));
     OK(cuStreamCreate(&s, 0));
     forget();
@@ -149,14 +146,13 @@ static void every_piece_of_work_gives_one_record(void **state)
 }
 
 /* Uses the records of the test above. */
-static void records_of_a_stream_follow_each_other(void **state)
+TEST(records_of_a_stream_follow_each_other)
 {
     struct {
         uint32_t stream;
         uint64_t end;
     } last[16] = {{0, 0}};
     int streams = 0;
-    (void)state;
     assert_true(slice_count > 0);
     for (int i = 0; i < slice_count; i++) {
         int k = 0;
@@ -171,10 +167,9 @@ static void records_of_a_stream_follow_each_other(void **state)
     assert_int_equal(streams, 2);
 }
 
-static void records_say_what_ran(void **state)
+TEST(records_say_what_ran)
 {
     uint64_t adds = 0, others = 0;
-    (void)state;
     for (int i = 0; i < slice_count; i++) {
         const struct slice *s = &slices[i];
         for (int k = 0; k < i; k++)
@@ -197,12 +192,11 @@ static void records_say_what_ran(void **state)
     assert_int_equal(others, 100);
 }
 
-static void ids_in_records_are_those_asked_for(void **state)
+TEST(ids_in_records_are_those_asked_for)
 {
     CUcontext ctx;
     CUstream s;
     uint32_t context, stream;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuStreamCreate(&s, 0));
     OK(cuptiGetContextId(ctx, &context));
@@ -218,9 +212,8 @@ static void ids_in_records_are_those_asked_for(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void a_full_buffer_is_delivered_and_another_asked_for(void **state)
+TEST(a_full_buffer_is_delivered_and_another_asked_for)
 {
-    (void)state;
     forget();
     buffer_bytes = 4 * sizeof(CUpti_ActivityKernel10) + 100;
     enable(true);
@@ -235,10 +228,9 @@ static void a_full_buffer_is_delivered_and_another_asked_for(void **state)
     buffer_bytes = 1 << 16;
 }
 
-static void records_without_a_buffer_are_counted_as_dropped(void **state)
+TEST(records_without_a_buffer_are_counted_as_dropped)
 {
     size_t lost;
-    (void)state;
     forget();
     buffer_bytes = 0;
     enable(true);
@@ -255,9 +247,8 @@ static void records_without_a_buffer_are_counted_as_dropped(void **state)
     assert_int_equal(kernels, 0);
 }
 
-static void synchronisations_are_recorded_when_asked_for(void **state)
+TEST(synchronisations_are_recorded_when_asked_for)
 {
-    (void)state;
     forget();
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
     OK(cuCtxSynchronize());
@@ -267,10 +258,9 @@ static void synchronisations_are_recorded_when_asked_for(void **state)
     assert_int_equal(syncs, 2);
 }
 
-static void external_ids_are_tied_to_work(void **state)
+TEST(external_ids_are_tied_to_work)
 {
     uint64_t id;
-    (void)state;
     forget();
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
     enable(true);
@@ -297,11 +287,10 @@ static uint64_t CUPTIAPI my_clock(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void times_are_of_the_clock_that_was_registered(void **state)
+TEST(times_are_of_the_clock_that_was_registered)
 {
     uint64_t before, after;
     struct timespec earlier, later;
-    (void)state;
     clock_gettime(CLOCK_REALTIME, &earlier);
     OK(cuptiGetTimestamp(&before));
     clock_gettime(CLOCK_REALTIME, &later);
@@ -333,12 +322,11 @@ static void CUPTIAPI on_resource(void *data, CUpti_CallbackDomain domain, CUpti_
         cuptiGetContextId(r->context, &context);
 }
 
-static void there_is_one_subscriber(void **state)
+TEST(there_is_one_subscriber)
 {
     CUpti_SubscriberHandle first, second;
     CUstream s;
     CUcontext ctx;
-    (void)state;
     OK(cuptiSubscribe(&first, on_resource, resource_calls));
     FAILS(cuptiSubscribe(&second, on_resource, NULL),
           CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -362,11 +350,10 @@ static void there_is_one_subscriber(void **state)
     FAILS(cuptiUnsubscribe(second), CUPTI_ERROR_INVALID_PARAMETER);
 }
 
-static void results_have_names(void **state)
+TEST(results_have_names)
 {
     const char *text;
     uint32_t version;
-    (void)state;
     OK(cuptiGetResultString(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, &text));
     assert_string_equal(text, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
     FAILS(cuptiGetResultString((CUptiResult)5555, &text), CUPTI_ERROR_INVALID_PARAMETER);
@@ -374,9 +361,8 @@ static void results_have_names(void **state)
     assert_int_equal(version, CUPTI_API_VERSION);
 }
 
-static void after_finalize_nothing_is_recorded(void **state)
+TEST(after_finalize_nothing_is_recorded)
 {
-    (void)state;
     forget();
     enable(true);
     OK(cuptiFinalize());
@@ -398,21 +384,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flushing_needs_registered_buffers),
-        cmocka_unit_test(kinds_that_are_not_simulated_are_refused),
-        cmocka_unit_test(every_piece_of_work_gives_one_record),
-        cmocka_unit_test(records_of_a_stream_follow_each_other),
-        cmocka_unit_test(records_say_what_ran),
-        cmocka_unit_test(ids_in_records_are_those_asked_for),
-        cmocka_unit_test(a_full_buffer_is_delivered_and_another_asked_for),
-        cmocka_unit_test(records_without_a_buffer_are_counted_as_dropped),
-        cmocka_unit_test(synchronisations_are_recorded_when_asked_for),
-        cmocka_unit_test(external_ids_are_tied_to_work),
-        cmocka_unit_test(times_are_of_the_clock_that_was_registered),
-        cmocka_unit_test(there_is_one_subscriber),
-        cmocka_unit_test(results_have_names),
-        cmocka_unit_test(after_finalize_nothing_is_recorded),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

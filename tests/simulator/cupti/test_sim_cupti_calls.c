@@ -16,11 +16,10 @@
 #define DRIVER_ID(name) CUPTI_DRIVER_TRACE_CBID_##name
 #define RUNTIME_ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
 
-static void each_driver_call_is_one_record(void **state)
+TEST(each_driver_call_is_one_record)
 {
     CUdeviceptr p;
     CUstream s;
-    (void)state;
     records_forget();
     OK(cuptiActivityEnable(DRIVER));
     OK(cuMemAlloc(&p, 4096));
@@ -49,11 +48,10 @@ static void each_driver_call_is_one_record(void **state)
     }
 }
 
-static void work_carries_the_id_of_its_call(void **state)
+TEST(work_carries_the_id_of_its_call)
 {
     void *p;
     char host[256] = {0};
-    (void)state;
     OK(cudaMalloc(&p, sizeof host));
     OK(cudaDeviceSynchronize());
     records_forget();
@@ -88,10 +86,9 @@ static void work_carries_the_id_of_its_call(void **state)
     OK(cudaFree(p));
 }
 
-static void driver_calls_of_the_runtime_show_when_runtime_calls_do_not(void **state)
+TEST(driver_calls_of_the_runtime_show_when_runtime_calls_do_not)
 {
     void *p;
-    (void)state;
     OK(cuptiActivityEnable(DRIVER));
     OK(cuptiActivityEnable(RUNTIME));
     records_forget();
@@ -108,12 +105,11 @@ static void driver_calls_of_the_runtime_show_when_runtime_calls_do_not(void **st
 }
 
 /* Arguments on the stack are delivered: cuLaunchKernel has eleven. */
-static void watched_calls_get_all_their_arguments(void **state)
+TEST(watched_calls_get_all_their_arguments)
 {
     CUdeviceptr p;
     int host[512], count = 512, what = 5;
     void *args[] = {&p, &count, &what};
-    (void)state;
     OK(cuptiActivityEnable(DRIVER));
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
     OK(cuMemAlloc(&p, sizeof host));
@@ -136,7 +132,7 @@ static void watched_calls_get_all_their_arguments(void **state)
 }
 
 /* Nodes of a clone are separate nodes. */
-static void work_of_a_cloned_graph_names_the_clones_node(void **state)
+TEST(work_of_a_cloned_graph_names_the_clones_node)
 {
     CUDA_MEMSET_NODE_PARAMS set = {.value = 3, .elementSize = 1, .width = 64, .height = 1};
     CUcontext ctx;
@@ -144,7 +140,6 @@ static void work_of_a_cloned_graph_names_the_clones_node(void **state)
     CUgraphExec exec;
     CUgraphNode node, copy;
     uint64_t node_id, copy_id;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuMemAlloc(&set.dst, 64));
     OK(cuGraphCreate(&graph, 0));
@@ -170,7 +165,7 @@ static void work_of_a_cloned_graph_names_the_clones_node(void **state)
     OK(cuMemFree(set.dst));
 }
 
-static void work_of_a_graph_names_graph_and_node(void **state)
+TEST(work_of_a_graph_names_graph_and_node)
 {
     CUcontext ctx;
     CUgraph graph;
@@ -179,7 +174,6 @@ static void work_of_a_graph_names_graph_and_node(void **state)
     CUdeviceptr p;
     uint64_t node_id;
     uint32_t exec_id;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuMemAlloc(&p, 4096));
     CUDA_MEMSET_NODE_PARAMS set = {
@@ -209,10 +203,9 @@ static void work_of_a_graph_names_graph_and_node(void **state)
     OK(cuMemFree(p));
 }
 
-static void functions_are_chosen_one_by_one(void **state)
+TEST(functions_are_chosen_one_by_one)
 {
     CUdeviceptr p;
-    (void)state;
     FAILS(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_SIZE, 1),
           CUPTI_ERROR_INVALID_PARAMETER);
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemFree_v2), 1));
@@ -238,11 +231,10 @@ static void functions_are_chosen_one_by_one(void **state)
     assert_int_equal(record_count, 0);
 }
 
-static void a_record_is_preceded_by_its_external_ids(void **state)
+TEST(a_record_is_preceded_by_its_external_ids)
 {
     CUdeviceptr p;
     uint64_t last;
-    (void)state;
     OK(cuptiActivityEnable(DRIVER));
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
     OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 11));
@@ -279,12 +271,11 @@ static void *call_often(void *context)
     return (void *)failed;
 }
 
-static void records_of_many_threads_all_arrive(void **state)
+TEST(records_of_many_threads_all_arrive)
 {
     pthread_t threads[THREADS];
     CUcontext ctx;
     void *failed;
-    (void)state;
     OK(cuCtxGetCurrent(&ctx));
     records_forget();
     records_buffer_bytes = 4096;
@@ -340,13 +331,12 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
     seen.context = call->contextUid;
 }
 
-static void callbacks_come_around_each_call(void **state)
+TEST(callbacks_come_around_each_call)
 {
     CUpti_SubscriberHandle sub;
     CUcontext ctx;
     CUdeviceptr p;
     uint32_t on, id;
-    (void)state;
     OK(cuptiSubscribe(&sub, on_call, &seen));
     OK(cuptiEnableDomain(1, sub, CUPTI_CB_DOMAIN_DRIVER_API));
     OK(cuMemAlloc(&p, 4096));
@@ -376,10 +366,9 @@ static void callbacks_come_around_each_call(void **state)
     assert_int_equal(seen.entered, 3);
 }
 
-static void callbacks_have_names(void **state)
+TEST(callbacks_have_names)
 {
     const char *name;
-    (void)state;
     OK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, DRIVER_ID(cuMemAlloc_v2), &name));
     assert_string_equal(name, "cuMemAlloc_v2");
     OK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, RUNTIME_ID(cudaMalloc_v3020), &name));
@@ -422,14 +411,13 @@ static void CUPTIAPI on_params(void *data, CUpti_CallbackDomain domain, CUpti_Ca
         assert_null(call->functionParams);
 }
 
-static void callbacks_show_the_arguments(void **state)
+TEST(callbacks_show_the_arguments)
 {
     CUpti_SubscriberHandle sub;
     struct cudaPitchedPtr box;
     struct cudaExtent extent = {100, 20, 3};
     void *p;
     char host[64] = {0};
-    (void)state;
     OK(cuptiSubscribe(&sub, on_params, NULL));
     OK(cuptiEnableAllDomains(1, sub));
     OK(cudaMalloc(&p, 4096));
@@ -477,10 +465,9 @@ static void CUPTIAPI on_stack(void *data, CUpti_CallbackDomain domain, CUpti_Cal
         main_seen |= frames[i] >= data && (char *)frames[i] < (char *)data + 4096;
 }
 
-static void a_watched_call_can_be_unwound(void **state)
+TEST(a_watched_call_can_be_unwound)
 {
     CUpti_SubscriberHandle sub;
-    (void)state;
     OK(cuptiSubscribe(&sub, on_stack, (void *)(uintptr_t)a_watched_call_can_be_unwound));
     OK(cuptiEnableDomain(1, sub, CUPTI_CB_DOMAIN_RUNTIME_API));
     OK(cudaFree(NULL));
@@ -500,20 +487,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_driver_call_is_one_record),
-        cmocka_unit_test(work_carries_the_id_of_its_call),
-        cmocka_unit_test(driver_calls_of_the_runtime_show_when_runtime_calls_do_not),
-        cmocka_unit_test(watched_calls_get_all_their_arguments),
-        cmocka_unit_test(work_of_a_graph_names_graph_and_node),
-        cmocka_unit_test(work_of_a_cloned_graph_names_the_clones_node),
-        cmocka_unit_test(functions_are_chosen_one_by_one),
-        cmocka_unit_test(a_record_is_preceded_by_its_external_ids),
-        cmocka_unit_test(records_of_many_threads_all_arrive),
-        cmocka_unit_test(callbacks_come_around_each_call),
-        cmocka_unit_test(callbacks_show_the_arguments),
-        cmocka_unit_test(callbacks_have_names),
-        cmocka_unit_test(a_watched_call_can_be_unwound),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

@@ -34,7 +34,7 @@ static void is_pair(uint64_t address, uint64_t bytes, CUpti_ActivityMemoryKind k
     assert_int_not_equal(memory(0)->correlationId, memory(1)->correlationId);
 }
 
-static void every_family_gives_an_allocation_and_a_release(void **state)
+TEST(every_family_gives_an_allocation_and_a_release)
 {
     CUdeviceptr p;
     void *host;
@@ -42,7 +42,6 @@ static void every_family_gives_an_allocation_and_a_release(void **state)
     CUarray array;
     CUDA_ARRAY_DESCRIPTOR desc = {
         .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
-    (void)state;
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
     OK(cuMemAlloc(&p, 1000));
@@ -86,10 +85,9 @@ static void every_family_gives_an_allocation_and_a_release(void **state)
     assert_int_equal(record_count, 0);
 }
 
-static void registered_memory_was_not_allocated(void **state)
+TEST(registered_memory_was_not_allocated)
 {
     static char own[8192] __attribute__((aligned(4096)));
-    (void)state;
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
     OK(cuMemHostRegister(own, sizeof own, 0));
@@ -100,7 +98,7 @@ static void registered_memory_was_not_allocated(void **state)
     OK(cuptiActivityDisable(MEMORY2));
 }
 
-static void stream_ordered_memory_names_stream_and_pool(void **state)
+TEST(stream_ordered_memory_names_stream_and_pool)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
@@ -109,7 +107,6 @@ static void stream_ordered_memory_names_stream_and_pool(void **state)
     CUdeviceptr p;
     cuuint64_t threshold = 12345678;
     uint32_t id;
-    (void)state;
     OK(cuStreamCreate(&s, 0));
     OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
     OK(cuptiActivityEnable(MEMORY2));
@@ -149,10 +146,9 @@ static void stream_ordered_memory_names_stream_and_pool(void **state)
     OK(cuStreamDestroy(s));
 }
 
-static void memory_carries_the_id_of_its_call(void **state)
+TEST(memory_carries_the_id_of_its_call)
 {
     void *p;
-    (void)state;
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
     OK(cuptiActivityEnableAllocationSource(1));
@@ -175,12 +171,11 @@ static void memory_carries_the_id_of_its_call(void **state)
     OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME));
 }
 
-static void one_context_alone_can_be_recorded(void **state)
+TEST(one_context_alone_can_be_recorded)
 {
     CUcontext first, second;
     CUdeviceptr p, q;
     uint32_t id;
-    (void)state;
     OK(cuCtxGetCurrent(&first));
     OK(cuCtxCreate(&second, NULL, 0, 0));
     OK(cuptiGetContextId(second, &id));
@@ -206,10 +201,9 @@ static void one_context_alone_can_be_recorded(void **state)
     OK(cuCtxSetCurrent(first));
 }
 
-static void overhead_is_the_time_in_the_clients_callbacks(void **state)
+TEST(overhead_is_the_time_in_the_clients_callbacks)
 {
     CUdeviceptr p;
-    (void)state;
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD));
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
@@ -237,11 +231,10 @@ static void overhead_is_the_time_in_the_clients_callbacks(void **state)
     assert_int_equal(buffers_out, 0);
 }
 
-static void a_buffer_holds_no_more_records_than_its_giver_said(void **state)
+TEST(a_buffer_holds_no_more_records_than_its_giver_said)
 {
     CUdeviceptr p;
     size_t lost;
-    (void)state;
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
     records_per_buffer = 3;
@@ -269,10 +262,9 @@ static void a_buffer_holds_no_more_records_than_its_giver_said(void **state)
     OK(cuptiActivityDisable(MEMORY2));
 }
 
-static void collection_can_begin_again_after_finalize(void **state)
+TEST(collection_can_begin_again_after_finalize)
 {
     CUdeviceptr p;
-    (void)state;
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiFinalize());
     OK(cuMemAlloc(&p, 64));
@@ -298,15 +290,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_family_gives_an_allocation_and_a_release),
-        cmocka_unit_test(registered_memory_was_not_allocated),
-        cmocka_unit_test(stream_ordered_memory_names_stream_and_pool),
-        cmocka_unit_test(memory_carries_the_id_of_its_call),
-        cmocka_unit_test(one_context_alone_can_be_recorded),
-        cmocka_unit_test(overhead_is_the_time_in_the_clients_callbacks),
-        cmocka_unit_test(a_buffer_holds_no_more_records_than_its_giver_said),
-        cmocka_unit_test(collection_can_begin_again_after_finalize),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

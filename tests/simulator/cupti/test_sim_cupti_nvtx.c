@@ -52,9 +52,8 @@ static nvtxEventAttributes_t attributes(const char *text)
                                    .message = {.ascii = text}};
 }
 
-static void ranges_of_a_thread_nest(void **state)
+TEST(ranges_of_a_thread_nest)
 {
-    (void)state;
     records_forget();
     assert_int_equal(nvtxRangePushA("outer"), 0);
     assert_int_equal(nvtxRangePushA("inner"), 1);
@@ -74,9 +73,8 @@ static void ranges_of_a_thread_nest(void **state)
     assert_int_not_equal(marker(2)->id, marker(0)->id);
 }
 
-static void ranges_between_threads_end_by_id(void **state)
+TEST(ranges_between_threads_end_by_id)
 {
-    (void)state;
     records_forget();
     nvtxRangeId_t a = nvtxRangeStartA("a"), b = nvtxRangeStartW(L"b \x00e9\x4e2d\x1f600");
     nvtxRangeEnd(a);
@@ -89,9 +87,8 @@ static void ranges_between_threads_end_by_id(void **state)
     assert_int_equal(marker(2)->flags, END);
 }
 
-static void domains_are_named_and_keep_their_own_ranges(void **state)
+TEST(domains_are_named_and_keep_their_own_ranges)
 {
-    (void)state;
     nvtxDomainHandle_t io = nvtxDomainCreateA("io"), net = nvtxDomainCreateW(L"net");
     nvtxStringHandle_t text = nvtxDomainRegisterStringA(io, "registered");
     nvtxEventAttributes_t a = attributes("in net"), b = attributes(NULL);
@@ -125,10 +122,9 @@ static void domains_are_named_and_keep_their_own_ranges(void **state)
     nvtxDomainDestroy(net);
 }
 
-static void attributes_come_as_marker_data(void **state)
+TEST(attributes_come_as_marker_data)
 {
     nvtxEventAttributes_t a = attributes("all of it");
-    (void)state;
     a.category = 42;
     a.colorType = NVTX_COLOR_ARGB;
     a.color = 0xff112233;
@@ -164,12 +160,11 @@ static void attributes_come_as_marker_data(void **state)
     assert_true(records[5].marker_data.payload.metricValueUint64 == UINT64_MAX);
 }
 
-static void names_of_things_are_records(void **state)
+TEST(names_of_things_are_records)
 {
     CUcontext ctx;
     cudaStream_t s;
     uint32_t context, stream;
-    (void)state;
     OK(cudaStreamCreate(&s));
     OK(cuCtxGetCurrent(&ctx));
     OK(cuptiGetContextId(ctx, &context));
@@ -196,14 +191,13 @@ static void names_of_things_are_records(void **state)
     OK(cudaStreamDestroy(s));
 }
 
-static void a_programs_own_locks_are_markers(void **state)
+TEST(a_programs_own_locks_are_markers)
 {
     nvtxDomainHandle_t d = nvtxDomainCreateA("locks");
     nvtxSyncUserAttributes_t a = {.version = NVTX_VERSION,
                                   .size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE,
                                   .messageType = NVTX_MESSAGE_TYPE_ASCII,
                                   .message = {.ascii = "queue"}};
-    (void)state;
     records_forget();
     nvtxSyncUser_t lock = nvtxDomainSyncUserCreate(d, &a);
     nvtxDomainSyncUserAcquireStart(lock);
@@ -216,10 +210,9 @@ static void a_programs_own_locks_are_markers(void **state)
     is_marker(2, CUPTI_ACTIVITY_FLAG_MARKER_SYNC_RELEASE, "queue", "locks");
 }
 
-static void texts_outlive_what_they_were_copied_from(void **state)
+TEST(texts_outlive_what_they_were_copied_from)
 {
     char text[32] = "first";
-    (void)state;
     records_forget();
     nvtxMarkA(text);
     strcpy(text, "second");
@@ -227,9 +220,8 @@ static void texts_outlive_what_they_were_copied_from(void **state)
     is_marker(0, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, "first", NULL);
 }
 
-static void ranges_opened_before_recording_end_as_they_should(void **state)
+TEST(ranges_opened_before_recording_end_as_they_should)
 {
-    (void)state;
     OK(cuptiActivityDisable(MARKER));
     assert_int_equal(nvtxRangePushA("unseen"), 0);
     OK(cuptiActivityEnable(MARKER));
@@ -252,15 +244,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_of_a_thread_nest),
-        cmocka_unit_test(ranges_between_threads_end_by_id),
-        cmocka_unit_test(domains_are_named_and_keep_their_own_ranges),
-        cmocka_unit_test(attributes_come_as_marker_data),
-        cmocka_unit_test(names_of_things_are_records),
-        cmocka_unit_test(a_programs_own_locks_are_markers),
-        cmocka_unit_test(texts_outlive_what_they_were_copied_from),
-        cmocka_unit_test(ranges_opened_before_recording_end_as_they_should),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

@@ -25,10 +25,9 @@ static CUresult refused(CUarray_format format, unsigned channels, unsigned flags
     return cuArray3DCreate(&array, &desc);
 }
 
-static void an_array_takes_what_memory_of_its_size_takes(void **state)
+TEST(an_array_takes_what_memory_of_its_size_takes)
 {
     size_t before = sim_free_bytes();
-    (void)state;
     CUarray large = make(1024, 1024, 3, CU_AD_FORMAT_FLOAT, 4, 0); /* 48 MiB */
     assert_int_equal(before - sim_free_bytes(), 48 * MIB);
     CUarray odd = make(1000, 1000, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0); /* 4000000 bytes */
@@ -43,14 +42,13 @@ static void an_array_takes_what_memory_of_its_size_takes(void **state)
     assert_int_equal(sim_free_bytes(), before);
 }
 
-static void mipmaps_give_everything_back(void **state)
+TEST(mipmaps_give_everything_back)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 2048, .Height = 2048, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     size_t before = sim_free_bytes();
     CUmipmappedArray mip;
     CUarray level;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         OK(cuMipmappedArrayCreate(&mip, &d, 12));
         assert_true(before - sim_free_bytes() >= 16 * MIB / 3 * 4);
@@ -62,12 +60,11 @@ static void mipmaps_give_everything_back(void **state)
     }
 }
 
-static void handles_of_destroyed_arrays_are_refused(void **state)
+TEST(handles_of_destroyed_arrays_are_refused)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     char bytes[16];
     CUarray array = make(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
-    (void)state;
     OK(cuArrayDestroy(array));
     FAILS(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
@@ -75,14 +72,13 @@ static void handles_of_destroyed_arrays_are_refused(void **state)
     FAILS(cuMemcpyAtoH(bytes, array, 0, 16), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void the_handle_is_no_address(void **state)
+TEST(the_handle_is_no_address)
 {
     CUarray array = make(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)array, base;
     char bytes[16];
     unsigned type;
     size_t size;
-    (void)state;
     FAILS(cuMemcpyDtoH(bytes, address, 16), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemFree(address), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemGetAddressRange(&base, &size, address), CUDA_ERROR_NOT_FOUND);
@@ -91,9 +87,8 @@ static void the_handle_is_no_address(void **state)
     OK(cuArrayDestroy(array));
 }
 
-static void what_is_not_built_says_so(void **state)
+TEST(what_is_not_built_says_so)
 {
-    (void)state;
     FAILS(refused(CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(refused(CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(refused(CU_AD_FORMAT_NV12, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
@@ -103,7 +98,7 @@ static void what_is_not_built_says_so(void **state)
     FAILS(refused(CU_AD_FORMAT_UNORM_INT8X4, 2, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void boxes_must_lie_within_the_array_and_on_elements(void **state)
+TEST(boxes_must_lie_within_the_array_and_on_elements)
 {
     CUarray array = make(8, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     CUarray bytes = make(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
@@ -115,7 +110,6 @@ static void boxes_must_lie_within_the_array_and_on_elements(void **state)
                           .WidthInBytes = 32,
                           .Height = 8};
     CUDA_MEMCPY2D c = good;
-    (void)state;
     OK(cuMemcpy2D(&c));
     c.dstXInBytes = 4;
     FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
@@ -131,7 +125,7 @@ static void boxes_must_lie_within_the_array_and_on_elements(void **state)
     OK(cuArrayDestroy(bytes));
 }
 
-static void an_array_that_does_not_fit_is_refused(void **state)
+TEST(an_array_that_does_not_fit_is_refused)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16384,
                                  .Height = 16384,
@@ -141,13 +135,12 @@ static void an_array_that_does_not_fit_is_refused(void **state)
     size_t before = sim_free_bytes();
     CUarray array;
     CUmipmappedArray mip;
-    (void)state;
     FAILS(cuArray3DCreate(&array, &d), CUDA_ERROR_OUT_OF_MEMORY);
     FAILS(cuMipmappedArrayCreate(&mip, &d, 4), CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(sim_free_bytes(), before);
 }
 
-static void arrays_end_with_their_context(void **state)
+TEST(arrays_end_with_their_context)
 {
     CUcontext ctx;
     CUDA_ARRAY3D_DESCRIPTOR d = {
@@ -155,7 +148,6 @@ static void arrays_end_with_their_context(void **state)
     CUDA_ARRAY3D_DESCRIPTOR got;
     CUmipmappedArray mip;
     size_t before = sim_free_bytes();
-    (void)state;
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     CUarray array = make(1024, 1024, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     OK(cuMipmappedArrayCreate(&mip, &d, 5));
@@ -165,12 +157,11 @@ static void arrays_end_with_their_context(void **state)
     FAILS(cuMipmappedArrayDestroy(mip), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void destroying_waits_for_the_work(void **state)
+TEST(destroying_waits_for_the_work)
 {
     CUarray array = make(1024, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
     CUstream stream;
     unsigned char *out, in[1024];
-    (void)state;
     memset(in, 5, sizeof in);
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuMemAllocHost((void **)&out, 1024));
@@ -185,7 +176,7 @@ static void destroying_waits_for_the_work(void **state)
 }
 
 /* Memory freed with a captured copy can be reused. */
-static void captured_copies_name_their_arrays(void **state)
+TEST(captured_copies_name_their_arrays)
 {
     CUarray array = make(64, 8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -206,7 +197,6 @@ static void captured_copies_name_their_arrays(void **state)
     CUgraphExec exec;
     CUstream s;
     size_t count = 1;
-    (void)state;
     memset(in, 7, sizeof in);
     copy.srcHost = in;
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -243,19 +233,7 @@ static void captured_copies_name_their_arrays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_takes_what_memory_of_its_size_takes),
-        cmocka_unit_test(mipmaps_give_everything_back),
-        cmocka_unit_test(handles_of_destroyed_arrays_are_refused),
-        cmocka_unit_test(the_handle_is_no_address),
-        cmocka_unit_test(what_is_not_built_says_so),
-        cmocka_unit_test(boxes_must_lie_within_the_array_and_on_elements),
-        cmocka_unit_test(an_array_that_does_not_fit_is_refused),
-        cmocka_unit_test(arrays_end_with_their_context),
-        cmocka_unit_test(destroying_waits_for_the_work),
-        cmocka_unit_test(captured_copies_name_their_arrays),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=4GiB", 1);
     sim_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

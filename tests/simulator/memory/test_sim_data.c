@@ -86,9 +86,8 @@ static void took(size_t before, bool moved)
         assert_true(now <= before + SLACK);
 }
 
-static void a_copy_from_the_host(void **state)
+TEST(a_copy_from_the_host)
 {
-    (void)state;
     unsigned char *host = host_new(LARGE, 0x5a);
     CUdeviceptr at;
     OK(cuMemAlloc(&at, LARGE));
@@ -102,9 +101,8 @@ static void a_copy_from_the_host(void **state)
     munmap(host, LARGE);
 }
 
-static void a_copy_replaces_older_bytes(void **state)
+TEST(a_copy_replaces_older_bytes)
 {
-    (void)state;
     CUdeviceptr from, to;
     OK(cuMemAlloc(&from, LARGE));
     OK(cuMemAlloc(&to, LARGE));
@@ -122,9 +120,8 @@ static void a_copy_replaces_older_bytes(void **state)
     OK(cuMemFree(to));
 }
 
-static void memsets(void **state)
+TEST(memsets)
 {
-    (void)state;
     CUdeviceptr at;
     OK(cuMemAlloc(&at, LARGE));
     size_t before = device_bytes();
@@ -143,9 +140,8 @@ static void memsets(void **state)
 }
 
 /* What is read back is what the device memory reads as; untouched host memory stays untouched. */
-static void a_copy_to_the_host(void **state)
+TEST(a_copy_to_the_host)
 {
-    (void)state;
     unsigned char *fresh = host_new(LARGE, 0), *used = host_new(LARGE, 3), *pinned;
     CUdeviceptr at;
     OK(cuMemAlloc(&at, LARGE));
@@ -173,9 +169,8 @@ static void a_copy_to_the_host(void **state)
 }
 
 /* Rows of 64 KiB in a pitch of 128 KiB: the other half stays as it is. */
-static void copies_with_a_pitch(void **state)
+TEST(copies_with_a_pitch)
 {
-    (void)state;
     size_t pitch = 128 << 10, width = 64 << 10, rows = LARGE / pitch;
     unsigned char *host = host_new(rows * width, 6);
     CUdeviceptr at;
@@ -205,9 +200,8 @@ static void copies_with_a_pitch(void **state)
     munmap(host, rows * width);
 }
 
-static void copies_between_devices_and_in_batches(void **state)
+TEST(copies_between_devices_and_in_batches)
 {
-    (void)state;
     CUcontext here, there;
     CUdeviceptr from, to;
     CUstream stream;
@@ -238,9 +232,8 @@ static void copies_between_devices_and_in_batches(void **state)
     OK(cuDevicePrimaryCtxRelease(1));
 }
 
-static void nodes_of_a_graph(void **state)
+TEST(nodes_of_a_graph)
 {
-    (void)state;
     CUgraph graph;
     CUgraphExec exec;
     CUgraphNode copy, set;
@@ -277,9 +270,8 @@ static void nodes_of_a_graph(void **state)
 
 /* Stream-ordered, managed and mapped memory, whose pages are in other files or shared with the
  * host. */
-static void other_kinds_of_memory(void **state)
+TEST(other_kinds_of_memory)
 {
-    (void)state;
     unsigned char *host = host_new(LARGE, 0x5a);
     CUdeviceptr pool, managed;
     OK(cuMemAllocAsync(&pool, LARGE, NULL));
@@ -313,9 +305,8 @@ static void other_kinds_of_memory(void **state)
     munmap(host, LARGE);
 }
 
-static void freed_memory_takes_no_host_memory_and_comes_back_zero(void **state)
+TEST(freed_memory_takes_no_host_memory_and_comes_back_zero)
 {
-    (void)state;
     size_t before = device_bytes();
     for (int i = 0; i < 20; i++) { /* more than the address window of four times the device */
         CUdeviceptr at;
@@ -330,17 +321,6 @@ static void freed_memory_takes_no_host_memory_and_comes_back_zero(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_from_the_host),
-        cmocka_unit_test(a_copy_replaces_older_bytes),
-        cmocka_unit_test(memsets),
-        cmocka_unit_test(a_copy_to_the_host),
-        cmocka_unit_test(copies_with_a_pitch),
-        cmocka_unit_test(copies_between_devices_and_in_batches),
-        cmocka_unit_test(nodes_of_a_graph),
-        cmocka_unit_test(other_kinds_of_memory),
-        cmocka_unit_test(freed_memory_takes_no_host_memory_and_comes_back_zero),
-    };
     const char *data = argc > 1 ? argv[1] : "on";
     char spec[96];
     snprintf(spec, sizeof spec, "t4-16g,capacity=512MiB,context=8MiB,devices=2,time=off,data=%s",
@@ -350,5 +330,5 @@ int main(int argc, char **argv)
     moves_large = !strcmp(data, "on");
     moves_small = strcmp(data, "off") != 0;
     sim_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -109,13 +109,12 @@ static void say(struct peer *peer, char word)
     assert_int_equal(peer_receive(peer->socket, &word, 1, NULL), 0);
 }
 
-static void a_handle_of_freed_memory_is_refused(void **state)
+TEST(a_handle_of_freed_memory_is_refused)
 {
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUdeviceptr at;
     CUevent event;
-    (void)state;
     OK(cuIpcOpenMemHandle(&at, handles.memory, LAZY));
     OK(cuIpcCloseMemHandle(at));
     say(&peer, 'f');
@@ -124,38 +123,35 @@ static void a_handle_of_freed_memory_is_refused(void **state)
     assert_int_equal(peer_end(&peer), 0);
 }
 
-static void a_handle_of_a_process_that_ended_is_refused(void **state)
+TEST(a_handle_of_a_process_that_ended_is_refused)
 {
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUdeviceptr at;
     CUevent event;
-    (void)state;
     assert_int_equal(peer_end(&peer), 0);
     FAILS(cuIpcOpenMemHandle(&at, handles.memory, LAZY), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuIpcOpenEventHandle(&event, handles.event), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void a_handle_that_is_none_is_refused(void **state)
+TEST(a_handle_that_is_none_is_refused)
 {
     CUipcMemHandle memory;
     CUipcEventHandle event_handle;
     CUdeviceptr at;
     CUevent event;
-    (void)state;
     memset(&memory, 0x5c, sizeof memory);
     memset(&event_handle, 0x5c, sizeof event_handle);
     FAILS(cuIpcOpenMemHandle(&at, memory, LAZY), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuIpcOpenEventHandle(&event, event_handle), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void opened_memory_outlives_the_exporter(void **state)
+TEST(opened_memory_outlives_the_exporter)
 {
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUdeviceptr at;
     unsigned char byte = 0;
-    (void)state;
     OK(cuIpcOpenMemHandle(&at, handles.memory, LAZY));
     assert_int_equal(peer_end(&peer), 0);
     OK(cuMemcpyDtoH(&byte, at + 3 * MIB - 1, 1));
@@ -163,13 +159,12 @@ static void opened_memory_outlives_the_exporter(void **state)
     OK(cuIpcCloseMemHandle(at));
 }
 
-static void an_event_whose_recorder_died_lets_waiters_go(void **state)
+TEST(an_event_whose_recorder_died_lets_waiters_go)
 {
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUevent event;
     CUstream stream;
-    (void)state;
     OK(cuIpcOpenEventHandle(&event, handles.event));
     FAILS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -208,14 +203,13 @@ static void fail_the_context(void)
     OK(cuMemAddressFree(at, 2 * MIB));
 }
 
-static void a_failed_context_waits_for_no_other_process(void **state)
+TEST(a_failed_context_waits_for_no_other_process)
 {
     struct handles handles;
     struct peer peer = exporter(&handles); /* has recorded the event behind a closed gate */
     CUcontext ctx;
     CUevent event;
     CUstream stream;
-    (void)state;
     sim_register_kernels();
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     OK(cuIpcOpenEventHandle(&event, handles.event));
@@ -228,13 +222,12 @@ static void a_failed_context_waits_for_no_other_process(void **state)
     assert_int_equal(peer_end(&peer), 128 + SIGKILL);
 }
 
-static void an_opened_handle_takes_no_capacity_and_ends_with_its_context(void **state)
+TEST(an_opened_handle_takes_no_capacity_and_ends_with_its_context)
 {
     struct handles handles;
     CUdeviceptr at;
     CUevent event;
     struct peer peer = peer_start("opener");
-    (void)state;
     OK(cuMemAlloc(&at, 50 * MIB));
     OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
     OK(cuIpcGetMemHandle(&handles.memory, at));
@@ -245,7 +238,7 @@ static void an_opened_handle_takes_no_capacity_and_ends_with_its_context(void **
     OK(cuMemFree(at));
 }
 
-static void the_runtime_passes_handles_on(void **state)
+TEST(the_runtime_passes_handles_on)
 {
     struct handles handles;
     cudaIpcMemHandle_t handle;
@@ -253,7 +246,6 @@ static void the_runtime_passes_handles_on(void **state)
     cudaEvent_t event;
     void *at;
     unsigned char byte = 0;
-    (void)state;
     struct peer peer = peer_start("runtime");
     OK(cudaMalloc(&at, 100));
     OK(cudaMemset(at, 0x19, 100));
@@ -279,15 +271,5 @@ int main(int argc, char **argv)
     if (peer_role() && argc == 2)
         be_a_peer(peer_role(), atoi(argv[1]));
     sim_start();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handle_of_freed_memory_is_refused),
-        cmocka_unit_test(a_handle_of_a_process_that_ended_is_refused),
-        cmocka_unit_test(a_handle_that_is_none_is_refused),
-        cmocka_unit_test(opened_memory_outlives_the_exporter),
-        cmocka_unit_test(an_event_whose_recorder_died_lets_waiters_go),
-        cmocka_unit_test(a_failed_context_waits_for_no_other_process),
-        cmocka_unit_test(an_opened_handle_takes_no_capacity_and_ends_with_its_context),
-        cmocka_unit_test(the_runtime_passes_handles_on),
-    };
-    return cmocka_run_group_tests_name("ipc", tests, NULL, NULL);
+    return vs_run_tests_around("ipc", NULL, NULL, NULL, NULL);
 }

@@ -36,10 +36,9 @@ static void launch_add(CUdeviceptr p, int count, int what)
     OK(cuCtxSynchronize());
 }
 
-static void only_the_pages_of_the_range_move(void **state)
+TEST(only_the_pages_of_the_range_move)
 {
     CUdeviceptr p = managed(64 * MIB);
-    (void)state;
     assert_int_equal(resident(), 0);
     prefetch(p + 10 * MIB, 4 * MIB, device);
     assert_int_equal(resident(), 4 * MIB);
@@ -53,10 +52,9 @@ static void only_the_pages_of_the_range_move(void **state)
     assert_int_equal(resident(), 0);
 }
 
-static void the_bytes_stay_what_they_were(void **state)
+TEST(the_bytes_stay_what_they_were)
 {
     CUdeviceptr p = managed(8 * MIB);
-    (void)state;
     ((char *)p)[5] = 7; /* the host reads and writes it directly */
     prefetch(p, 8 * MIB, device);
     prefetch(p, 8 * MIB, host);
@@ -64,12 +62,11 @@ static void the_bytes_stay_what_they_were(void **state)
     OK(cuMemFree(p));
 }
 
-static void a_prefetch_moves_in_stream_order(void **state)
+TEST(a_prefetch_moves_in_stream_order)
 {
     atomic_int open = 0;
     CUstream stream;
     CUdeviceptr p = managed(8 * MIB);
-    (void)state;
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     sim_launch_gate(stream, &open);
     OK(cuMemPrefetchAsync(p, 8 * MIB, device, 0, stream));
@@ -81,11 +78,10 @@ static void a_prefetch_moves_in_stream_order(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-static void the_least_recently_used_pages_make_room(void **state)
+TEST(the_least_recently_used_pages_make_room)
 {
     size_t most = at_start / 2 & ~(PAGE - 1);
     CUdeviceptr a = managed(most), b = managed(most), c = managed(8 * MIB);
-    (void)state;
     prefetch(a, most, device);
     prefetch(b, most, device);
     prefetch(a, 4 * MIB, device); /* used again */
@@ -103,10 +99,9 @@ static void the_least_recently_used_pages_make_room(void **state)
     assert_int_equal(resident(), 0);
 }
 
-static void more_than_the_device_holds_is_never_resident(void **state)
+TEST(more_than_the_device_holds_is_never_resident)
 {
     CUdeviceptr p = managed(4 * CAPACITY);
-    (void)state;
     prefetch(p, 4 * CAPACITY, device);
     assert_true(resident() <= at_start);
     assert_true(sim_free_bytes() < PAGE);
@@ -114,13 +109,12 @@ static void more_than_the_device_holds_is_never_resident(void **state)
     assert_int_equal(resident(), 0);
 }
 
-static void kernels_work_on_more_than_the_device_holds(void **state)
+TEST(kernels_work_on_more_than_the_device_holds)
 {
     size_t bytes = 2 * CAPACITY;
     int count = (int)(bytes / sizeof(int));
     CUdeviceptr p = managed(bytes);
     int *values = (int *)p;
-    (void)state;
     values[0] = 1, values[count / 2] = 2, values[count - 1] = 3;
     launch_add(p, count, 10);
     assert_int_equal(values[0] + values[count / 2] + values[count - 1], 36);
@@ -128,10 +122,9 @@ static void kernels_work_on_more_than_the_device_holds(void **state)
     OK(cuMemFree(p));
 }
 
-static void kernels_bring_what_they_are_given(void **state)
+TEST(kernels_bring_what_they_are_given)
 {
     CUdeviceptr p = managed(8 * MIB), q = managed(8 * MIB);
-    (void)state;
     launch_add(p + 4096, 100, 1);
     assert_int_equal(resident(), 8 * MIB);
     prefetch(p, 8 * MIB, host);
@@ -142,11 +135,10 @@ static void kernels_bring_what_they_are_given(void **state)
     OK(cuMemFree(q));
 }
 
-static void device_allocations_evict_managed_memory(void **state)
+TEST(device_allocations_evict_managed_memory)
 {
     CUdeviceptr p = managed(CAPACITY), q, r;
     CUmemoryPool pool;
-    (void)state;
     prefetch(p, CAPACITY, device);
     assert_true(sim_free_bytes() < PAGE);
     OK(cuMemAlloc(&q, 100 * MIB));
@@ -165,22 +157,20 @@ static void device_allocations_evict_managed_memory(void **state)
     assert_int_equal(resident(), 0);
 }
 
-static void a_request_that_cannot_fit_evicts_nothing(void **state)
+TEST(a_request_that_cannot_fit_evicts_nothing)
 {
     CUdeviceptr p = managed(64 * MIB), q;
-    (void)state;
     prefetch(p, 64 * MIB, device);
     FAILS(cuMemAlloc(&q, CAPACITY), CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(resident(), 64 * MIB);
     OK(cuMemFree(p));
 }
 
-static void pages_move_between_devices(void **state)
+TEST(pages_move_between_devices)
 {
     CUdeviceptr p = managed(8 * MIB);
     CUcontext first, second;
     size_t free_bytes, then, total;
-    (void)state;
     OK(cuCtxGetCurrent(&first));
     OK(cuDevicePrimaryCtxRetain(&second, 1));
     OK(cuCtxSetCurrent(second));
@@ -198,13 +188,12 @@ static void pages_move_between_devices(void **state)
     assert_int_equal(resident(), 0);
 }
 
-static void discarding_gives_pages_back(void **state)
+TEST(discarding_gives_pages_back)
 {
     CUdeviceptr p = managed(16 * MIB), list[2] = {p, p + 8 * MIB};
     size_t sizes[2] = {8 * MIB, 8 * MIB}, first[2] = {0, 1};
     CUmemLocation where[2] = {device, host};
     CUstream stream;
-    (void)state;
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     prefetch(p, 16 * MIB, device);
     FAILS(cuMemDiscardBatchAsync(list, sizes, 2, 0, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -221,12 +210,11 @@ static void discarding_gives_pages_back(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-static void memory_freed_before_its_prefetch_runs_is_left_alone(void **state)
+TEST(memory_freed_before_its_prefetch_runs_is_left_alone)
 {
     atomic_int open = 0;
     CUcontext mine, ctx;
     CUstream stream;
-    (void)state;
     OK(cuCtxGetCurrent(&mine));
     CUdeviceptr p = managed(8 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
@@ -242,23 +230,9 @@ static void memory_freed_before_its_prefetch_runs_is_left_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_pages_of_the_range_move),
-        cmocka_unit_test(the_bytes_stay_what_they_were),
-        cmocka_unit_test(a_prefetch_moves_in_stream_order),
-        cmocka_unit_test(the_least_recently_used_pages_make_room),
-        cmocka_unit_test(more_than_the_device_holds_is_never_resident),
-        cmocka_unit_test(kernels_work_on_more_than_the_device_holds),
-        cmocka_unit_test(kernels_bring_what_they_are_given),
-        cmocka_unit_test(device_allocations_evict_managed_memory),
-        cmocka_unit_test(a_request_that_cannot_fit_evicts_nothing),
-        cmocka_unit_test(pages_move_between_devices),
-        cmocka_unit_test(discarding_gives_pages_back),
-        cmocka_unit_test(memory_freed_before_its_prefetch_runs_is_left_alone),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
     sim_start();
     sim_register_kernels();
     at_start = sim_free_bytes();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -9,10 +9,9 @@
 #define OTHERS (24 * MIB)
 #define FREE_AT_START (CAPACITY - CONTEXT - OTHERS)
 
-static void free_is_capacity_less_context_and_others(void **state)
+TEST(free_is_capacity_less_context_and_others)
 {
     size_t free_bytes, total;
-    (void)state;
     OK(cuMemGetInfo(&free_bytes, &total));
     assert_int_equal(total, CAPACITY);
     assert_int_equal(free_bytes, FREE_AT_START);
@@ -20,10 +19,9 @@ static void free_is_capacity_less_context_and_others(void **state)
     OK(cuMemGetInfo(&free_bytes, NULL));
 }
 
-static void an_explicit_context_costs_its_overhead_until_destroyed(void **state)
+TEST(an_explicit_context_costs_its_overhead_until_destroyed)
 {
     CUcontext ctx;
-    (void)state;
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     assert_int_equal(sim_free_bytes(), FREE_AT_START - CONTEXT);
     CUdeviceptr p;
@@ -32,10 +30,9 @@ static void an_explicit_context_costs_its_overhead_until_destroyed(void **state)
     assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with its allocations */
 }
 
-static void large_allocations_take_whole_pages(void **state)
+TEST(large_allocations_take_whole_pages)
 {
     CUdeviceptr p;
-    (void)state;
     OK(cuMemAlloc(&p, 3 * MIB));
     assert_int_equal(FREE_AT_START - sim_free_bytes(), 4 * MIB);
     OK(cuMemFree(p));
@@ -45,10 +42,9 @@ static void large_allocations_take_whole_pages(void **state)
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-static void small_allocations_share_a_page(void **state)
+TEST(small_allocations_share_a_page)
 {
     CUdeviceptr p[4096 + 1];
-    (void)state;
     for (int i = 0; i < 4096; i++) {
         OK(cuMemAlloc(&p[i], i % 512 + 1));
         assert_int_equal(p[i] % 512, 0);
@@ -61,11 +57,10 @@ static void small_allocations_share_a_page(void **state)
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-static void small_allocations_do_not_overlap(void **state)
+TEST(small_allocations_do_not_overlap)
 {
     enum { COUNT = 300 };
     CUdeviceptr p[COUNT];
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         size_t bytes = (size_t)(i * 977 % 60000) + 1;
         OK(cuMemAlloc(&p[i], bytes));
@@ -83,10 +78,9 @@ static void small_allocations_do_not_overlap(void **state)
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-static void an_allocation_beyond_what_is_free_fails_and_changes_nothing(void **state)
+TEST(an_allocation_beyond_what_is_free_fails_and_changes_nothing)
 {
     CUdeviceptr p, q = 77;
-    (void)state;
     FAILS(cuMemAlloc(&q, FREE_AT_START + 1), CUDA_ERROR_OUT_OF_MEMORY);
     FAILS(cuMemAlloc(&q, SIZE_MAX), CUDA_ERROR_OUT_OF_MEMORY);
     FAILS(cuMemAlloc(&q, SIZE_MAX - 4096), CUDA_ERROR_OUT_OF_MEMORY);
@@ -101,10 +95,9 @@ static void an_allocation_beyond_what_is_free_fails_and_changes_nothing(void **s
     FAILS(cuMemAlloc(NULL, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void a_freed_address_does_not_come_back_at_once(void **state)
+TEST(a_freed_address_does_not_come_back_at_once)
 {
     CUdeviceptr p, q;
-    (void)state;
     for (size_t bytes = 4096; bytes <= 64 * MIB; bytes *= 4) {
         OK(cuMemAlloc(&p, bytes));
         OK(cuMemFree(p));
@@ -114,11 +107,10 @@ static void a_freed_address_does_not_come_back_at_once(void **state)
     }
 }
 
-static void only_what_was_allocated_can_be_freed_and_only_once(void **state)
+TEST(only_what_was_allocated_can_be_freed_and_only_once)
 {
     CUdeviceptr p;
     int local;
-    (void)state;
     OK(cuMemFree(0));
     OK(cuMemAlloc(&p, 4 * MIB));
     FAILS(cuMemFree(p + 512), CUDA_ERROR_INVALID_VALUE);
@@ -127,11 +119,10 @@ static void only_what_was_allocated_can_be_freed_and_only_once(void **state)
     FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void an_address_range_is_found_from_any_address_in_it(void **state)
+TEST(an_address_range_is_found_from_any_address_in_it)
 {
     CUdeviceptr p, base;
     size_t bytes;
-    (void)state;
     OK(cuMemAlloc(&p, 5000));
     OK(cuMemGetAddressRange(&base, &bytes, p + 4999));
     assert_int_equal(base, p);
@@ -141,13 +132,12 @@ static void an_address_range_is_found_from_any_address_in_it(void **state)
     FAILS(cuMemGetAddressRange(&base, &bytes, p), CUDA_ERROR_NOT_FOUND);
 }
 
-static void a_descriptor_of_a_range_reads_and_writes_its_bytes(void **state)
+TEST(a_descriptor_of_a_range_reads_and_writes_its_bytes)
 {
     const CUmemRangeHandleType dma_buf = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
     CUdeviceptr p;
     int fd = -1, has = 0;
     unsigned char bytes[4096];
-    (void)state;
     OK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 0));
     assert_int_equal(has, 1);
     OK(cuMemAlloc(&p, 3 * MIB));
@@ -167,11 +157,10 @@ static void a_descriptor_of_a_range_reads_and_writes_its_bytes(void **state)
     FAILS(cuMemGetHandleForAddressRange(&fd, p, MIB, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void pitched_memory_has_aligned_rows(void **state)
+TEST(pitched_memory_has_aligned_rows)
 {
     CUdeviceptr p;
     size_t pitch;
-    (void)state;
     OK(cuMemAllocPitch(&p, &pitch, 1000, 3, 4));
     assert_int_equal(pitch, 1024);
     OK(cuMemFree(p));
@@ -186,14 +175,13 @@ static unsigned memory_type(CUdeviceptr p)
     return type;
 }
 
-static void pointer_attributes_distinguish_kinds_of_memory(void **state)
+TEST(pointer_attributes_distinguish_kinds_of_memory)
 {
     CUdeviceptr device, managed, start;
     void *pinned, *host_pointer, *mine = malloc(8192);
     unsigned is_managed;
     int ordinal;
     size_t bytes;
-    (void)state;
     OK(cuMemAlloc(&device, 1000));
     OK(cuMemAllocManaged(&managed, 1000, CU_MEM_ATTACH_GLOBAL));
     OK(cuMemAllocHost(&pinned, 1000));
@@ -226,7 +214,7 @@ static void pointer_attributes_distinguish_kinds_of_memory(void **state)
     free(mine);
 }
 
-static void the_plural_form_answers_for_memory_cuda_does_not_know(void **state)
+TEST(the_plural_form_answers_for_memory_cuda_does_not_know)
 {
     int ordinal = 5, local;
     unsigned type = 5;
@@ -234,17 +222,15 @@ static void the_plural_form_answers_for_memory_cuda_does_not_know(void **state)
     CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_CONTEXT};
     void *out[] = {&ordinal, &type, &ctx};
-    (void)state;
     OK(cuPointerGetAttributes(3, which, out, (CUdeviceptr)&local));
     assert_int_equal(ordinal, -2);
     assert_int_equal(type, 0);
     assert_null(ctx);
 }
 
-static void buffer_ids_are_never_used_again(void **state)
+TEST(buffer_ids_are_never_used_again)
 {
     unsigned long long last = 0, id;
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         CUdeviceptr p;
         OK(cuMemAlloc(&p, 512));
@@ -255,12 +241,11 @@ static void buffer_ids_are_never_used_again(void **state)
     }
 }
 
-static void pinned_and_registered_memory_do_not_count_against_the_device(void **state)
+TEST(pinned_and_registered_memory_do_not_count_against_the_device)
 {
     void *pinned, *mine = malloc(4096);
     unsigned flags;
     CUdeviceptr alias;
-    (void)state;
     OK(cuMemHostAlloc(&pinned, 64 * MIB, CU_MEMHOSTALLOC_PORTABLE));
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
     OK(cuMemHostGetFlags(&flags, pinned));
@@ -278,12 +263,11 @@ static void pinned_and_registered_memory_do_not_count_against_the_device(void **
     free(mine);
 }
 
-static void bytes_come_back_as_they_went(void **state)
+TEST(bytes_come_back_as_they_went)
 {
     enum { N = 100000 };
     int *a = malloc(N * sizeof *a), *b = calloc(N, sizeof *b);
     CUdeviceptr p, q;
-    (void)state;
     for (int i = 0; i < N; i++)
         a[i] = i * 7919;
     OK(cuMemAlloc(&p, N * sizeof *a));
@@ -305,12 +289,11 @@ static void bytes_come_back_as_they_went(void **state)
     free(b);
 }
 
-static void boxes_are_copied_row_by_row(void **state)
+TEST(boxes_are_copied_row_by_row)
 {
     unsigned char host[6][10], back[6][10];
     CUdeviceptr p;
     size_t pitch;
-    (void)state;
     for (int y = 0; y < 6; y++)
         for (int x = 0; x < 10; x++)
             host[y][x] = (unsigned char)(y * 16 + x);
@@ -364,11 +347,10 @@ static void boxes_are_copied_row_by_row(void **state)
     OK(cuMemFree(p));
 }
 
-static void memsets_write_their_element_size(void **state)
+TEST(memsets_write_their_element_size)
 {
     CUdeviceptr p;
     uint32_t host[8];
-    (void)state;
     OK(cuMemAlloc(&p, sizeof host));
     OK(cuMemsetD32(p, 0x01020304, 8));
     OK(cuMemsetD16(p + 4, 0xabcd, 2));
@@ -397,11 +379,10 @@ static cuuint64_t pool_value(CUmemPool_attribute attribute)
     return value;
 }
 
-static void a_pool_reserves_in_steps_and_gives_back_at_synchronisation(void **state)
+TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)
 {
     CUdeviceptr p;
     CUstream s;
-    (void)state;
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuMemAllocAsync(&p, 1000, s));
     assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
@@ -415,12 +396,11 @@ static void a_pool_reserves_in_steps_and_gives_back_at_synchronisation(void **st
     OK(cuStreamDestroy(s));
 }
 
-static void the_release_threshold_keeps_memory_in_the_pool(void **state)
+TEST(the_release_threshold_keeps_memory_in_the_pool)
 {
     CUmemoryPool pool;
     CUdeviceptr p;
     cuuint64_t keep = UINT64_MAX;
-    (void)state;
     OK(cuDeviceGetMemPool(&pool, 0));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     OK(cuMemAllocAsync(&p, MIB, NULL));
@@ -435,12 +415,11 @@ static void the_release_threshold_keeps_memory_in_the_pool(void **state)
     FAILS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void pool_memory_is_reused_in_stream_order_only(void **state)
+TEST(pool_memory_is_reused_in_stream_order_only)
 {
     atomic_int open = 0;
     CUstream a, b;
     CUdeviceptr p, same, other;
-    (void)state;
     OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
     OK(cuMemAllocAsync(&p, MIB, a));
@@ -459,10 +438,9 @@ static void pool_memory_is_reused_in_stream_order_only(void **state)
     OK(cuStreamDestroy(b));
 }
 
-static void pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back(void **state)
+TEST(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back)
 {
     CUdeviceptr p, q;
-    (void)state;
     OK(cuMemAllocAsync(&p, FREE_AT_START - 32 * MIB, NULL));
     FAILS(cuMemAllocAsync(&q, 64 * MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemFreeAsync(p, NULL));
@@ -475,14 +453,13 @@ static void pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back(v
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-static void an_own_pool_obeys_its_limit(void **state)
+TEST(an_own_pool_obeys_its_limit)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
                             .maxSize = 64 * MIB};
     CUmemoryPool pool;
     CUdeviceptr p, q;
-    (void)state;
     OK(cuMemPoolCreate(&pool, &props));
     OK(cuMemAllocFromPoolAsync(&p, 40 * MIB, pool, NULL));
     FAILS(cuMemAllocFromPoolAsync(&q, 40 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
@@ -495,7 +472,7 @@ static void an_own_pool_obeys_its_limit(void **state)
 }
 
 /* Regression: destroyed pools were kept, and every synchronisation visited them. */
-static void pools_come_and_go_without_end(void **state)
+TEST(pools_come_and_go_without_end)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
@@ -503,7 +480,6 @@ static void pools_come_and_go_without_end(void **state)
     cuuint64_t keep = MIB, seen;
     CUdeviceptr p;
     unsigned again = 0;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         OK(cuMemPoolCreate(&pool, &props));
         first = first ? first : pool;
@@ -526,7 +502,7 @@ static void pools_come_and_go_without_end(void **state)
 }
 
 /* Regression: each allocation and free walked all blocks of the pool. */
-static void a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more(void **state)
+TEST(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
@@ -534,7 +510,6 @@ static void a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more(void **
     cuuint64_t keep = UINT64_MAX, reserved;
     CUmemoryPool pool;
     CUdeviceptr small[3], large;
-    (void)state;
     OK(cuMemPoolCreate(&pool, &props));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     for (int i = 0; i < 3; i++)
@@ -551,7 +526,7 @@ static void a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more(void **
     OK(cuMemPoolDestroy(pool));
 }
 
-static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
+TEST(very_many_blocks_are_allocated_and_freed_in_any_order)
 {
     enum { COUNT = 20000 };
     static CUdeviceptr at[COUNT];
@@ -560,7 +535,6 @@ static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
     CUmemoryPool pool;
     CUstream streams[2];
     cuuint64_t used = 1;
-    (void)state;
     OK(cuMemPoolCreate(&pool, &props));
     for (int i = 0; i < 2; i++)
         OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
@@ -589,11 +563,10 @@ static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
         OK(cuStreamDestroy(streams[i]));
 }
 
-static void resetting_the_primary_context_gives_back_all_but_pool_memory(void **state)
+TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
 {
     CUdeviceptr p, pooled;
     CUcontext ctx;
-    (void)state;
     OK(cuMemAlloc(&p, 100 * MIB));
     OK(cuMemAllocAsync(&pooled, 100 * MIB, NULL));
     OK(cuDevicePrimaryCtxReset(0));
@@ -617,34 +590,5 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_is_capacity_less_context_and_others),
-        cmocka_unit_test(an_explicit_context_costs_its_overhead_until_destroyed),
-        cmocka_unit_test(large_allocations_take_whole_pages),
-        cmocka_unit_test(small_allocations_share_a_page),
-        cmocka_unit_test(small_allocations_do_not_overlap),
-        cmocka_unit_test(an_allocation_beyond_what_is_free_fails_and_changes_nothing),
-        cmocka_unit_test(a_freed_address_does_not_come_back_at_once),
-        cmocka_unit_test(only_what_was_allocated_can_be_freed_and_only_once),
-        cmocka_unit_test(an_address_range_is_found_from_any_address_in_it),
-        cmocka_unit_test(a_descriptor_of_a_range_reads_and_writes_its_bytes),
-        cmocka_unit_test(pitched_memory_has_aligned_rows),
-        cmocka_unit_test(pointer_attributes_distinguish_kinds_of_memory),
-        cmocka_unit_test(the_plural_form_answers_for_memory_cuda_does_not_know),
-        cmocka_unit_test(buffer_ids_are_never_used_again),
-        cmocka_unit_test(pinned_and_registered_memory_do_not_count_against_the_device),
-        cmocka_unit_test(bytes_come_back_as_they_went),
-        cmocka_unit_test(boxes_are_copied_row_by_row),
-        cmocka_unit_test(memsets_write_their_element_size),
-        cmocka_unit_test(a_pool_reserves_in_steps_and_gives_back_at_synchronisation),
-        cmocka_unit_test(the_release_threshold_keeps_memory_in_the_pool),
-        cmocka_unit_test(pool_memory_is_reused_in_stream_order_only),
-        cmocka_unit_test(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back),
-        cmocka_unit_test(an_own_pool_obeys_its_limit),
-        cmocka_unit_test(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more),
-        cmocka_unit_test(pools_come_and_go_without_end),
-        cmocka_unit_test(very_many_blocks_are_allocated_and_freed_in_any_order),
-        cmocka_unit_test(resetting_the_primary_context_gives_back_all_but_pool_memory),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return vs_run_tests(setup, NULL);
 }

@@ -59,20 +59,18 @@ static bool gets(CUstream s, CUdeviceptr p)
     return got == p;
 }
 
-static void a_stream_that_waits_for_the_free_gets_the_block(void **state)
+TEST(a_stream_that_waits_for_the_free_gets_the_block)
 {
     CUdeviceptr p = freed_in(a);
-    (void)state;
     assert_false(gets(b, p));
     OK(cuEventRecord(event, a));
     OK(cuStreamWaitEvent(b, event, 0));
     assert_true(gets(b, p));
 }
 
-static void a_record_before_the_free_does_not_count(void **state)
+TEST(a_record_before_the_free_does_not_count)
 {
     CUdeviceptr p;
-    (void)state;
     OK(cuMemAllocAsync(&p, BYTES, a));
     sim_launch_gate(a, &open_gate);
     OK(cuEventRecord(event, a));
@@ -81,10 +79,9 @@ static void a_record_before_the_free_does_not_count(void **state)
     assert_false(gets(b, p));
 }
 
-static void waits_are_passed_on(void **state)
+TEST(waits_are_passed_on)
 {
     CUdeviceptr p = freed_in(a);
-    (void)state;
     OK(cuEventRecord(second, b)); /* before b waits: does not order a */
     OK(cuEventRecord(event, a));
     OK(cuStreamWaitEvent(b, event, 0));
@@ -95,11 +92,10 @@ static void waits_are_passed_on(void **state)
     assert_true(gets(c, p));
 }
 
-static void the_attribute_turns_it_off(void **state)
+TEST(the_attribute_turns_it_off)
 {
     CUdeviceptr p = freed_in(a);
     int off = 0, on = 1;
-    (void)state;
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, &off));
     OK(cuEventRecord(event, a));
     OK(cuStreamWaitEvent(b, event, 0));
@@ -108,10 +104,9 @@ static void the_attribute_turns_it_off(void **state)
     assert_true(gets(b, p));
 }
 
-static void the_legacy_stream_orders_too(void **state)
+TEST(the_legacy_stream_orders_too)
 {
     CUstream blocking, other;
-    (void)state;
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
     OK(cuStreamCreate(&other, CU_STREAM_DEFAULT));
     CUdeviceptr p = freed_in(blocking);
@@ -123,22 +118,14 @@ static void the_legacy_stream_orders_too(void **state)
     OK(cuStreamDestroy(other));
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(a_stream_that_waits_for_the_free_gets_the_block),
-        CASE(a_record_before_the_free_does_not_count),
-        CASE(waits_are_passed_on),
-        CASE(the_attribute_turns_it_off),
-        CASE(the_legacy_stream_orders_too),
-    };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
     sim_start();
     sim_register_kernels();
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     OK(cuEventCreate(&second, CU_EVENT_DISABLE_TIMING));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, begin, end);
 }

@@ -57,9 +57,8 @@ static int *variable(CUmodule module, const char *name, size_t bytes)
     return (int *)address;
 }
 
-static void a_variable_begins_with_what_it_held_when_it_was_registered(void **state)
+TEST(a_variable_begins_with_what_it_held_when_it_was_registered)
 {
-    (void)state;
     CUmodule module = module_new();
     int value = 0, values[2];
     counter = 1000; /* the host's copy has no effect by itself */
@@ -70,9 +69,8 @@ static void a_variable_begins_with_what_it_held_when_it_was_registered(void **st
     OK(cuModuleUnload(module));
 }
 
-static void kernels_see_what_the_host_copies_and_the_host_what_kernels_write(void **state)
+TEST(kernels_see_what_the_host_copies_and_the_host_what_kernels_write)
 {
-    (void)state;
     CUmodule module = module_new();
     CUdeviceptr address = (CUdeviceptr)variable(module, "counter", sizeof(int));
     int value = 7;
@@ -87,9 +85,8 @@ static void kernels_see_what_the_host_copies_and_the_host_what_kernels_write(voi
     OK(cuModuleUnload(module));
 }
 
-static void every_module_has_its_own(void **state)
+TEST(every_module_has_its_own)
 {
-    (void)state;
     CUmodule one = module_new(), two = module_new();
     assert_int_equal(run_count(one), 40);
     assert_int_equal(run_count(one), 41);
@@ -99,9 +96,8 @@ static void every_module_has_its_own(void **state)
     OK(cuModuleUnload(two));
 }
 
-static void every_device_has_its_own(void **state)
+TEST(every_device_has_its_own)
 {
-    (void)state;
     CUcontext before, other;
     CUlibrary library;
     CUmodule module[2];
@@ -121,9 +117,8 @@ static void every_device_has_its_own(void **state)
 
 /* Regression: a copy by one stream while a kernel runs in another is not undone by the kernel's
  * end. */
-static void a_copy_to_one_variable_while_a_kernel_writes_another_stays(void **state)
+TEST(a_copy_to_one_variable_while_a_kernel_writes_another_stays)
 {
-    (void)state;
     CUmodule module = module_new();
     CUfunction f;
     CUstream running, copying;
@@ -150,9 +145,8 @@ static void a_copy_to_one_variable_while_a_kernel_writes_another_stays(void **st
     OK(cuModuleUnload(module));
 }
 
-static void a_name_nobody_registered_is_not_found(void **state)
+TEST(a_name_nobody_registered_is_not_found)
 {
-    (void)state;
     CUmodule module = module_new();
     CUdeviceptr address;
     FAILS(cuModuleGetGlobal(&address, NULL, module, "unheard_of"), CUDA_ERROR_NOT_FOUND);
@@ -182,13 +176,5 @@ static int begin(void **state)
 int main(void)
 {
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_variable_begins_with_what_it_held_when_it_was_registered),
-        cmocka_unit_test(kernels_see_what_the_host_copies_and_the_host_what_kernels_write),
-        cmocka_unit_test(every_module_has_its_own),
-        cmocka_unit_test(every_device_has_its_own),
-        cmocka_unit_test(a_copy_to_one_variable_while_a_kernel_writes_another_stays),
-        cmocka_unit_test(a_name_nobody_registered_is_not_found),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

@@ -122,28 +122,22 @@ static void share_with(const char *role)
     OK(cuMemFree(at));
 }
 
-static void what_is_shared_is_of_the_same_device_in_both(void **state)
+TEST(what_is_shared_is_of_the_same_device_in_both)
 {
-    (void)state;
     share_with("sees");
 }
 
-static void what_is_of_a_device_not_visible_is_refused(void **state)
+TEST(what_is_of_a_device_not_visible_is_refused)
 {
-    (void)state;
     share_with("does not");
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_shared_is_of_the_same_device_in_both),
-        cmocka_unit_test(what_is_of_a_device_not_visible_is_refused),
-    };
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=2GiB,devices=4", 1);
     if (peer_role() && argc == 2)
         be_a_peer(peer_role(), atoi(argv[1]));
     setenv("CUDA_VISIBLE_DEVICES", "3,2", 1);
     sim_start();
-    return cmocka_run_group_tests_name("visible_share", tests, NULL, NULL);
+    return vs_run_tests_around("visible_share", NULL, NULL, NULL, NULL);
 }

@@ -47,11 +47,10 @@ static void unmap(CUdeviceptr at, size_t bytes)
     OK(cuMemAddressFree(at, bytes));
 }
 
-static void capacity_is_taken_from_create_to_the_last_reference(void **state)
+TEST(capacity_is_taken_from_create_to_the_last_reference)
 {
     size_t before = sim_free_bytes();
     CUdeviceptr at;
-    (void)state;
     OK(cuMemAddressReserve(&at, (size_t)1 << 40, 0, 0, 0));
     assert_int_equal(sim_free_bytes(), before); /* addresses use no memory */
     CUmemGenericAllocationHandle handle = create(4 * GRANULE, 0), same;
@@ -69,12 +68,11 @@ static void capacity_is_taken_from_create_to_the_last_reference(void **state)
     OK(cuMemAddressFree(at, (size_t)1 << 40));
 }
 
-static void memory_that_does_not_fit_cannot_be_created(void **state)
+TEST(memory_that_does_not_fit_cannot_be_created)
 {
     CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
     size_t free_bytes = sim_free_bytes() / GRANULE * GRANULE;
-    (void)state;
     FAILS(cuMemCreate(&handle, free_bytes + GRANULE, &prop, 0), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemCreate(&handle, free_bytes, &prop, 0));
     CUdeviceptr p;
@@ -82,7 +80,7 @@ static void memory_that_does_not_fit_cannot_be_created(void **state)
     OK(cuMemRelease(handle));
 }
 
-static void host_memory_is_not_charged_to_a_device(void **state)
+TEST(host_memory_is_not_charged_to_a_device)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
@@ -91,7 +89,6 @@ static void host_memory_is_not_charged_to_a_device(void **state)
     CUdeviceptr at;
     size_t before = sim_free_bytes();
     unsigned type;
-    (void)state;
     OK(cuMemCreate(&handle, GRANULE, &prop, 0));
     assert_int_equal(sim_free_bytes(), before);
     OK(cuMemAddressReserve(&at, GRANULE, 0, 0, 0));
@@ -121,11 +118,10 @@ static int death_of_writing(CUdeviceptr at, bool write)
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void pages_are_what_access_says(void **state)
+TEST(pages_are_what_access_says)
 {
     CUdeviceptr at;
     CUmemGenericAllocationHandle handle = create(GRANULE, 0);
-    (void)state;
     OK(cuMemAddressReserve(&at, GRANULE, 0, 0, 0));
     assert_int_equal(death_of_writing(at, false), SIGSEGV);
     OK(cuMemMap(at, GRANULE, 0, handle, 0));
@@ -142,14 +138,13 @@ static void pages_are_what_access_says(void **state)
     OK(cuMemRelease(handle));
 }
 
-static void work_queued_on_memory_unmapped_meanwhile_fails_the_context(void **state)
+TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
 {
     CUcontext ctx;
     CUstream s;
     atomic_int open = 0;
     CUmemGenericAllocationHandle handle = create(GRANULE, 0);
     CUdeviceptr at = mapped(handle, GRANULE);
-    (void)state;
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     sim_launch_gate(s, &open);
@@ -161,11 +156,10 @@ static void work_queued_on_memory_unmapped_meanwhile_fails_the_context(void **st
     OK(cuMemRelease(handle));
 }
 
-static void memory_outlives_the_context_it_was_made_in(void **state)
+TEST(memory_outlives_the_context_it_was_made_in)
 {
     CUcontext ctx;
     unsigned char byte = 0;
-    (void)state;
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     CUmemGenericAllocationHandle handle = create(GRANULE, 0);
     CUdeviceptr at = mapped(handle, GRANULE);
@@ -177,9 +171,8 @@ static void memory_outlives_the_context_it_was_made_in(void **state)
     OK(cuMemRelease(handle));
 }
 
-static void memory_created_again_is_zero(void **state)
+TEST(memory_created_again_is_zero)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         CUmemGenericAllocationHandle handle = create(GRANULE, 0);
         CUdeviceptr at = mapped(handle, GRANULE);
@@ -191,12 +184,11 @@ static void memory_created_again_is_zero(void **state)
     }
 }
 
-static void zeroing_much_gives_zero_through_every_mapping(void **state)
+TEST(zeroing_much_gives_zero_through_every_mapping)
 {
     size_t bytes = 64 * MIB;
     CUmemGenericAllocationHandle handle = create(bytes, 0);
     CUdeviceptr at = mapped(handle, bytes), also = mapped(handle, bytes);
-    (void)state;
     OK(cuMemsetD8(at, 5, bytes));
     OK(cuCtxSynchronize());
     OK(cuMemsetD8(at + 100, 0, bytes - 200));
@@ -210,13 +202,12 @@ static void zeroing_much_gives_zero_through_every_mapping(void **state)
     OK(cuMemRelease(handle));
 }
 
-static void importing_here_takes_no_second_capacity(void **state)
+TEST(importing_here_takes_no_second_capacity)
 {
     size_t before = sim_free_bytes();
     int fd;
     CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                                  other;
-    (void)state;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     OK(cuMemImportFromShareableHandle(&other, (void *)(intptr_t)fd,
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
@@ -228,11 +219,10 @@ static void importing_here_takes_no_second_capacity(void **state)
     OK(close(fd));
 }
 
-static void a_foreign_file_is_no_memory(void **state)
+TEST(a_foreign_file_is_no_memory)
 {
     CUmemGenericAllocationHandle handle;
     int fd = open("/dev/zero", O_RDWR);
-    (void)state;
     FAILS(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
           CUDA_ERROR_INVALID_VALUE);
@@ -252,7 +242,7 @@ static CUexternalMemory import_file(int fd, size_t bytes)
     return memory;
 }
 
-static void a_file_is_external_memory(void **state)
+TEST(a_file_is_external_memory)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = 10000},
                                      part = {.offset = 5000, .size = 100},
@@ -262,7 +252,6 @@ static void a_file_is_external_memory(void **state)
     unsigned char byte = 0;
     char name[] = "/tmp/vramscope-external-XXXXXX";
     int fd = mkstemp(name);
-    (void)state;
     OK(unlink(name));
     OK(ftruncate(fd, 10000));
     int kept = dup(fd);
@@ -292,14 +281,13 @@ static void a_file_is_external_memory(void **state)
     OK(close(kept));
 }
 
-static void an_exported_allocation_is_external_memory(void **state)
+TEST(an_exported_allocation_is_external_memory)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = GRANULE};
     CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CUdeviceptr at = mapped(handle, GRANULE), also;
     unsigned char byte = 0;
     int fd;
-    (void)state;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     CUexternalMemory memory = import_file(fd, GRANULE);
     OK(cuExternalMemoryGetMappedBuffer(&also, memory, &all));
@@ -312,24 +300,22 @@ static void an_exported_allocation_is_external_memory(void **state)
     OK(cuMemRelease(handle));
 }
 
-static void other_kinds_of_external_memory_are_not_simulated(void **state)
+TEST(other_kinds_of_external_memory_are_not_simulated)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD,
                                              .size = MIB};
     CUexternalMemory memory;
-    (void)state;
     FAILS(cuImportExternalMemory(&memory, &desc), CUDA_ERROR_NOT_SUPPORTED);
     desc.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
     desc.handle.fd = -1;
     FAILS(cuImportExternalMemory(&memory, &desc), CUDA_ERROR_INVALID_HANDLE);
 }
 
-static void thousands_of_handles_need_no_descriptors(void **state)
+TEST(thousands_of_handles_need_no_descriptors)
 {
     enum { COUNT = 3000 };
     static CUmemGenericAllocationHandle handles[COUNT];
     CUdeviceptr at;
-    (void)state;
     OK(cuMemAddressReserve(&at, COUNT * GRANULE, 0, 0, 0));
     for (size_t i = 0; i < COUNT; i++) {
         handles[i] = create(GRANULE, 0);
@@ -347,21 +333,5 @@ int main(void)
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,devices=2,capacity=8GiB", 1);
     sim_start();
     sim_register_kernels();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacity_is_taken_from_create_to_the_last_reference),
-        cmocka_unit_test(memory_that_does_not_fit_cannot_be_created),
-        cmocka_unit_test(host_memory_is_not_charged_to_a_device),
-        cmocka_unit_test(pages_are_what_access_says),
-        cmocka_unit_test(work_queued_on_memory_unmapped_meanwhile_fails_the_context),
-        cmocka_unit_test(memory_outlives_the_context_it_was_made_in),
-        cmocka_unit_test(memory_created_again_is_zero),
-        cmocka_unit_test(zeroing_much_gives_zero_through_every_mapping),
-        cmocka_unit_test(importing_here_takes_no_second_capacity),
-        cmocka_unit_test(a_foreign_file_is_no_memory),
-        cmocka_unit_test(a_file_is_external_memory),
-        cmocka_unit_test(an_exported_allocation_is_external_memory),
-        cmocka_unit_test(other_kinds_of_external_memory_are_not_simulated),
-        cmocka_unit_test(thousands_of_handles_need_no_descriptors),
-    };
-    return cmocka_run_group_tests_name("vmm", tests, NULL, NULL);
+    return vs_run_tests_around("vmm", NULL, NULL, NULL, NULL);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A test is written once: TEST(name) { ... } defines it and adds it to the tests of its file, which
+ * vs_run_tests runs in the order of the file. It includes cmocka with the headers that it needs. */
+#ifndef VS_CMOCKA_TEST_H
+#define VS_CMOCKA_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { VS_TESTS_MAX = 128 }; /* of one file */
+
+static struct CMUnitTest vs_tests[VS_TESTS_MAX];
+static int vs_test_lines[VS_TESTS_MAX];
+static size_t vs_test_count;
+
+/* By line: compilers do not keep the order of constructors. */
+static inline void vs_add_test(const char *name, CMUnitTestFunction test, int line)
+{
+    size_t i = vs_test_count++;
+    if (i >= VS_TESTS_MAX)
+        abort();
+    for (; i && vs_test_lines[i - 1] > line; i--) {
+        vs_tests[i] = vs_tests[i - 1];
+        vs_test_lines[i] = vs_test_lines[i - 1];
+    }
+    vs_tests[i].name = name;
+    vs_tests[i].test_func = test;
+    vs_test_lines[i] = line;
+}
+
+/* *state* is what the set-up stored there, as in cmocka. */
+#define TEST(test_name)                                                                      \
+    static void test_name(void **state);                                                     \
+    __attribute__((constructor)) static void vs_add_##test_name(void)                        \
+    {                                                                                        \
+        vs_add_test(#test_name, test_name, __LINE__);                                        \
+    }                                                                                        \
+    static void test_name(__attribute__((unused)) void **state)
+
+/* vs_run_tests_around: runs the file's tests as the group *name*, with *setup* before and *teardown*
+ * after all of them, *before* and *after* around each; each may be NULL. Returns the number of
+ * failed tests. */
+static inline int vs_run_tests_around(const char *name, CMFixtureFunction setup,
+                                      CMFixtureFunction teardown, CMFixtureFunction before,
+                                      CMFixtureFunction after)
+{
+    for (size_t i = 0; i < vs_test_count; i++) {
+        vs_tests[i].setup_func = before;
+        vs_tests[i].teardown_func = after;
+    }
+    return _cmocka_run_group_tests(name, vs_tests, vs_test_count, setup, teardown);
+}
+
+static inline int vs_run_tests(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    return vs_run_tests_around("tests", setup, teardown, NULL, NULL);
+}
+
+#endif
