@@ -6,19 +6,26 @@ usage: library_tables.py [--library NAME]... FOLDER...
 
 Each FOLDER holds unpacked packages of headers, of CUDA 12 or 13 (the wheels nvidia-cublas,
 nvidia-cudnn-cu12, …: only their *.h are read). For every library that has a row below, and whose
-headers are found, src/simulator/libraries/NAME/vs_NAME_api.h is written: values of
+headers are found, two files in src/simulator/libraries/NAME are written. vs_NAME_api.h has the values of
 enumerations that the simulator or its tests name (run it again for a new one), of macros, structures,
-and one row for each function with its parameter types.
+and one row for each function that a file of the library names, with its parameter types. unsupported.txt
+has the names of the others. The functions of NAME.calls are in neither: where one has other
+parameters than in the header, the difference is printed.
 Where releases differ, the newest decides and the difference is printed. The tables are kept
 in the tree, so that a build needs none of the packages. Needs the package libclang (pip) and
 CUDA's own headers (--cuda, default /usr/local/cuda/include).
 """
 import argparse
 import os
+import pathlib
 import re
 import sys
+import textwrap
 
 from clang import cindex
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cmake"))
+import library_calls  # noqa: E402
 
 K = cindex.CursorKind
 T = cindex.TypeKind
@@ -38,18 +45,18 @@ LIBRARIES = {
     "curand": (["curand.h"], r"curand\w+", r"CURAND_VER\w+"),
     "nvrtc": (["nvrtc.h"], r"nvrtc\w+", r"NVRTC_\w+"),
     "nvjitlink": (["nvJitLink.h"], r"(__)?nvJitLink\w+", r"NVJITLINK_\w+"),
-    "cufile": (["cufile.h"], r"cuFile\w+", r"CUFILE_\w+"),
 }
 
 
-def words_used():
-    """Every word in the simulator and its tests, outside of the tables themselves, and the starts and ends
-    of the names that macros join: ("CUDNN_BACKEND_", "_DESCRIPTOR") for CUDNN_BACKEND_##name##_DESCRIPTOR."""
+def words_used(*tops):
+    """Every word in the C files and the .calls below *tops*, outside of the tables themselves, and the starts
+    and ends of the names that macros join: ("CUDNN_BACKEND_", "_DESCRIPTOR") for
+    CUDNN_BACKEND_##name##_DESCRIPTOR."""
     words, joins = set(), set()
-    for top in (os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator")):
+    for top in tops:
         for at, _, files in os.walk(top):
             for name in files:
-                if name.endswith((".c", ".h")) and not re.match(r"vs_\w+_api\.h$", name):
+                if name.endswith((".c", ".h", ".calls")) and not re.match(r"vs_\w+_api\.h$", name):
                     with open(os.path.join(at, name), encoding="utf-8") as file:
                         text = file.read()
                     words.update(re.findall(r"\w+", text))
@@ -60,6 +67,18 @@ def words_used():
 def is_used(name, words, joins):
     return name in words or any(name.startswith(start) and name.endswith(end) and
                                 name[len(start):len(name) - len(end)] in words for start, end in joins)
+
+
+def folded(names):
+    """*names*, with cusparse{SDCZ}bsrmv for the four functions of that name."""
+    groups, out = {}, []
+    for name in names:
+        match = re.match(r"([a-z]+(?:Dn|Sp)?)([SDCZ])([a-z]\w+)$", name)
+        groups.setdefault((match[1], match[3]) if match else (name, None), []).append(match[2] if match else "")
+    for (start, rest), letters in groups.items():
+        letters = "".join(sorted(letters, key="SDCZ".find))
+        out.append(start if rest is None else start + (letters if len(letters) == 1 else "{%s}" % letters) + rest)
+    return sorted(out)
 
 
 def spell(t):
@@ -101,14 +120,14 @@ class Table:
     def __init__(self, name):
         self.name = name
         self.values, self.macros, self.structs, self.functions, self.opaque = {}, {}, {}, {}, set()
-        self.names = {}
+        self.aliases = {}
         self.sources = []
 
     def differs(self, what, name, old, new):
         if old != new:
             print("%s: %s %s differs: %s -> %s" % (self.name, what, name, old, new), file=sys.stderr)
 
-    def add(self, unit, major, patterns, folder):
+    def add(self, unit, patterns, folder):
         functions, macros = re.compile(patterns[1] + r"$"), re.compile(patterns[2] + r"$")
         for c in unit.cursor.get_children():
             path = c.location.file.name if c.location.file else ""
@@ -132,7 +151,7 @@ class Table:
             elif c.kind == K.STRUCT_DECL and c.is_definition() and self.tag(c):
                 self.struct(None, c.type, self.tag(c))
             elif c.kind == K.FUNCTION_DECL and functions.match(c.spelling) and not self.is_inline(c):
-                self.function(c, major)
+                self.function(c)
 
     @staticmethod
     def is_inline(c):
@@ -147,7 +166,7 @@ class Table:
     def struct(self, name, t, tag):
         fields = list(t.get_fields())
         if name and tag and name != tag:
-            self.names[name] = tag
+            self.aliases[name] = tag
         body = " ".join(field(f) for f in fields)
         if not fields or re.search(r"\((unnamed|anonymous)", body) or any(f.is_bitfield() for f in fields):
             return
@@ -156,7 +175,7 @@ class Table:
             self.differs("structure", key, self.structs[key][1], body)
         self.structs[key] = (tag, body, t.get_size())
 
-    def function(self, c, major):
+    def function(self, c):
         result = spell(c.result_type)
         kind = {"size_t": "SIZE", "void": "NOTHING", "const char *": "TEXT", "unsigned int": "STATUS"}.get(
             result, "STATUS")
@@ -172,24 +191,46 @@ class Table:
             if t.kind == T.RECORD and t.get_declaration().spelling:
                 self.opaque.add(spell(t).replace("const ", ""))
         row = (kind, result, parameters)
-        mask = 1 if major == 12 else 2
-        if c.spelling in self.functions:
-            old = self.functions[c.spelling]
-            self.differs("function", c.spelling, old[1:], row)
-            mask |= old[0]
-        self.functions[c.spelling] = (mask,) + row
+        self.differs("function", c.spelling, self.functions.get(c.spelling, row), row)
+        self.functions[c.spelling] = row
+
+    def calls(self):
+        path = pathlib.Path(ROOT, self.name, self.name + ".calls")
+        return {f.name: f for f in library_calls.calls(path)[1]} if path.exists() else {}
+
+    def check_calls(self):
+        def plain(types):
+            return re.sub(r"\bint64_t\b", "long", types.replace("* *", "**").replace(" ", ""))
+        for name, f in self.calls().items():
+            if name in self.functions:
+                self.differs("function", name, plain(f.types_only()), plain(self.functions[name][2]))
+
+    def defined(self):
+        return words_used(os.path.join(ROOT, self.name))[0] - self.calls().keys()
+
+    def names(self):
+        """unsupported.txt"""
+        kinds = {}
+        for name, (kind, _, _) in sorted(self.functions.items()):
+            if name not in self.defined() and name not in self.calls():
+                kinds.setdefault(kind, []).append(name)
+        out = ["# Functions of %s that are not supported, by what they return; written by" % self.name,
+               "# scripts/library_tables.py. {SDCZ} stands for four functions (cmake/library_calls.py)."]
+        for kind, names in sorted(kinds.items()):
+            out += [kind + ":"] + textwrap.wrap(" ".join(folded(names)), 100, initial_indent="    ",
+                                                subsequent_indent="    ", break_on_hyphens=False)
+        return "\n".join(out) + "\n" if kinds else ""
 
     def text(self):
         up = self.name.upper()
         out = ["/* SPDX-License-Identifier: Apache-2.0", " *",
                " * Values, structures and functions of %s, written by scripts/library_tables.py from the" % self.name,
                " * headers of %s. Do not edit." % " and ".join(self.sources),
-               " * VS_%s_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;" % up,
-               " * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */",
+               " * VS_%s_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */" % up,
                "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "", "#include <stddef.h>",
                "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
                "#include <cuda_runtime_api.h>", "#include <library_types.h>", ""]
-        used = words_used()
+        used = words_used(os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator"))
         self.values = {n: v for n, v in self.values.items() if is_used(n, *used)}
         big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
         out.append("enum {")
@@ -208,10 +249,10 @@ class Table:
             out.append("_Static_assert(sizeof(%s) == %d, \"layout of %s\");" %
                        ("struct " + tag if tag else name, size, name))
         out.append("")
-        out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.names.items()]
+        out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.aliases.items()]
         out += ["", "#define VS_%s_FUNCTIONS(F) \\" % up]
-        rows = ["    F(%d, %s, %s, %s, %s)" % (f[0], f[1], f[2], n, f[3])
-                for n, f in sorted(self.functions.items())]
+        rows = ["    F(%s, %s, %s)" % (f[1], n, f[2]) for n, f in sorted(self.functions.items())
+                if n in self.defined()]
         out.append(" \\\n".join(rows))
         out += ["", "#endif", ""]
         return "\n".join(out)
@@ -266,12 +307,17 @@ def main():
             for d in unit.diagnostics:
                 if d.severity >= cindex.Diagnostic.Error:
                     print("%s: %s" % (name, d), file=sys.stderr)
-            table.add(unit, major, patterns, include)
+            table.add(unit, patterns, include)
             table.sources.append("%s %s (CUDA %d)" % (name, release(package), major))
         folder = os.path.join(ROOT, name)
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, "vs_%s_api.h" % name), "w", encoding="ascii") as file:
             file.write(table.text())
+        names = os.path.join(folder, "unsupported.txt")
+        if table.names():
+            with open(names, "w", encoding="ascii") as file:
+                file.write(table.names())
+        table.check_calls()
         print("%s: %d functions, %d values, %d structures from %s" % (
             name, len(table.functions), len(table.values), len(table.structs), " and ".join(table.sources)))
 

@@ -239,15 +239,6 @@ static void matrices_are_copied(void **state)
     OK(cudaFree(there));
 }
 
-static void unsupported_functions_are_named_once(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 3; i++)
-        FAILS(cublasUint8gemmBias(blas, 0, 0, 0, 1, 1, 1, NULL, 0, 1, NULL, 0, 1, NULL, 0, 1, 0, 0),
-              CUBLAS_STATUS_NOT_SUPPORTED);
-    assert_int_equal(lib_notes("unsupported", "cublasUint8gemmBias"), 1);
-}
-
 static void both_majors_load_with_their_symbol_versions(void **state)
 {
     (void)state;
@@ -288,7 +279,6 @@ int main(void)
         cmocka_unit_test(large_products_take_the_time_of_their_type),
         cmocka_unit_test(work_is_captured_into_graphs),
         cmocka_unit_test(matrices_are_copied),
-        cmocka_unit_test(unsupported_functions_are_named_once),
         cmocka_unit_test(both_majors_load_with_their_symbol_versions),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -3,10 +3,9 @@
  * What the stand-ins for cuBLAS, cuDNN, NCCL and the other libraries that frameworks link have in
  * common: the description of the library, work on a stream, checked handles, notes of what was
  * assumed or is not supported, and calls of the simulated driver. Every stand-in links a copy of
- * its own of these functions and defines vs_library. Declared in a header per library
- * (vs_NAME_api.h), written by scripts/library_tables.py; functions that no file of the library
- * defines return its "not supported" (vs_library_fallback.h). All functions may be called from any
- * thread. */
+ * its own of these functions. Its functions are declared in its vs_NAME_api.h, or rows of its NAME.calls;
+ * those of its unsupported.txt return its "not supported" (vs_library_fallback.h). All functions may be
+ * called from any thread. */
 #ifndef VS_LIBRARY_BASE_H
 #define VS_LIBRARY_BASE_H
 
@@ -21,8 +20,7 @@
 
 #define VS_LIBRARY_EXPORT __attribute__((visibility("default")))
 /* The declarations of vs_NAME_api.h: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE). */
-#define VS_LIBRARY_DECLARE(releases, kind, result, name, parameters)                               \
-    VS_LIBRARY_EXPORT result name parameters;
+#define VS_LIBRARY_DECLARE(result, name, parameters) VS_LIBRARY_EXPORT result name parameters;
 
 struct vs_library {
     const char *name;               /* in messages: "cuBLAS" */
@@ -30,7 +28,7 @@ struct vs_library {
     int not_supported;              /* the status, and its name */
     const char *not_supported_name;
 };
-extern const struct vs_library vs_library; /* each library defines its own */
+extern const struct vs_library vs_library; /* each library has its own, from its CMakeLists.txt */
 
 /* vs_library_cuda_major: the major release of the CUDA runtime in this process: 12 or 13. */
 int vs_library_cuda_major(void);

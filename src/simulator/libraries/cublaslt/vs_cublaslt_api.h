@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of cublaslt, written by scripts/library_tables.py from the
  * headers of cublaslt 12.4.5.8 (CUDA 12) and cublaslt 13.10.0.20 (CUDA 13). Do not edit.
- * VS_CUBLASLT_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_CUBLASLT_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_CUBLASLT_API_H
 #define VS_CUBLASLT_API_H
 
@@ -210,7 +209,6 @@ enum {
     CUBLASLT_ALGO_CAP_POINTER_ARRAY_GROUPED_SUPPORT = 23,
 };
 
-#define CUBLAS_VER_BUILD 20
 #define CUBLAS_VER_MAJOR 13
 #define CUBLAS_VER_MINOR 10
 #define CUBLAS_VER_PATCH 0
@@ -258,61 +256,60 @@ typedef struct {
 } cublasLtEmulationDescOpaque_t;
 _Static_assert(sizeof(cublasLtEmulationDescOpaque_t) == 64, "layout of cublasLtEmulationDescOpaque_t");
 
-
 #define VS_CUBLASLT_FUNCTIONS(F) \
-    F(3, STATUS, int, cublasLtCreate, (struct cublasLtContext **)) \
-    F(3, STATUS, int, cublasLtDestroy, (struct cublasLtContext *)) \
-    F(3, STATUS, unsigned int, cublasLtDisableCpuInstructionsSetMask, (unsigned int)) \
-    F(2, STATUS, int, cublasLtEmulationDescCreate, (cublasLtEmulationDescOpaque_t **)) \
-    F(2, STATUS, int, cublasLtEmulationDescDestroy, (cublasLtEmulationDescOpaque_t *)) \
-    F(2, STATUS, int, cublasLtEmulationDescGetAttribute, (cublasLtEmulationDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(2, STATUS, int, cublasLtEmulationDescInit_internal, (cublasLtEmulationDescOpaque_t *, size_t)) \
-    F(2, STATUS, int, cublasLtEmulationDescSetAttribute, (cublasLtEmulationDescOpaque_t *, int, const void *, size_t)) \
-    F(3, SIZE, size_t, cublasLtGetCudartVersion, (void)) \
-    F(3, STATUS, int, cublasLtGetProperty, (int, int *)) \
-    F(3, TEXT, const char *, cublasLtGetStatusName, (int)) \
-    F(3, TEXT, const char *, cublasLtGetStatusString, (int)) \
-    F(3, SIZE, size_t, cublasLtGetVersion, (void)) \
-    F(2, STATUS, int, cublasLtGroupedMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, int, const void *, const void *, const void *)) \
-    F(2, STATUS, int, cublasLtGroupedMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, int, const void *, const void *, const void *)) \
-    F(3, STATUS, int, cublasLtHeuristicsCacheGetCapacity, (unsigned long *)) \
-    F(3, STATUS, int, cublasLtHeuristicsCacheSetCapacity, (size_t)) \
-    F(3, STATUS, int, cublasLtLoggerForceDisable, (void)) \
-    F(3, STATUS, int, cublasLtLoggerOpenFile, (const char *)) \
-    F(3, STATUS, int, cublasLtLoggerSetCallback, (void *)) \
-    F(3, STATUS, int, cublasLtLoggerSetFile, (struct _IO_FILE *)) \
-    F(3, STATUS, int, cublasLtLoggerSetLevel, (int)) \
-    F(3, STATUS, int, cublasLtLoggerSetMask, (int)) \
-    F(3, STATUS, int, cublasLtMatmul, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, void *, size_t, struct CUstream_st *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoCapGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoCheck, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *)) \
-    F(2, STATUS, int, cublasLtMatmulAlgoCheckForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *, struct CUstream_st *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoConfigGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoConfigSetAttribute, (cublasLtMatmulAlgo_t *, int, const void *, size_t)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoGetHeuristic, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *)) \
-    F(2, STATUS, int, cublasLtMatmulAlgoGetHeuristicForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *, struct CUstream_st *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoGetIds, (struct cublasLtContext *, int, int, int, int, int, int, int, int *, int *)) \
-    F(3, STATUS, int, cublasLtMatmulAlgoInit, (struct cublasLtContext *, int, int, int, int, int, int, int, cublasLtMatmulAlgo_t *)) \
-    F(3, STATUS, int, cublasLtMatmulDescCreate, (cublasLtMatmulDescOpaque_t **, int, int)) \
-    F(3, STATUS, int, cublasLtMatmulDescDestroy, (cublasLtMatmulDescOpaque_t *)) \
-    F(3, STATUS, int, cublasLtMatmulDescGetAttribute, (cublasLtMatmulDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatmulDescInit_internal, (cublasLtMatmulDescOpaque_t *, size_t, int, int)) \
-    F(3, STATUS, int, cublasLtMatmulDescSetAttribute, (cublasLtMatmulDescOpaque_t *, int, const void *, size_t)) \
-    F(3, STATUS, int, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreferenceOpaque_t **)) \
-    F(3, STATUS, int, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreferenceOpaque_t *)) \
-    F(3, STATUS, int, cublasLtMatmulPreferenceGetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatmulPreferenceInit_internal, (cublasLtMatmulPreferenceOpaque_t *, size_t)) \
-    F(3, STATUS, int, cublasLtMatmulPreferenceSetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, const void *, size_t)) \
-    F(3, STATUS, int, cublasLtMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, uint64_t, uint64_t, int64_t)) \
-    F(3, STATUS, int, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayoutOpaque_t *)) \
-    F(3, STATUS, int, cublasLtMatrixLayoutGetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, uint64_t, uint64_t, int64_t)) \
-    F(3, STATUS, int, cublasLtMatrixLayoutSetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, const void *, size_t)) \
-    F(3, STATUS, int, cublasLtMatrixTransform, (struct cublasLtContext *, cublasLtMatrixTransformDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, struct CUstream_st *)) \
-    F(3, STATUS, int, cublasLtMatrixTransformDescCreate, (cublasLtMatrixTransformDescOpaque_t **, int)) \
-    F(3, STATUS, int, cublasLtMatrixTransformDescDestroy, (cublasLtMatrixTransformDescOpaque_t *)) \
-    F(3, STATUS, int, cublasLtMatrixTransformDescGetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(3, STATUS, int, cublasLtMatrixTransformDescInit_internal, (cublasLtMatrixTransformDescOpaque_t *, size_t, int)) \
-    F(3, STATUS, int, cublasLtMatrixTransformDescSetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, const void *, size_t))
+    F(int, cublasLtCreate, (struct cublasLtContext **)) \
+    F(int, cublasLtDestroy, (struct cublasLtContext *)) \
+    F(unsigned int, cublasLtDisableCpuInstructionsSetMask, (unsigned int)) \
+    F(int, cublasLtEmulationDescCreate, (cublasLtEmulationDescOpaque_t **)) \
+    F(int, cublasLtEmulationDescDestroy, (cublasLtEmulationDescOpaque_t *)) \
+    F(int, cublasLtEmulationDescGetAttribute, (cublasLtEmulationDescOpaque_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtEmulationDescInit_internal, (cublasLtEmulationDescOpaque_t *, size_t)) \
+    F(int, cublasLtEmulationDescSetAttribute, (cublasLtEmulationDescOpaque_t *, int, const void *, size_t)) \
+    F(size_t, cublasLtGetCudartVersion, (void)) \
+    F(int, cublasLtGetProperty, (int, int *)) \
+    F(const char *, cublasLtGetStatusName, (int)) \
+    F(const char *, cublasLtGetStatusString, (int)) \
+    F(size_t, cublasLtGetVersion, (void)) \
+    F(int, cublasLtGroupedMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, int, const void *, const void *, const void *)) \
+    F(int, cublasLtGroupedMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, int, const void *, const void *, const void *)) \
+    F(int, cublasLtHeuristicsCacheGetCapacity, (unsigned long *)) \
+    F(int, cublasLtHeuristicsCacheSetCapacity, (size_t)) \
+    F(int, cublasLtLoggerForceDisable, (void)) \
+    F(int, cublasLtLoggerOpenFile, (const char *)) \
+    F(int, cublasLtLoggerSetCallback, (void *)) \
+    F(int, cublasLtLoggerSetFile, (struct _IO_FILE *)) \
+    F(int, cublasLtLoggerSetLevel, (int)) \
+    F(int, cublasLtLoggerSetMask, (int)) \
+    F(int, cublasLtMatmul, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, void *, size_t, struct CUstream_st *)) \
+    F(int, cublasLtMatmulAlgoCapGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatmulAlgoCheck, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *)) \
+    F(int, cublasLtMatmulAlgoCheckForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *, struct CUstream_st *)) \
+    F(int, cublasLtMatmulAlgoConfigGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatmulAlgoConfigSetAttribute, (cublasLtMatmulAlgo_t *, int, const void *, size_t)) \
+    F(int, cublasLtMatmulAlgoGetHeuristic, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *)) \
+    F(int, cublasLtMatmulAlgoGetHeuristicForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *, struct CUstream_st *)) \
+    F(int, cublasLtMatmulAlgoGetIds, (struct cublasLtContext *, int, int, int, int, int, int, int, int *, int *)) \
+    F(int, cublasLtMatmulAlgoInit, (struct cublasLtContext *, int, int, int, int, int, int, int, cublasLtMatmulAlgo_t *)) \
+    F(int, cublasLtMatmulDescCreate, (cublasLtMatmulDescOpaque_t **, int, int)) \
+    F(int, cublasLtMatmulDescDestroy, (cublasLtMatmulDescOpaque_t *)) \
+    F(int, cublasLtMatmulDescGetAttribute, (cublasLtMatmulDescOpaque_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatmulDescInit_internal, (cublasLtMatmulDescOpaque_t *, size_t, int, int)) \
+    F(int, cublasLtMatmulDescSetAttribute, (cublasLtMatmulDescOpaque_t *, int, const void *, size_t)) \
+    F(int, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreferenceOpaque_t **)) \
+    F(int, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreferenceOpaque_t *)) \
+    F(int, cublasLtMatmulPreferenceGetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatmulPreferenceInit_internal, (cublasLtMatmulPreferenceOpaque_t *, size_t)) \
+    F(int, cublasLtMatmulPreferenceSetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, const void *, size_t)) \
+    F(int, cublasLtMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, uint64_t, uint64_t, int64_t)) \
+    F(int, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayoutOpaque_t *)) \
+    F(int, cublasLtMatrixLayoutGetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, uint64_t, uint64_t, int64_t)) \
+    F(int, cublasLtMatrixLayoutSetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, const void *, size_t)) \
+    F(int, cublasLtMatrixTransform, (struct cublasLtContext *, cublasLtMatrixTransformDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, struct CUstream_st *)) \
+    F(int, cublasLtMatrixTransformDescCreate, (cublasLtMatrixTransformDescOpaque_t **, int)) \
+    F(int, cublasLtMatrixTransformDescDestroy, (cublasLtMatrixTransformDescOpaque_t *)) \
+    F(int, cublasLtMatrixTransformDescGetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, void *, size_t, unsigned long *)) \
+    F(int, cublasLtMatrixTransformDescInit_internal, (cublasLtMatrixTransformDescOpaque_t *, size_t, int)) \
+    F(int, cublasLtMatrixTransformDescSetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, const void *, size_t))
 
 #endif

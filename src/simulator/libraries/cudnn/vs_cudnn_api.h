@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of cudnn, written by scripts/library_tables.py from the
  * headers of cudnn 9.1.0.70 (CUDA 12) and cudnn 9.28.1.4 (CUDA 13). Do not edit.
- * VS_CUDNN_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_CUDNN_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_CUDNN_API_H
 #define VS_CUDNN_API_H
 
@@ -630,31 +629,12 @@ enum {
     CUDNN_BACKEND_OPERATION_ROPE_BWD_DESCRIPTOR = 50,
 };
 
-#define CUDNN_ADV_MAJOR 9
-#define CUDNN_ADV_MINOR 28
-#define CUDNN_ADV_PATCH 1
-#define CUDNN_ATTN_DISABLE_PROJ_BIASES 0
-#define CUDNN_ATTN_QUERYMAP_ALL_TO_ONE 0
-#define CUDNN_ATTN_WKIND_COUNT 8
-#define CUDNN_CNN_MAJOR 9
-#define CUDNN_CNN_MINOR 28
-#define CUDNN_CNN_PATCH 1
 #define CUDNN_DIM_MAX 8
-#define CUDNN_GRAPH_MAJOR 9
-#define CUDNN_GRAPH_MINOR 28
-#define CUDNN_GRAPH_PATCH 1
-#define CUDNN_LRN_MAX_N 16
-#define CUDNN_LRN_MIN_N 1
 #define CUDNN_MAJOR 9
 #define CUDNN_MAX_SM_MAJOR_NUMBER 12
 #define CUDNN_MAX_SM_MINOR_NUMBER 1
 #define CUDNN_MINOR 28
-#define CUDNN_OPS_MAJOR 9
-#define CUDNN_OPS_MINOR 28
-#define CUDNN_OPS_PATCH 1
 #define CUDNN_PATCHLEVEL 1
-#define CUDNN_RNN_PADDED_IO_DISABLED 0
-#define CUDNN_SEQDATA_DIM_COUNT 4
 
 struct CUgraph_st;
 struct CUstream_st;
@@ -765,244 +745,155 @@ typedef struct cudnnConvolutionBwdDataAlgoPerfStruct cudnnConvolutionBwdDataAlgo
 typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilterAlgoPerf_t;
 
 #define VS_CUDNN_FUNCTIONS(F) \
-    F(3, STATUS, int, cudnnActivationBackward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnActivationForward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnAddTensor, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnAdvVersionCheck, (void)) \
-    F(2, STATUS, int, cudnnB2BCausalConv1dBackward, (struct CUstream_st *, const void *, const void *, const void *, const void *, const void *, const void *, void *, void *, void *, void *, int, int, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnB2BCausalConv1dForward, (struct CUstream_st *, const void *, const void *, const void *, const void *, void *, void *, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnBackendCreateDescriptor, (int, void **)) \
-    F(3, STATUS, int, cudnnBackendDestroyDescriptor, (void *)) \
-    F(3, STATUS, int, cudnnBackendExecute, (struct cudnnContext *, void *, void *)) \
-    F(3, STATUS, int, cudnnBackendFinalize, (void *)) \
-    F(3, STATUS, int, cudnnBackendGetAttribute, (void *const, int, int, int64_t, long *, void *)) \
-    F(3, STATUS, int, cudnnBackendInitialize, (void *)) \
-    F(2, STATUS, int, cudnnBackendPopulateCudaGraph, (struct cudnnContext *, void *, void *, struct CUgraph_st *)) \
-    F(3, STATUS, int, cudnnBackendSetAttribute, (void *, int, int, int64_t, const void *)) \
-    F(2, STATUS, int, cudnnBackendUpdateCudaGraph, (struct cudnnContext *, void *, void *, struct CUgraph_st *)) \
-    F(3, STATUS, int, cudnnBatchNormalizationBackward, (struct cudnnContext *, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, void *, void *, double, const void *, const void *)) \
-    F(3, STATUS, int, cudnnBatchNormalizationBackwardEx, (struct cudnnContext *, int, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, void *, void *, double, const void *, const void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
-    F(3, STATUS, int, cudnnBatchNormalizationForwardInference, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, const void *, double)) \
-    F(3, STATUS, int, cudnnBatchNormalizationForwardTraining, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *)) \
-    F(3, STATUS, int, cudnnBatchNormalizationForwardTrainingEx, (struct cudnnContext *, int, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
-    F(3, STATUS, int, cudnnBuildRNNDynamic, (struct cudnnContext *, struct cudnnRNNStruct *, int)) \
-    F(3, STATUS, int, cudnnCTCLoss, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, int, struct cudnnCTCLossStruct *, void *, size_t)) \
-    F(3, STATUS, int, cudnnCTCLoss_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, size_t, void *)) \
-    F(2, STATUS, int, cudnnCausalConv1dBackward, (struct CUstream_st *, const void *, const void *, const void *, const void *, void *, void *, void *, int, int, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnCausalConv1dForward, (struct CUstream_st *, const void *, const void *, const void *, void *, int, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnCausalConv1dNwhBackward, (struct CUstream_st *, const void *, const void *, const void *, const void *, void *, void *, void *, int, int, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnCausalConv1dNwhForward, (struct CUstream_st *, const void *, const void *, const void *, void *, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnCnnVersionCheck, (void)) \
-    F(3, STATUS, int, cudnnConvolutionBackwardBias, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnConvolutionBackwardData, (struct cudnnContext *, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnConvolutionBackwardFilter, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnFilterStruct *const, void *)) \
-    F(3, STATUS, int, cudnnConvolutionBiasActivationForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnConvolutionForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnCreate, (struct cudnnContext **)) \
-    F(3, STATUS, int, cudnnCreateActivationDescriptor, (struct cudnnActivationStruct **)) \
-    F(3, STATUS, int, cudnnCreateAttnDescriptor, (struct cudnnAttnStruct **)) \
-    F(3, STATUS, int, cudnnCreateCTCLossDescriptor, (struct cudnnCTCLossStruct **)) \
-    F(3, STATUS, int, cudnnCreateConvolutionDescriptor, (struct cudnnConvolutionStruct **)) \
-    F(3, STATUS, int, cudnnCreateDropoutDescriptor, (struct cudnnDropoutStruct **)) \
-    F(3, STATUS, int, cudnnCreateFilterDescriptor, (struct cudnnFilterStruct **)) \
-    F(3, STATUS, int, cudnnCreateFusedOpsConstParamPack, (struct cudnnFusedOpsConstParamStruct **, int)) \
-    F(3, STATUS, int, cudnnCreateFusedOpsPlan, (struct cudnnFusedOpsPlanStruct **, int)) \
-    F(3, STATUS, int, cudnnCreateFusedOpsVariantParamPack, (struct cudnnFusedOpsVariantParamStruct **, int)) \
-    F(3, STATUS, int, cudnnCreateLRNDescriptor, (struct cudnnLRNStruct **)) \
-    F(3, STATUS, int, cudnnCreateOpTensorDescriptor, (struct cudnnOpTensorStruct **)) \
-    F(3, STATUS, int, cudnnCreatePoolingDescriptor, (struct cudnnPoolingStruct **)) \
-    F(3, STATUS, int, cudnnCreateRNNDataDescriptor, (struct cudnnRNNDataStruct **)) \
-    F(3, STATUS, int, cudnnCreateRNNDescriptor, (struct cudnnRNNStruct **)) \
-    F(3, STATUS, int, cudnnCreateReduceTensorDescriptor, (struct cudnnReduceTensorStruct **)) \
-    F(3, STATUS, int, cudnnCreateSeqDataDescriptor, (struct cudnnSeqDataStruct **)) \
-    F(3, STATUS, int, cudnnCreateSpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct **)) \
-    F(3, STATUS, int, cudnnCreateTensorDescriptor, (struct cudnnTensorStruct **)) \
-    F(3, STATUS, int, cudnnCreateTensorTransformDescriptor, (struct cudnnTensorTransformStruct **)) \
-    F(3, STATUS, int, cudnnDeriveBNTensorDescriptor, (struct cudnnTensorStruct *, struct cudnnTensorStruct *const, int)) \
-    F(3, STATUS, int, cudnnDeriveNormTensorDescriptor, (struct cudnnTensorStruct *, struct cudnnTensorStruct *, struct cudnnTensorStruct *const, int, int)) \
-    F(3, STATUS, int, cudnnDestroy, (struct cudnnContext *)) \
-    F(3, STATUS, int, cudnnDestroyActivationDescriptor, (struct cudnnActivationStruct *)) \
-    F(3, STATUS, int, cudnnDestroyAttnDescriptor, (struct cudnnAttnStruct *)) \
-    F(3, STATUS, int, cudnnDestroyCTCLossDescriptor, (struct cudnnCTCLossStruct *)) \
-    F(3, STATUS, int, cudnnDestroyConvolutionDescriptor, (struct cudnnConvolutionStruct *)) \
-    F(3, STATUS, int, cudnnDestroyDropoutDescriptor, (struct cudnnDropoutStruct *)) \
-    F(3, STATUS, int, cudnnDestroyFilterDescriptor, (struct cudnnFilterStruct *)) \
-    F(3, STATUS, int, cudnnDestroyFusedOpsConstParamPack, (struct cudnnFusedOpsConstParamStruct *)) \
-    F(3, STATUS, int, cudnnDestroyFusedOpsPlan, (struct cudnnFusedOpsPlanStruct *)) \
-    F(3, STATUS, int, cudnnDestroyFusedOpsVariantParamPack, (struct cudnnFusedOpsVariantParamStruct *)) \
-    F(3, STATUS, int, cudnnDestroyLRNDescriptor, (struct cudnnLRNStruct *)) \
-    F(3, STATUS, int, cudnnDestroyOpTensorDescriptor, (struct cudnnOpTensorStruct *)) \
-    F(3, STATUS, int, cudnnDestroyPoolingDescriptor, (struct cudnnPoolingStruct *)) \
-    F(3, STATUS, int, cudnnDestroyRNNDataDescriptor, (struct cudnnRNNDataStruct *)) \
-    F(3, STATUS, int, cudnnDestroyRNNDescriptor, (struct cudnnRNNStruct *)) \
-    F(3, STATUS, int, cudnnDestroyReduceTensorDescriptor, (struct cudnnReduceTensorStruct *)) \
-    F(3, STATUS, int, cudnnDestroySeqDataDescriptor, (struct cudnnSeqDataStruct *)) \
-    F(3, STATUS, int, cudnnDestroySpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct *)) \
-    F(3, STATUS, int, cudnnDestroyTensorDescriptor, (struct cudnnTensorStruct *)) \
-    F(3, STATUS, int, cudnnDestroyTensorTransformDescriptor, (struct cudnnTensorTransformStruct *)) \
-    F(3, STATUS, int, cudnnDivisiveNormalizationBackward, (struct cudnnContext *, struct cudnnLRNStruct *, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, void *, void *, const void *, struct cudnnTensorStruct *const, void *, void *)) \
-    F(3, STATUS, int, cudnnDivisiveNormalizationForward, (struct cudnnContext *, struct cudnnLRNStruct *, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, void *, void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnDropoutBackward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
-    F(3, STATUS, int, cudnnDropoutForward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
-    F(3, STATUS, int, cudnnDropoutGetReserveSpaceSize, (struct cudnnTensorStruct *, unsigned long *)) \
-    F(3, STATUS, int, cudnnDropoutGetStatesSize, (struct cudnnContext *, unsigned long *)) \
-    F(2, STATUS, int, cudnnFFTCausalConv1dBackward, (struct CUstream_st *, const void *, const void *, const void *, void *, void *, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnFFTCausalConv1dForward, (struct CUstream_st *, const void *, const void *, void *, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnFindConvolutionBackwardDataAlgorithm, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnFindConvolutionBackwardDataAlgorithmEx, (struct cudnnContext *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *, void *, size_t)) \
-    F(3, STATUS, int, cudnnFindConvolutionBackwardFilterAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnFindConvolutionBackwardFilterAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, void *, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *, void *, size_t)) \
-    F(3, STATUS, int, cudnnFindConvolutionForwardAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnFindConvolutionForwardAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *, void *, size_t)) \
-    F(3, STATUS, int, cudnnFusedOpsExecute, (struct cudnnContext *, struct cudnnFusedOpsPlanStruct *const, struct cudnnFusedOpsVariantParamStruct *)) \
-    F(3, STATUS, int, cudnnGetActivationDescriptor, (struct cudnnActivationStruct *const, int *, int *, double *)) \
-    F(3, STATUS, int, cudnnGetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double *)) \
-    F(3, STATUS, int, cudnnGetAttnDescriptor, (struct cudnnAttnStruct *, unsigned int *, int *, double *, int *, int *, int *, struct cudnnDropoutStruct **, struct cudnnDropoutStruct **, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetBatchNormalizationBackwardExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (struct cudnnContext *, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int *)) \
-    F(3, STATUS, int, cudnnGetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetCTCLossWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, const int *, const int *, const int *, int, struct cudnnCTCLossStruct *, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetCTCLossWorkspaceSize_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetCallback, (unsigned int *, void **, void **)) \
-    F(3, STATUS, int, cudnnGetConvolution2dDescriptor, (struct cudnnConvolutionStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolution2dForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardDataAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardDataAlgorithm_v7, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardDataWorkspaceSize, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardFilterAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardFilterAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnGetConvolutionBackwardFilterWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, int, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetConvolutionForwardAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionForwardAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
-    F(3, STATUS, int, cudnnGetConvolutionForwardWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionMathType, (struct cudnnConvolutionStruct *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *const, int, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionNdForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int, int *)) \
-    F(3, STATUS, int, cudnnGetConvolutionReorderType, (struct cudnnConvolutionStruct *, int *)) \
-    F(3, SIZE, size_t, cudnnGetCudartVersion, (void)) \
-    F(3, STATUS, int, cudnnGetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float *, void **, unsigned long long *)) \
-    F(3, TEXT, const char *, cudnnGetErrorString, (int)) \
-    F(2, STATUS, int, cudnnGetExecutionPlanWorkspaceSize, (struct cudnnContext *, void *, void *, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetFilter4dDescriptor, (struct cudnnFilterStruct *const, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetFilterNdDescriptor, (struct cudnnFilterStruct *const, int, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetFilterSizeInBytes, (struct cudnnFilterStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetFoldedConvBackwardDataDescriptors, (struct cudnnContext *const, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, struct cudnnFilterStruct *, struct cudnnTensorStruct *, struct cudnnConvolutionStruct *, struct cudnnTensorStruct *, struct cudnnTensorTransformStruct *, struct cudnnTensorTransformStruct *, struct cudnnTensorTransformStruct *, struct cudnnTensorTransformStruct *)) \
-    F(3, STATUS, int, cudnnGetFusedOpsConstParamPackAttribute, (struct cudnnFusedOpsConstParamStruct *const, int, void *, int *)) \
-    F(3, STATUS, int, cudnnGetFusedOpsVariantParamPackAttribute, (struct cudnnFusedOpsVariantParamStruct *const, int, void *)) \
-    F(3, STATUS, int, cudnnGetLRNDescriptor, (struct cudnnLRNStruct *, unsigned int *, double *, double *, double *)) \
-    F(3, NOTHING, void, cudnnGetLastErrorString, (char *, size_t)) \
-    F(3, SIZE, size_t, cudnnGetMaxDeviceVersion, (void)) \
-    F(3, STATUS, int, cudnnGetMultiHeadAttnBuffers, (struct cudnnContext *, struct cudnnAttnStruct *const, unsigned long *, unsigned long *, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetMultiHeadAttnWeights, (struct cudnnContext *, struct cudnnAttnStruct *const, int, size_t, const void *, struct cudnnTensorStruct *, void **)) \
-    F(3, STATUS, int, cudnnGetNormalizationBackwardWorkspaceSize, (struct cudnnContext *, int, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *, int)) \
-    F(3, STATUS, int, cudnnGetNormalizationForwardTrainingWorkspaceSize, (struct cudnnContext *, int, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *, int)) \
-    F(3, STATUS, int, cudnnGetNormalizationTrainingReserveSpaceSize, (struct cudnnContext *, int, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *, int)) \
-    F(3, STATUS, int, cudnnGetOpTensorDescriptor, (struct cudnnOpTensorStruct *const, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetPooling2dDescriptor, (struct cudnnPoolingStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetPooling2dForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetPoolingNdDescriptor, (struct cudnnPoolingStruct *const, int, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetPoolingNdForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int, int *)) \
-    F(3, STATUS, int, cudnnGetProperty, (int, int *)) \
-    F(3, STATUS, int, cudnnGetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int *, int *, int *, int *, int *, int, int *, void *)) \
-    F(3, STATUS, int, cudnnGetRNNDescriptor_v8, (struct cudnnRNNStruct *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, struct cudnnDropoutStruct **, unsigned int *)) \
-    F(3, STATUS, int, cudnnGetRNNTempSpaceSizes, (struct cudnnContext *, struct cudnnRNNStruct *, int, struct cudnnRNNDataStruct *, unsigned long *, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetRNNWeightParams, (struct cudnnContext *, struct cudnnRNNStruct *, int32_t, size_t, const void *, int32_t, struct cudnnTensorStruct *, void **, struct cudnnTensorStruct *, void **)) \
-    F(3, STATUS, int, cudnnGetRNNWeightSpaceSize, (struct cudnnContext *, struct cudnnRNNStruct *, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetReduceTensorDescriptor, (struct cudnnReduceTensorStruct *const, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetReductionIndicesSize, (struct cudnnContext *, struct cudnnReduceTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetReductionWorkspaceSize, (struct cudnnContext *, struct cudnnReduceTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetSeqDataDescriptor, (struct cudnnSeqDataStruct *const, int *, int *, int, int *, int *, unsigned long *, size_t, int *, void *)) \
-    F(3, STATUS, int, cudnnGetStream, (struct cudnnContext *, struct CUstream_st **)) \
-    F(3, STATUS, int, cudnnGetTensor4dDescriptor, (struct cudnnTensorStruct *const, int *, int *, int *, int *, int *, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetTensorNdDescriptor, (struct cudnnTensorStruct *const, int, int *, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnGetTensorSizeInBytes, (struct cudnnTensorStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnGetTensorTransformDescriptor, (struct cudnnTensorTransformStruct *, uint32_t, int *, int *, int *, unsigned int *, int *)) \
-    F(3, SIZE, size_t, cudnnGetVersion, (void)) \
-    F(2, STATUS, int, cudnnGnnAggSimpleBackward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, void *, void *, void *, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnGnnAggSimpleForward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, const void *, void *, void *, int, int, int, int, int)) \
-    F(2, STATUS, int, cudnnGnnMhaGatBackward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, const void *, const void *, const void *, const void *, const float *, const float *, void *, void *, void *, void *, void *, void *, void *, int, int, const cudnnGnnMhaParams_t *, int, int, int)) \
-    F(2, STATUS, int, cudnnGnnMhaGatForward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, const void *, const void *, const float *, void *, void *, int, int, const cudnnGnnMhaParams_t *, int)) \
-    F(2, STATUS, int, cudnnGnnMhaGatV2Backward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, const void *, const void *, const void *, const void *, const void *, const float *, const float *, void *, void *, void *, void *, void *, void *, void *, int, const cudnnGnnMhaParams_t *, int, int)) \
-    F(2, STATUS, int, cudnnGnnMhaGatV2Forward, (struct CUstream_st *, const cudnnGnnCscGraph_t *, const void *, const void *, const void *, const void *, const float *, void *, void *, void *, int, const cudnnGnnMhaParams_t *, int)) \
-    F(3, STATUS, int, cudnnGraphVersionCheck, (void)) \
-    F(3, STATUS, int, cudnnIm2Col, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, void *)) \
-    F(3, STATUS, int, cudnnInitTransformDest, (struct cudnnTensorTransformStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *, unsigned long *)) \
-    F(3, STATUS, int, cudnnLRNCrossChannelBackward, (struct cudnnContext *, struct cudnnLRNStruct *, int, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnLRNCrossChannelForward, (struct cudnnContext *, struct cudnnLRNStruct *, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(2, STATUS, int, cudnnLongFFTCausalConv1dBackward, (struct CUstream_st *, const void *, void *, void *, int, int, int, int, int, void *, size_t, void *, size_t)) \
-    F(2, STATUS, int, cudnnLongFFTCausalConv1dForward, (struct CUstream_st *, const void *, const void *, void *, int, int, int, int, int, void *, size_t, void *, size_t)) \
-    F(2, STATUS, int, cudnnLongFFTCausalConv1dGetBufferSizes, (int, int, int, int, int, unsigned long *, unsigned long *)) \
-    F(3, STATUS, int, cudnnMakeFusedOpsPlan, (struct cudnnContext *, struct cudnnFusedOpsPlanStruct *, struct cudnnFusedOpsConstParamStruct *const, unsigned long *)) \
-    F(3, STATUS, int, cudnnMultiHeadAttnBackwardData, (struct cudnnContext *, struct cudnnAttnStruct *const, int *, int *, int *, int *, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, void *, const void *, struct cudnnSeqDataStruct *const, void *, const void *, struct cudnnSeqDataStruct *const, void *, const void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnMultiHeadAttnBackwardWeights, (struct cudnnContext *, struct cudnnAttnStruct *const, int, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, const void *, size_t, const void *, void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnMultiHeadAttnForward, (struct cudnnContext *, struct cudnnAttnStruct *const, int, int *, int *, int *, int *, struct cudnnSeqDataStruct *const, const void *, const void *, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, const void *, struct cudnnSeqDataStruct *const, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnNormalizationBackward, (struct cudnnContext *, int, int, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, void *, void *, double, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t, int)) \
-    F(3, STATUS, int, cudnnNormalizationForwardInference, (struct cudnnContext *, int, int, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnActivationStruct *, struct cudnnTensorStruct *const, void *, double, int)) \
-    F(3, STATUS, int, cudnnNormalizationForwardTraining, (struct cudnnContext *, int, int, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, double, struct cudnnTensorStruct *const, void *, void *, double, void *, void *, struct cudnnActivationStruct *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t, void *, size_t, int)) \
-    F(3, STATUS, int, cudnnOpTensor, (struct cudnnContext *, struct cudnnOpTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnOpsVersionCheck, (void)) \
-    F(3, STATUS, int, cudnnPoolingBackward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnPoolingForward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnQueryRuntimeError, (struct cudnnContext *, int *, int, struct cudnnRuntimeTag_t *)) \
-    F(3, STATUS, int, cudnnRNNBackwardData_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int *, struct cudnnRNNDataStruct *, const void *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnRNNBackwardWeights_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnTensorStruct *, const void *, struct cudnnRNNDataStruct *, const void *, size_t, void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnRNNForward, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, void *, struct cudnnTensorStruct *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(3, STATUS, int, cudnnRNNGetClip_v8, (struct cudnnRNNStruct *, int *, int *, double *, double *)) \
-    F(3, STATUS, int, cudnnRNNGetClip_v9, (struct cudnnRNNStruct *, int *, double *, double *)) \
-    F(3, STATUS, int, cudnnRNNSetClip_v8, (struct cudnnRNNStruct *, int, int, double, double)) \
-    F(3, STATUS, int, cudnnRNNSetClip_v9, (struct cudnnRNNStruct *, int, double, double)) \
-    F(3, STATUS, int, cudnnReduceTensor, (struct cudnnContext *, struct cudnnReduceTensorStruct *const, void *, size_t, void *, size_t, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnReorderFilterAndBias, (struct cudnnContext *, struct cudnnFilterStruct *const, int, const void *, void *, int, const void *, void *)) \
-    F(3, STATUS, int, cudnnRestoreDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
-    F(3, STATUS, int, cudnnScaleTensor, (struct cudnnContext *, struct cudnnTensorStruct *const, void *, const void *)) \
-    F(3, STATUS, int, cudnnSetActivationDescriptor, (struct cudnnActivationStruct *, int, int, double)) \
-    F(3, STATUS, int, cudnnSetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double)) \
-    F(3, STATUS, int, cudnnSetAttnDescriptor, (struct cudnnAttnStruct *, unsigned int, int, double, int, int, int, struct cudnnDropoutStruct *, struct cudnnDropoutStruct *, int, int, int, int, int, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int)) \
-    F(3, STATUS, int, cudnnSetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int, int, int)) \
-    F(3, STATUS, int, cudnnSetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetCallback, (unsigned int, void *, void *)) \
-    F(3, STATUS, int, cudnnSetConvolution2dDescriptor, (struct cudnnConvolutionStruct *, int, int, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int)) \
-    F(3, STATUS, int, cudnnSetConvolutionMathType, (struct cudnnConvolutionStruct *, int)) \
-    F(3, STATUS, int, cudnnSetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *, int, int *, int *, int *, int, int)) \
-    F(3, STATUS, int, cudnnSetConvolutionReorderType, (struct cudnnConvolutionStruct *, int)) \
-    F(3, STATUS, int, cudnnSetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
-    F(3, STATUS, int, cudnnSetFilter4dDescriptor, (struct cudnnFilterStruct *, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetFilterNdDescriptor, (struct cudnnFilterStruct *, int, int, int, int *)) \
-    F(3, STATUS, int, cudnnSetFusedOpsConstParamPackAttribute, (struct cudnnFusedOpsConstParamStruct *, int, const void *)) \
-    F(3, STATUS, int, cudnnSetFusedOpsVariantParamPackAttribute, (struct cudnnFusedOpsVariantParamStruct *, int, void *)) \
-    F(3, STATUS, int, cudnnSetLRNDescriptor, (struct cudnnLRNStruct *, unsigned int, double, double, double)) \
-    F(3, STATUS, int, cudnnSetOpTensorDescriptor, (struct cudnnOpTensorStruct *, int, int, int)) \
-    F(3, STATUS, int, cudnnSetPooling2dDescriptor, (struct cudnnPoolingStruct *, int, int, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetPoolingNdDescriptor, (struct cudnnPoolingStruct *, const int, const int, int, int *, int *, int *)) \
-    F(3, STATUS, int, cudnnSetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int, int, int, int, int, int *, void *)) \
-    F(3, STATUS, int, cudnnSetRNNDescriptor_v8, (struct cudnnRNNStruct *, int, int, int, int, int, int, int, int, int32_t, int32_t, int32_t, int32_t, struct cudnnDropoutStruct *, uint32_t)) \
-    F(3, STATUS, int, cudnnSetReduceTensorDescriptor, (struct cudnnReduceTensorStruct *, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetSeqDataDescriptor, (struct cudnnSeqDataStruct *, int, int, int *, int *, size_t, int *, void *)) \
-    F(3, STATUS, int, cudnnSetSpatialTransformerNdDescriptor, (struct cudnnSpatialTransformerStruct *, int, int, const int, int *)) \
-    F(3, STATUS, int, cudnnSetStream, (struct cudnnContext *, struct CUstream_st *)) \
-    F(3, STATUS, int, cudnnSetTensor, (struct cudnnContext *, struct cudnnTensorStruct *const, void *, const void *)) \
-    F(3, STATUS, int, cudnnSetTensor4dDescriptor, (struct cudnnTensorStruct *, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetTensor4dDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int, int, int, int, int, int)) \
-    F(3, STATUS, int, cudnnSetTensorNdDescriptor, (struct cudnnTensorStruct *, int, int, int *, int *)) \
-    F(3, STATUS, int, cudnnSetTensorNdDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int *)) \
-    F(3, STATUS, int, cudnnSetTensorTransformDescriptor, (struct cudnnTensorTransformStruct *, const uint32_t, const int, int *, int *, unsigned int *, const int)) \
-    F(3, STATUS, int, cudnnSoftmaxBackward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnSoftmaxForward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnSpatialTfGridGeneratorBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
-    F(3, STATUS, int, cudnnSpatialTfGridGeneratorForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
-    F(3, STATUS, int, cudnnSpatialTfSamplerBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, void *)) \
-    F(3, STATUS, int, cudnnSpatialTfSamplerForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, struct cudnnTensorStruct *, void *)) \
-    F(2, STATUS, int, cudnnSubquadraticOpsVersionCheck, (void)) \
-    F(3, STATUS, int, cudnnTransformFilter, (struct cudnnContext *, struct cudnnTensorTransformStruct *const, const void *, struct cudnnFilterStruct *const, const void *, const void *, struct cudnnFilterStruct *const, void *)) \
-    F(3, STATUS, int, cudnnTransformTensor, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(3, STATUS, int, cudnnTransformTensorEx, (struct cudnnContext *, struct cudnnTensorTransformStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *))
+    F(int, cudnnActivationBackward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnActivationForward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnAdvVersionCheck, (void)) \
+    F(int, cudnnBackendCreateDescriptor, (int, void **)) \
+    F(int, cudnnBackendDestroyDescriptor, (void *)) \
+    F(int, cudnnBackendExecute, (struct cudnnContext *, void *, void *)) \
+    F(int, cudnnBackendFinalize, (void *)) \
+    F(int, cudnnBackendGetAttribute, (void *const, int, int, int64_t, long *, void *)) \
+    F(int, cudnnBackendSetAttribute, (void *, int, int, int64_t, const void *)) \
+    F(int, cudnnBatchNormalizationBackward, (struct cudnnContext *, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, void *, void *, double, const void *, const void *)) \
+    F(int, cudnnBatchNormalizationBackwardEx, (struct cudnnContext *, int, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, void *, void *, double, const void *, const void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
+    F(int, cudnnBatchNormalizationForwardInference, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, const void *, double)) \
+    F(int, cudnnBatchNormalizationForwardTraining, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *)) \
+    F(int, cudnnBatchNormalizationForwardTrainingEx, (struct cudnnContext *, int, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
+    F(int, cudnnBuildRNNDynamic, (struct cudnnContext *, struct cudnnRNNStruct *, int)) \
+    F(int, cudnnCTCLoss, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, int, struct cudnnCTCLossStruct *, void *, size_t)) \
+    F(int, cudnnCTCLoss_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, size_t, void *)) \
+    F(int, cudnnCnnVersionCheck, (void)) \
+    F(int, cudnnConvolutionBackwardBias, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnConvolutionBackwardData, (struct cudnnContext *, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnConvolutionBackwardFilter, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnFilterStruct *const, void *)) \
+    F(int, cudnnConvolutionBiasActivationForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnConvolutionForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnCreate, (struct cudnnContext **)) \
+    F(int, cudnnCreateActivationDescriptor, (struct cudnnActivationStruct **)) \
+    F(int, cudnnCreateCTCLossDescriptor, (struct cudnnCTCLossStruct **)) \
+    F(int, cudnnCreateConvolutionDescriptor, (struct cudnnConvolutionStruct **)) \
+    F(int, cudnnCreateDropoutDescriptor, (struct cudnnDropoutStruct **)) \
+    F(int, cudnnCreateFilterDescriptor, (struct cudnnFilterStruct **)) \
+    F(int, cudnnCreatePoolingDescriptor, (struct cudnnPoolingStruct **)) \
+    F(int, cudnnCreateRNNDataDescriptor, (struct cudnnRNNDataStruct **)) \
+    F(int, cudnnCreateRNNDescriptor, (struct cudnnRNNStruct **)) \
+    F(int, cudnnCreateSpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct **)) \
+    F(int, cudnnCreateTensorDescriptor, (struct cudnnTensorStruct **)) \
+    F(int, cudnnDeriveBNTensorDescriptor, (struct cudnnTensorStruct *, struct cudnnTensorStruct *const, int)) \
+    F(int, cudnnDestroy, (struct cudnnContext *)) \
+    F(int, cudnnDestroyActivationDescriptor, (struct cudnnActivationStruct *)) \
+    F(int, cudnnDestroyCTCLossDescriptor, (struct cudnnCTCLossStruct *)) \
+    F(int, cudnnDestroyConvolutionDescriptor, (struct cudnnConvolutionStruct *)) \
+    F(int, cudnnDestroyDropoutDescriptor, (struct cudnnDropoutStruct *)) \
+    F(int, cudnnDestroyFilterDescriptor, (struct cudnnFilterStruct *)) \
+    F(int, cudnnDestroyPoolingDescriptor, (struct cudnnPoolingStruct *)) \
+    F(int, cudnnDestroyRNNDataDescriptor, (struct cudnnRNNDataStruct *)) \
+    F(int, cudnnDestroyRNNDescriptor, (struct cudnnRNNStruct *)) \
+    F(int, cudnnDestroySpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct *)) \
+    F(int, cudnnDestroyTensorDescriptor, (struct cudnnTensorStruct *)) \
+    F(int, cudnnDropoutBackward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
+    F(int, cudnnDropoutForward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
+    F(int, cudnnDropoutGetReserveSpaceSize, (struct cudnnTensorStruct *, unsigned long *)) \
+    F(int, cudnnDropoutGetStatesSize, (struct cudnnContext *, unsigned long *)) \
+    F(int, cudnnFindConvolutionBackwardDataAlgorithm, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
+    F(int, cudnnFindConvolutionBackwardDataAlgorithmEx, (struct cudnnContext *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *, void *, size_t)) \
+    F(int, cudnnFindConvolutionBackwardFilterAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
+    F(int, cudnnFindConvolutionBackwardFilterAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, void *, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *, void *, size_t)) \
+    F(int, cudnnFindConvolutionForwardAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
+    F(int, cudnnFindConvolutionForwardAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *, void *, size_t)) \
+    F(int, cudnnGetActivationDescriptor, (struct cudnnActivationStruct *const, int *, int *, double *)) \
+    F(int, cudnnGetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double *)) \
+    F(int, cudnnGetBatchNormalizationBackwardExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
+    F(int, cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
+    F(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (struct cudnnContext *, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
+    F(int, cudnnGetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int *)) \
+    F(int, cudnnGetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int *, int *, int *)) \
+    F(int, cudnnGetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
+    F(int, cudnnGetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
+    F(int, cudnnGetCTCLossWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, const int *, const int *, const int *, int, struct cudnnCTCLossStruct *, unsigned long *)) \
+    F(int, cudnnGetCTCLossWorkspaceSize_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
+    F(int, cudnnGetConvolution2dDescriptor, (struct cudnnConvolutionStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetConvolution2dForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int *, int *, int *, int *)) \
+    F(int, cudnnGetConvolutionBackwardDataAlgorithmMaxCount, (struct cudnnContext *, int *)) \
+    F(int, cudnnGetConvolutionBackwardDataAlgorithm_v7, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
+    F(int, cudnnGetConvolutionBackwardDataWorkspaceSize, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
+    F(int, cudnnGetConvolutionBackwardFilterAlgorithmMaxCount, (struct cudnnContext *, int *)) \
+    F(int, cudnnGetConvolutionBackwardFilterAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
+    F(int, cudnnGetConvolutionBackwardFilterWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, int, unsigned long *)) \
+    F(int, cudnnGetConvolutionForwardAlgorithmMaxCount, (struct cudnnContext *, int *)) \
+    F(int, cudnnGetConvolutionForwardAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
+    F(int, cudnnGetConvolutionForwardWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
+    F(int, cudnnGetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int *)) \
+    F(int, cudnnGetConvolutionMathType, (struct cudnnConvolutionStruct *, int *)) \
+    F(int, cudnnGetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *const, int, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetConvolutionNdForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int, int *)) \
+    F(int, cudnnGetConvolutionReorderType, (struct cudnnConvolutionStruct *, int *)) \
+    F(size_t, cudnnGetCudartVersion, (void)) \
+    F(int, cudnnGetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float *, void **, unsigned long long *)) \
+    F(const char *, cudnnGetErrorString, (int)) \
+    F(int, cudnnGetFilter4dDescriptor, (struct cudnnFilterStruct *const, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetFilterNdDescriptor, (struct cudnnFilterStruct *const, int, int *, int *, int *, int *)) \
+    F(int, cudnnGetFilterSizeInBytes, (struct cudnnFilterStruct *const, unsigned long *)) \
+    F(void, cudnnGetLastErrorString, (char *, size_t)) \
+    F(size_t, cudnnGetMaxDeviceVersion, (void)) \
+    F(int, cudnnGetPooling2dDescriptor, (struct cudnnPoolingStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetPooling2dForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int *, int *, int *, int *)) \
+    F(int, cudnnGetPoolingNdDescriptor, (struct cudnnPoolingStruct *const, int, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetPoolingNdForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int, int *)) \
+    F(int, cudnnGetProperty, (int, int *)) \
+    F(int, cudnnGetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int *, int *, int *, int *, int *, int, int *, void *)) \
+    F(int, cudnnGetRNNDescriptor_v8, (struct cudnnRNNStruct *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, struct cudnnDropoutStruct **, unsigned int *)) \
+    F(int, cudnnGetRNNTempSpaceSizes, (struct cudnnContext *, struct cudnnRNNStruct *, int, struct cudnnRNNDataStruct *, unsigned long *, unsigned long *)) \
+    F(int, cudnnGetRNNWeightParams, (struct cudnnContext *, struct cudnnRNNStruct *, int32_t, size_t, const void *, int32_t, struct cudnnTensorStruct *, void **, struct cudnnTensorStruct *, void **)) \
+    F(int, cudnnGetRNNWeightSpaceSize, (struct cudnnContext *, struct cudnnRNNStruct *, unsigned long *)) \
+    F(int, cudnnGetStream, (struct cudnnContext *, struct CUstream_st **)) \
+    F(int, cudnnGetTensor4dDescriptor, (struct cudnnTensorStruct *const, int *, int *, int *, int *, int *, int *, int *, int *, int *)) \
+    F(int, cudnnGetTensorNdDescriptor, (struct cudnnTensorStruct *const, int, int *, int *, int *, int *)) \
+    F(int, cudnnGetTensorSizeInBytes, (struct cudnnTensorStruct *const, unsigned long *)) \
+    F(size_t, cudnnGetVersion, (void)) \
+    F(int, cudnnGraphVersionCheck, (void)) \
+    F(int, cudnnIm2Col, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, void *)) \
+    F(int, cudnnOpsVersionCheck, (void)) \
+    F(int, cudnnPoolingBackward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnPoolingForward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnQueryRuntimeError, (struct cudnnContext *, int *, int, struct cudnnRuntimeTag_t *)) \
+    F(int, cudnnRNNBackwardData_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int *, struct cudnnRNNDataStruct *, const void *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
+    F(int, cudnnRNNBackwardWeights_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnTensorStruct *, const void *, struct cudnnRNNDataStruct *, const void *, size_t, void *, size_t, void *, size_t, void *)) \
+    F(int, cudnnRNNForward, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, void *, struct cudnnTensorStruct *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
+    F(int, cudnnRNNGetClip_v8, (struct cudnnRNNStruct *, int *, int *, double *, double *)) \
+    F(int, cudnnRNNGetClip_v9, (struct cudnnRNNStruct *, int *, double *, double *)) \
+    F(int, cudnnRNNSetClip_v8, (struct cudnnRNNStruct *, int, int, double, double)) \
+    F(int, cudnnRNNSetClip_v9, (struct cudnnRNNStruct *, int, double, double)) \
+    F(int, cudnnRestoreDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
+    F(int, cudnnSetActivationDescriptor, (struct cudnnActivationStruct *, int, int, double)) \
+    F(int, cudnnSetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double)) \
+    F(int, cudnnSetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int)) \
+    F(int, cudnnSetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int, int, int)) \
+    F(int, cudnnSetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int, int, int, int)) \
+    F(int, cudnnSetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int, int, int, int)) \
+    F(int, cudnnSetConvolution2dDescriptor, (struct cudnnConvolutionStruct *, int, int, int, int, int, int, int, int)) \
+    F(int, cudnnSetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int)) \
+    F(int, cudnnSetConvolutionMathType, (struct cudnnConvolutionStruct *, int)) \
+    F(int, cudnnSetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *, int, int *, int *, int *, int, int)) \
+    F(int, cudnnSetConvolutionReorderType, (struct cudnnConvolutionStruct *, int)) \
+    F(int, cudnnSetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
+    F(int, cudnnSetFilter4dDescriptor, (struct cudnnFilterStruct *, int, int, int, int, int, int)) \
+    F(int, cudnnSetFilterNdDescriptor, (struct cudnnFilterStruct *, int, int, int, int *)) \
+    F(int, cudnnSetPooling2dDescriptor, (struct cudnnPoolingStruct *, int, int, int, int, int, int, int, int)) \
+    F(int, cudnnSetPoolingNdDescriptor, (struct cudnnPoolingStruct *, const int, const int, int, int *, int *, int *)) \
+    F(int, cudnnSetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int, int, int, int, int, int *, void *)) \
+    F(int, cudnnSetRNNDescriptor_v8, (struct cudnnRNNStruct *, int, int, int, int, int, int, int, int, int32_t, int32_t, int32_t, int32_t, struct cudnnDropoutStruct *, uint32_t)) \
+    F(int, cudnnSetSpatialTransformerNdDescriptor, (struct cudnnSpatialTransformerStruct *, int, int, const int, int *)) \
+    F(int, cudnnSetStream, (struct cudnnContext *, struct CUstream_st *)) \
+    F(int, cudnnSetTensor4dDescriptor, (struct cudnnTensorStruct *, int, int, int, int, int, int)) \
+    F(int, cudnnSetTensor4dDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int, int, int, int, int, int)) \
+    F(int, cudnnSetTensorNdDescriptor, (struct cudnnTensorStruct *, int, int, int *, int *)) \
+    F(int, cudnnSetTensorNdDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int *)) \
+    F(int, cudnnSoftmaxBackward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnSoftmaxForward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
+    F(int, cudnnSpatialTfGridGeneratorBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
+    F(int, cudnnSpatialTfGridGeneratorForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
+    F(int, cudnnSpatialTfSamplerBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, void *)) \
+    F(int, cudnnSpatialTfSamplerForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, struct cudnnTensorStruct *, void *))
 
 #endif

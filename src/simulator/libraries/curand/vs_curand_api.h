@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of curand, written by scripts/library_tables.py from the
  * headers of curand 10.3.5.147 (CUDA 12) and curand 10.4.5.25 (CUDA 13). Do not edit.
- * VS_CURAND_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_CURAND_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_CURAND_API_H
 #define VS_CURAND_API_H
 
@@ -29,7 +28,6 @@ enum {
     CURAND_RNG_QUASI_DEFAULT = 200,
 };
 
-#define CURAND_VER_BUILD 25
 #define CURAND_VER_MAJOR 10
 #define CURAND_VER_MINOR 4
 #define CURAND_VER_PATCH 5
@@ -38,36 +36,25 @@ struct CUstream_st;
 struct curandDiscreteDistribution_st;
 struct curandGenerator_st;
 
-
 #define VS_CURAND_FUNCTIONS(F) \
-    F(3, STATUS, int, curandCreateGenerator, (struct curandGenerator_st **, int)) \
-    F(3, STATUS, int, curandCreateGeneratorHost, (struct curandGenerator_st **, int)) \
-    F(3, STATUS, int, curandCreatePoissonDistribution, (double, struct curandDiscreteDistribution_st **)) \
-    F(3, STATUS, int, curandDestroyDistribution, (struct curandDiscreteDistribution_st *)) \
-    F(3, STATUS, int, curandDestroyGenerator, (struct curandGenerator_st *)) \
-    F(3, STATUS, int, curandGenerate, (struct curandGenerator_st *, unsigned int *, size_t)) \
-    F(3, STATUS, int, curandGenerateBinomial, (struct curandGenerator_st *, unsigned int *, size_t, unsigned int, double)) \
-    F(3, STATUS, int, curandGenerateBinomialMethod, (struct curandGenerator_st *, unsigned int *, size_t, unsigned int, double, int)) \
-    F(3, STATUS, int, curandGenerateLogNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
-    F(3, STATUS, int, curandGenerateLogNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
-    F(3, STATUS, int, curandGenerateLongLong, (struct curandGenerator_st *, unsigned long long *, size_t)) \
-    F(3, STATUS, int, curandGenerateNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
-    F(3, STATUS, int, curandGenerateNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
-    F(3, STATUS, int, curandGeneratePoisson, (struct curandGenerator_st *, unsigned int *, size_t, double)) \
-    F(3, STATUS, int, curandGeneratePoissonMethod, (struct curandGenerator_st *, unsigned int *, size_t, double, int)) \
-    F(3, STATUS, int, curandGenerateSeeds, (struct curandGenerator_st *)) \
-    F(3, STATUS, int, curandGenerateUniform, (struct curandGenerator_st *, float *, size_t)) \
-    F(3, STATUS, int, curandGenerateUniformDouble, (struct curandGenerator_st *, double *, size_t)) \
-    F(3, STATUS, int, curandGetDirectionVectors32, (unsigned int ** *, int)) \
-    F(3, STATUS, int, curandGetDirectionVectors64, (unsigned long long ** *, int)) \
-    F(3, STATUS, int, curandGetProperty, (int, int *)) \
-    F(3, STATUS, int, curandGetScrambleConstants32, (unsigned int **)) \
-    F(3, STATUS, int, curandGetScrambleConstants64, (unsigned long long **)) \
-    F(3, STATUS, int, curandGetVersion, (int *)) \
-    F(3, STATUS, int, curandSetGeneratorOffset, (struct curandGenerator_st *, unsigned long long)) \
-    F(3, STATUS, int, curandSetGeneratorOrdering, (struct curandGenerator_st *, int)) \
-    F(3, STATUS, int, curandSetPseudoRandomGeneratorSeed, (struct curandGenerator_st *, unsigned long long)) \
-    F(3, STATUS, int, curandSetQuasiRandomGeneratorDimensions, (struct curandGenerator_st *, unsigned int)) \
-    F(3, STATUS, int, curandSetStream, (struct curandGenerator_st *, struct CUstream_st *))
+    F(int, curandCreateGenerator, (struct curandGenerator_st **, int)) \
+    F(int, curandCreateGeneratorHost, (struct curandGenerator_st **, int)) \
+    F(int, curandDestroyGenerator, (struct curandGenerator_st *)) \
+    F(int, curandGenerate, (struct curandGenerator_st *, unsigned int *, size_t)) \
+    F(int, curandGenerateLogNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
+    F(int, curandGenerateLogNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
+    F(int, curandGenerateLongLong, (struct curandGenerator_st *, unsigned long long *, size_t)) \
+    F(int, curandGenerateNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
+    F(int, curandGenerateNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
+    F(int, curandGeneratePoisson, (struct curandGenerator_st *, unsigned int *, size_t, double)) \
+    F(int, curandGenerateSeeds, (struct curandGenerator_st *)) \
+    F(int, curandGenerateUniform, (struct curandGenerator_st *, float *, size_t)) \
+    F(int, curandGenerateUniformDouble, (struct curandGenerator_st *, double *, size_t)) \
+    F(int, curandGetProperty, (int, int *)) \
+    F(int, curandGetVersion, (int *)) \
+    F(int, curandSetGeneratorOffset, (struct curandGenerator_st *, unsigned long long)) \
+    F(int, curandSetGeneratorOrdering, (struct curandGenerator_st *, int)) \
+    F(int, curandSetPseudoRandomGeneratorSeed, (struct curandGenerator_st *, unsigned long long)) \
+    F(int, curandSetStream, (struct curandGenerator_st *, struct CUstream_st *))
 
 #endif

@@ -3,6 +3,7 @@
  * The calls that move data: arguments are checked, then they join the group of the thread. */
 #include <string.h>
 
+#include "simulator/libraries/common/vs_library_fallback.h"
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
 VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
@@ -198,3 +199,11 @@ int ncclRecv(void *recv, size_t count, int type, int peer, struct ncclComm *comm
     return call(comm, TASK(VS_NCCL_RECV, .recv = recv, .count = count, .type = type, .root = peer),
                 stream, "ncclRecv");
 }
+
+/* Those of nccl_device.h, for kernels that communicate, are listed here, because that header is C++. */
+VS_LIBRARY_FALLBACK_STATUS(ncclDevCommCreate)
+VS_LIBRARY_FALLBACK_STATUS(ncclDevCommDestroy)
+VS_LIBRARY_FALLBACK_STATUS(ncclGetLsaDevicePointer)
+VS_LIBRARY_FALLBACK_STATUS(ncclGetLsaMultimemDevicePointer)
+VS_LIBRARY_FALLBACK_STATUS(ncclGetMultimemDevicePointer)
+VS_LIBRARY_FALLBACK_STATUS(ncclGetPeerDevicePointer)

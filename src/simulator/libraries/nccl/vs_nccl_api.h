@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of nccl, written by scripts/library_tables.py from the
  * headers of nccl 2.21.5 (CUDA 12) and nccl 2.32.3 (CUDA 13). Do not edit.
- * VS_NCCL_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_NCCL_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_NCCL_API_H
 #define VS_NCCL_API_H
 
@@ -54,9 +53,6 @@ enum {
 };
 
 #define NCCL_API_MAGIC 0xcafebeef
-#define NCCL_CTA_POLICY_DEFAULT 0x00
-#define NCCL_CTA_POLICY_EFFICIENCY 0x01
-#define NCCL_CTA_POLICY_ZERO 0x02
 #define NCCL_MAJOR 2
 #define NCCL_MINOR 32
 #define NCCL_PATCH 3
@@ -64,14 +60,7 @@ enum {
 #define NCCL_SHRINK_ABORT 0x01
 #define NCCL_SHRINK_DEFAULT 0x00
 #define NCCL_SUSPEND_MEM 0x01
-#define NCCL_UNIQUE_ID_BYTES 128
 #define NCCL_VERSION_CODE 23203
-#define NCCL_WIN_CFT_COUNTED 0x08
-#define NCCL_WIN_COLL_SYMMETRIC 0x01
-#define NCCL_WIN_DEFAULT 0x00
-#define NCCL_WIN_GIN_ONLY 0x04
-#define NCCL_WIN_REQUIRED_ALIGNMENT 4096
-#define NCCL_WIN_STRICT_ORDERING 0x02
 
 struct CUstream_st;
 struct ncclCollConfig_v23200;
@@ -180,77 +169,51 @@ typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
 typedef struct ncclEncryptionConfig_v23200 ncclEncryptionConfig_t;
 
 #define VS_NCCL_FUNCTIONS(F) \
-    F(3, STATUS, int, ncclAllGather, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclAllGatherConfig, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, STATUS, int, ncclAllReduce, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclAllReduceConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(2, STATUS, int, ncclAlltoAll, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclAlltoAllConfig, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, STATUS, int, ncclBcast, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(3, STATUS, int, ncclBroadcast, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclBroadcastConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, STATUS, int, ncclCommAbort, (struct ncclComm *)) \
-    F(3, STATUS, int, ncclCommCount, (struct ncclComm *const, int *)) \
-    F(3, STATUS, int, ncclCommCuDevice, (struct ncclComm *const, int *)) \
-    F(3, STATUS, int, ncclCommDeregister, (struct ncclComm *const, void *)) \
-    F(3, STATUS, int, ncclCommDestroy, (struct ncclComm *)) \
-    F(3, STATUS, int, ncclCommFinalize, (struct ncclComm *)) \
-    F(3, STATUS, int, ncclCommGetAsyncError, (struct ncclComm *, int *)) \
-    F(2, STATUS, int, ncclCommGetUniqueId, (struct ncclComm *, ncclUniqueId *)) \
-    F(2, STATUS, int, ncclCommGrow, (struct ncclComm *, int, const ncclUniqueId *, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
-    F(3, STATUS, int, ncclCommInitAll, (struct ncclComm **, int, const int *)) \
-    F(3, STATUS, int, ncclCommInitRank, (struct ncclComm **, int, ncclUniqueId, int)) \
-    F(3, STATUS, int, ncclCommInitRankConfig, (struct ncclComm **, int, ncclUniqueId, int, struct ncclConfig_v23100 *)) \
-    F(2, STATUS, int, ncclCommInitRankScalable, (struct ncclComm **, int, int, int, ncclUniqueId *, struct ncclConfig_v23100 *)) \
-    F(2, STATUS, int, ncclCommMemStats, (struct ncclComm *, int, unsigned long *)) \
-    F(3, STATUS, int, ncclCommRegister, (struct ncclComm *const, void *, size_t, void **)) \
-    F(2, STATUS, int, ncclCommResume, (struct ncclComm *)) \
-    F(2, STATUS, int, ncclCommRevoke, (struct ncclComm *, int)) \
-    F(2, STATUS, int, ncclCommShrink, (struct ncclComm *, int *, int, struct ncclComm **, struct ncclConfig_v23100 *, int)) \
-    F(3, STATUS, int, ncclCommSplit, (struct ncclComm *, int, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
-    F(2, STATUS, int, ncclCommSuspend, (struct ncclComm *, int)) \
-    F(3, STATUS, int, ncclCommUserRank, (struct ncclComm *const, int *)) \
-    F(2, STATUS, int, ncclCommWindowDeregister, (struct ncclComm *, struct ncclWindow_vidmem *)) \
-    F(2, STATUS, int, ncclCommWindowRegister, (struct ncclComm *, void *, size_t, struct ncclWindow_vidmem **, int)) \
-    F(2, STATUS, int, ncclGather, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclGatherConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, TEXT, const char *, ncclGetErrorString, (int)) \
-    F(3, TEXT, const char *, ncclGetLastError, (struct ncclComm *)) \
-    F(3, STATUS, int, ncclGetUniqueId, (ncclUniqueId *)) \
-    F(3, STATUS, int, ncclGetVersion, (int *)) \
-    F(3, STATUS, int, ncclGroupEnd, (void)) \
-    F(2, STATUS, int, ncclGroupSimulateEnd, (struct ncclSimInfo_v22200 *)) \
-    F(3, STATUS, int, ncclGroupStart, (void)) \
-    F(3, STATUS, int, ncclMemAlloc, (void **, size_t)) \
-    F(3, STATUS, int, ncclMemFree, (void *)) \
-    F(2, STATUS, int, ncclParamBind, (struct ncclParamHandle **, const char *)) \
-    F(2, NOTHING, void, ncclParamDumpAll, (void)) \
-    F(2, STATUS, int, ncclParamGet, (struct ncclParamHandle *, void *, int, int *)) \
-    F(2, STATUS, int, ncclParamGetAllParameterKeys, (const char ***, int *)) \
-    F(2, STATUS, int, ncclParamGetI16, (struct ncclParamHandle *, short *)) \
-    F(2, STATUS, int, ncclParamGetI32, (struct ncclParamHandle *, int *)) \
-    F(2, STATUS, int, ncclParamGetI64, (struct ncclParamHandle *, long *)) \
-    F(2, STATUS, int, ncclParamGetI8, (struct ncclParamHandle *, signed char *)) \
-    F(2, STATUS, int, ncclParamGetParameter, (const char *, const char **, int *)) \
-    F(2, STATUS, int, ncclParamGetStr, (struct ncclParamHandle *, const char **)) \
-    F(2, STATUS, int, ncclParamGetU16, (struct ncclParamHandle *, unsigned short *)) \
-    F(2, STATUS, int, ncclParamGetU32, (struct ncclParamHandle *, unsigned int *)) \
-    F(2, STATUS, int, ncclParamGetU64, (struct ncclParamHandle *, unsigned long *)) \
-    F(2, STATUS, int, ncclParamGetU8, (struct ncclParamHandle *, unsigned char *)) \
-    F(2, STATUS, int, ncclPutSignal, (const void *, size_t, int, int, struct ncclWindow_vidmem *, size_t, int, int, unsigned int, struct ncclComm *, struct CUstream_st *)) \
-    F(3, STATUS, int, ncclRecv, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(3, STATUS, int, ncclRedOpCreatePreMulSum, (int *, void *, int, int, struct ncclComm *)) \
-    F(3, STATUS, int, ncclRedOpDestroy, (int, struct ncclComm *)) \
-    F(3, STATUS, int, ncclReduce, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclReduceConfig, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, STATUS, int, ncclReduceScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclReduceScatterConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(2, STATUS, int, ncclScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclScatterConfig, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *, const struct ncclCollConfig_v23200 *)) \
-    F(3, STATUS, int, ncclSend, (const void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclSetEncryption, (const struct ncclEncryptionConfig_v23200 *)) \
-    F(2, STATUS, int, ncclSignal, (int, int, int, unsigned int, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclWaitSignal, (int, ncclWaitSignalDesc_t *, struct ncclComm *, struct CUstream_st *)) \
-    F(2, STATUS, int, ncclWinGetUserPtr, (struct ncclComm *, struct ncclWindow_vidmem *, void **))
+    F(int, ncclAllGather, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclAllReduce, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclAlltoAll, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclBcast, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclBroadcast, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclCommAbort, (struct ncclComm *)) \
+    F(int, ncclCommCount, (struct ncclComm *const, int *)) \
+    F(int, ncclCommCuDevice, (struct ncclComm *const, int *)) \
+    F(int, ncclCommDeregister, (struct ncclComm *const, void *)) \
+    F(int, ncclCommDestroy, (struct ncclComm *)) \
+    F(int, ncclCommFinalize, (struct ncclComm *)) \
+    F(int, ncclCommGetAsyncError, (struct ncclComm *, int *)) \
+    F(int, ncclCommGetUniqueId, (struct ncclComm *, ncclUniqueId *)) \
+    F(int, ncclCommGrow, (struct ncclComm *, int, const ncclUniqueId *, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
+    F(int, ncclCommInitAll, (struct ncclComm **, int, const int *)) \
+    F(int, ncclCommInitRank, (struct ncclComm **, int, ncclUniqueId, int)) \
+    F(int, ncclCommInitRankConfig, (struct ncclComm **, int, ncclUniqueId, int, struct ncclConfig_v23100 *)) \
+    F(int, ncclCommInitRankScalable, (struct ncclComm **, int, int, int, ncclUniqueId *, struct ncclConfig_v23100 *)) \
+    F(int, ncclCommMemStats, (struct ncclComm *, int, unsigned long *)) \
+    F(int, ncclCommRegister, (struct ncclComm *const, void *, size_t, void **)) \
+    F(int, ncclCommResume, (struct ncclComm *)) \
+    F(int, ncclCommRevoke, (struct ncclComm *, int)) \
+    F(int, ncclCommShrink, (struct ncclComm *, int *, int, struct ncclComm **, struct ncclConfig_v23100 *, int)) \
+    F(int, ncclCommSplit, (struct ncclComm *, int, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
+    F(int, ncclCommSuspend, (struct ncclComm *, int)) \
+    F(int, ncclCommUserRank, (struct ncclComm *const, int *)) \
+    F(int, ncclCommWindowDeregister, (struct ncclComm *, struct ncclWindow_vidmem *)) \
+    F(int, ncclCommWindowRegister, (struct ncclComm *, void *, size_t, struct ncclWindow_vidmem **, int)) \
+    F(int, ncclGather, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(const char *, ncclGetErrorString, (int)) \
+    F(const char *, ncclGetLastError, (struct ncclComm *)) \
+    F(int, ncclGetUniqueId, (ncclUniqueId *)) \
+    F(int, ncclGetVersion, (int *)) \
+    F(int, ncclGroupEnd, (void)) \
+    F(int, ncclGroupSimulateEnd, (struct ncclSimInfo_v22200 *)) \
+    F(int, ncclGroupStart, (void)) \
+    F(int, ncclMemAlloc, (void **, size_t)) \
+    F(int, ncclMemFree, (void *)) \
+    F(int, ncclRecv, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclRedOpCreatePreMulSum, (int *, void *, int, int, struct ncclComm *)) \
+    F(int, ncclRedOpDestroy, (int, struct ncclComm *)) \
+    F(int, ncclReduce, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclReduceScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclSend, (const void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
+    F(int, ncclWinGetUserPtr, (struct ncclComm *, struct ncclWindow_vidmem *, void **))
 
 #endif

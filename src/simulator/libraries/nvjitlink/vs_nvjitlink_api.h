@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of nvjitlink, written by scripts/library_tables.py from the
  * headers of nvjitlink 12.4.127 (CUDA 12) and nvjitlink 13.5.37 (CUDA 13). Do not edit.
- * VS_NVJITLINK_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_NVJITLINK_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_NVJITLINK_API_H
 #define VS_NVJITLINK_API_H
 
@@ -22,39 +21,31 @@ enum {
     NVJITLINK_ERROR_INTERNAL = 6,
 };
 
-
 struct nvJitLink;
 
-
 #define VS_NVJITLINK_FUNCTIONS(F) \
-    F(1, STATUS, int, __nvJitLinkAddData_12_4, (struct nvJitLink *, int, const void *, size_t, const char *)) \
-    F(2, STATUS, int, __nvJitLinkAddData_13_5, (struct nvJitLink *, int, const void *, size_t, const char *)) \
-    F(1, STATUS, int, __nvJitLinkAddFile_12_4, (struct nvJitLink *, int, const char *)) \
-    F(2, STATUS, int, __nvJitLinkAddFile_13_5, (struct nvJitLink *, int, const char *)) \
-    F(1, STATUS, int, __nvJitLinkComplete_12_4, (struct nvJitLink *)) \
-    F(2, STATUS, int, __nvJitLinkComplete_13_5, (struct nvJitLink *)) \
-    F(1, STATUS, int, __nvJitLinkCreate_12_4, (struct nvJitLink **, uint32_t, const char **)) \
-    F(2, STATUS, int, __nvJitLinkCreate_13_5, (struct nvJitLink **, uint32_t, const char *const *)) \
-    F(1, STATUS, int, __nvJitLinkDestroy_12_4, (struct nvJitLink **)) \
-    F(2, STATUS, int, __nvJitLinkDestroy_13_5, (struct nvJitLink **)) \
-    F(1, STATUS, int, __nvJitLinkGetErrorLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(2, STATUS, int, __nvJitLinkGetErrorLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(1, STATUS, int, __nvJitLinkGetErrorLog_12_4, (struct nvJitLink *, char *)) \
-    F(2, STATUS, int, __nvJitLinkGetErrorLog_13_5, (struct nvJitLink *, char *)) \
-    F(1, STATUS, int, __nvJitLinkGetInfoLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(2, STATUS, int, __nvJitLinkGetInfoLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(1, STATUS, int, __nvJitLinkGetInfoLog_12_4, (struct nvJitLink *, char *)) \
-    F(2, STATUS, int, __nvJitLinkGetInfoLog_13_5, (struct nvJitLink *, char *)) \
-    F(1, STATUS, int, __nvJitLinkGetLinkedCubinSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedCubinSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(1, STATUS, int, __nvJitLinkGetLinkedCubin_12_4, (struct nvJitLink *, void *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedCubin_13_5, (struct nvJitLink *, void *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedLTOIRSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedLTOIR_13_5, (struct nvJitLink *, void *)) \
-    F(1, STATUS, int, __nvJitLinkGetLinkedPtxSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedPtxSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(1, STATUS, int, __nvJitLinkGetLinkedPtx_12_4, (struct nvJitLink *, char *)) \
-    F(2, STATUS, int, __nvJitLinkGetLinkedPtx_13_5, (struct nvJitLink *, char *)) \
-    F(3, STATUS, int, nvJitLinkVersion, (unsigned int *, unsigned int *))
+    F(int, __nvJitLinkAddData_12_4, (struct nvJitLink *, int, const void *, size_t, const char *)) \
+    F(int, __nvJitLinkAddData_13_5, (struct nvJitLink *, int, const void *, size_t, const char *)) \
+    F(int, __nvJitLinkAddFile_12_4, (struct nvJitLink *, int, const char *)) \
+    F(int, __nvJitLinkAddFile_13_5, (struct nvJitLink *, int, const char *)) \
+    F(int, __nvJitLinkComplete_12_4, (struct nvJitLink *)) \
+    F(int, __nvJitLinkComplete_13_5, (struct nvJitLink *)) \
+    F(int, __nvJitLinkCreate_12_4, (struct nvJitLink **, uint32_t, const char **)) \
+    F(int, __nvJitLinkCreate_13_5, (struct nvJitLink **, uint32_t, const char *const *)) \
+    F(int, __nvJitLinkDestroy_12_4, (struct nvJitLink **)) \
+    F(int, __nvJitLinkDestroy_13_5, (struct nvJitLink **)) \
+    F(int, __nvJitLinkGetErrorLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetErrorLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetErrorLog_12_4, (struct nvJitLink *, char *)) \
+    F(int, __nvJitLinkGetErrorLog_13_5, (struct nvJitLink *, char *)) \
+    F(int, __nvJitLinkGetInfoLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetInfoLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetInfoLog_12_4, (struct nvJitLink *, char *)) \
+    F(int, __nvJitLinkGetInfoLog_13_5, (struct nvJitLink *, char *)) \
+    F(int, __nvJitLinkGetLinkedCubinSize_12_4, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetLinkedCubinSize_13_5, (struct nvJitLink *, unsigned long *)) \
+    F(int, __nvJitLinkGetLinkedCubin_12_4, (struct nvJitLink *, void *)) \
+    F(int, __nvJitLinkGetLinkedCubin_13_5, (struct nvJitLink *, void *)) \
+    F(int, nvJitLinkVersion, (unsigned int *, unsigned int *))
 
 #endif

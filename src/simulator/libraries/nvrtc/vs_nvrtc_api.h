@@ -2,8 +2,7 @@
  *
  * Values, structures and functions of nvrtc, written by scripts/library_tables.py from the
  * headers of nvrtc 12.4.127 (CUDA 12) and nvrtc 13.5.37 (CUDA 13). Do not edit.
- * VS_NVRTC_FUNCTIONS(F): F(releases, kind, result, name, parameters) for each function;
- * releases: 1 CUDA 12, 2 CUDA 13, 3 both; kind: STATUS, SIZE, TEXT, NUMBER, POINTER, NOTHING. */
+ * VS_NVRTC_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
 #ifndef VS_NVRTC_API_H
 #define VS_NVRTC_API_H
 
@@ -30,10 +29,6 @@ enum {
     NVRTC_ERROR_INTERNAL_ERROR = 11,
 };
 
-#define NVRTC_INSTALL_HEADERS_FORCE_OVERWRITE 0x1
-#define NVRTC_INSTALL_HEADERS_NO_WAIT 0x2
-#define NVRTC_INSTALL_HEADERS_SKIP_IF_EXISTS 0x0
-
 struct _nvrtcProgram;
 
 typedef struct {
@@ -46,38 +41,21 @@ typedef struct {
 } nvrtcBundledHeadersInfo;
 _Static_assert(sizeof(nvrtcBundledHeadersInfo) == 40, "layout of nvrtcBundledHeadersInfo");
 
-
 #define VS_NVRTC_FUNCTIONS(F) \
-    F(3, STATUS, int, nvrtcAddNameExpression, (struct _nvrtcProgram *, const char *const)) \
-    F(3, STATUS, int, nvrtcCompileProgram, (struct _nvrtcProgram *, int, const char *const *)) \
-    F(3, STATUS, int, nvrtcCreateProgram, (struct _nvrtcProgram **, const char *, const char *, int, const char *const *, const char *const *)) \
-    F(3, STATUS, int, nvrtcDestroyProgram, (struct _nvrtcProgram **)) \
-    F(2, STATUS, int, nvrtcGetBundledHeadersInfo, (nvrtcBundledHeadersInfo *, const char **)) \
-    F(3, STATUS, int, nvrtcGetCUBIN, (struct _nvrtcProgram *, char *)) \
-    F(3, STATUS, int, nvrtcGetCUBINSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, TEXT, const char *, nvrtcGetErrorString, (int)) \
-    F(3, STATUS, int, nvrtcGetLTOIR, (struct _nvrtcProgram *, char *)) \
-    F(3, STATUS, int, nvrtcGetLTOIRSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, STATUS, int, nvrtcGetLoweredName, (struct _nvrtcProgram *, const char *const, const char **)) \
-    F(1, STATUS, int, nvrtcGetNVVM, (struct _nvrtcProgram *, char *)) \
-    F(1, STATUS, int, nvrtcGetNVVMSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, STATUS, int, nvrtcGetNumSupportedArchs, (int *)) \
-    F(3, STATUS, int, nvrtcGetOptiXIR, (struct _nvrtcProgram *, char *)) \
-    F(3, STATUS, int, nvrtcGetOptiXIRSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(2, STATUS, int, nvrtcGetPCHCreateStatus, (struct _nvrtcProgram *)) \
-    F(2, STATUS, int, nvrtcGetPCHHeapSize, (unsigned long *)) \
-    F(2, STATUS, int, nvrtcGetPCHHeapSizeRequired, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, STATUS, int, nvrtcGetPTX, (struct _nvrtcProgram *, char *)) \
-    F(3, STATUS, int, nvrtcGetPTXSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, STATUS, int, nvrtcGetProgramLog, (struct _nvrtcProgram *, char *)) \
-    F(3, STATUS, int, nvrtcGetProgramLogSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(3, STATUS, int, nvrtcGetSupportedArchs, (int *)) \
-    F(2, STATUS, int, nvrtcGetTileIR, (struct _nvrtcProgram *, char *)) \
-    F(2, STATUS, int, nvrtcGetTileIRSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(2, STATUS, int, nvrtcInstallBundledHeaders, (const char *, unsigned int, const char **)) \
-    F(2, STATUS, int, nvrtcRemoveBundledHeaders, (const char *, const char **)) \
-    F(2, STATUS, int, nvrtcSetFlowCallback, (struct _nvrtcProgram *, void *, void *)) \
-    F(2, STATUS, int, nvrtcSetPCHHeapSize, (size_t)) \
-    F(3, STATUS, int, nvrtcVersion, (int *, int *))
+    F(int, nvrtcAddNameExpression, (struct _nvrtcProgram *, const char *const)) \
+    F(int, nvrtcCompileProgram, (struct _nvrtcProgram *, int, const char *const *)) \
+    F(int, nvrtcCreateProgram, (struct _nvrtcProgram **, const char *, const char *, int, const char *const *, const char *const *)) \
+    F(int, nvrtcDestroyProgram, (struct _nvrtcProgram **)) \
+    F(int, nvrtcGetCUBIN, (struct _nvrtcProgram *, char *)) \
+    F(int, nvrtcGetCUBINSize, (struct _nvrtcProgram *, unsigned long *)) \
+    F(const char *, nvrtcGetErrorString, (int)) \
+    F(int, nvrtcGetLoweredName, (struct _nvrtcProgram *, const char *const, const char **)) \
+    F(int, nvrtcGetNumSupportedArchs, (int *)) \
+    F(int, nvrtcGetPTX, (struct _nvrtcProgram *, char *)) \
+    F(int, nvrtcGetPTXSize, (struct _nvrtcProgram *, unsigned long *)) \
+    F(int, nvrtcGetProgramLog, (struct _nvrtcProgram *, char *)) \
+    F(int, nvrtcGetProgramLogSize, (struct _nvrtcProgram *, unsigned long *)) \
+    F(int, nvrtcGetSupportedArchs, (int *)) \
+    F(int, nvrtcVersion, (int *, int *))
 
 #endif

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the functions of a stand-in library that are rows of a table.
+
+usage: library_calls.py OUT NAME FOLDER TITLE STATUS VALUE
+
+FOLDER is that of the library, TITLE its name in messages, STATUS and VALUE the status of a function that is
+not supported. OUT is the folder for what is written:
+
+  NAME_rows.c       from FOLDER/NAME.calls: each function packs its arguments and calls its runner
+  NAME_fallback.c   from FOLDER/unsupported.txt: the functions that only say "not supported", by what
+                    they return (vs_library_fallback.h)
+  vs_NAME_rows.h    VS_NAME_ROWS(F): F(kind, name) for each of these functions,
+                    VS_NAME_CALLS(F): F(result, name, parameters) for those of NAME.calls
+
+NAME.calls has settings, one line each, that hold for the rows that follow:
+
+  include FILE           a header that NAME_rows.c  includes
+  handle DECLARATION     the first parameter of each function, which the runner gets first; handle none
+  kernel PREFIX          what stands for the library's prefix in .name, the name of the work
+  runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
+  pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
+  default .MEMBER = EXPRESSION      where neither a parameter nor the row sets it
+
+A row is a function's name and parameters, and on the lines below, with a space in front, the members
+that it sets. {SDCZ} or {Sc:C,Dz:Z} in a name stands for one function for each type of elements (the letter
+after the colon, if there is one), and the following words for it: T (its elements in C), R (the
+real numbers of the same precision), TYPE_T and TYPE_R (their cudaDataType), {} (what stands for
+the braces). {,_64} stands for a function with 32-bit and one with 64-bit integers, which are the type I.
+Members may use all parameters by name.
+"""
+import pathlib
+import re
+import sys
+
+TYPES = {"S": ("float", "float", "CUDA_R_32F", "CUDA_R_32F"),
+         "D": ("double", "double", "CUDA_R_64F", "CUDA_R_64F"),
+         "C": ("struct float2", "float", "CUDA_C_32F", "CUDA_R_32F"),
+         "Z": ("struct double2", "double", "CUDA_C_64F", "CUDA_R_64F"),
+         "H": ("uint16_t", "float", "CUDA_R_16F", "CUDA_R_32F"),
+         "B": ("uint16_t", "float", "CUDA_R_16BF", "CUDA_R_32F")}
+WORDS = ("T", "R", "TYPE_T", "TYPE_R")
+KINDS = ("STATUS", "COUNT", "SIZE", "TEXT", "NUMBER", "POINTER", "NOTHING")
+
+
+def split(text):
+    """*text* at the commas that no parentheses or braces enclose."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "({[") - (c in ")}]")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [p.strip() for p in parts if p.strip()]
+
+
+def words(text, values):
+    return re.sub(r"\w+", lambda m: values.get(m.group(), m.group()), text)
+
+
+def variants(name):
+    """(name, what stands for the braces, values of the words) of each function that a name stands for."""
+    widths = [("", "int"), ("_64", "int64_t")] if name.endswith("{,_64}") else [("", "int")]
+    name = name.replace("{,_64}", "")
+    braces = re.search(r"\{(.*?)\}", name)
+    alternatives = [""] if not braces else (
+        braces[1].split(",") if "," in braces[1] or ":" in braces[1] else list(braces[1]))
+    for alternative in alternatives:
+        text, _, letter = alternative.partition(":")
+        values = dict(zip(WORDS, TYPES.get(letter or text, ())))
+        for suffix, integer in widths:
+            full = name[:braces.start()] + text + name[braces.end():] if braces else name
+            yield full + suffix, text, {**values, "I": integer}
+
+
+class Function:
+    """One function of a row, under the settings that hold for it."""
+
+    def __init__(self, name, braces, values, parameters, members, settings):
+        self.name, self.values = name, values
+        self.handle = settings["handle"]
+        self.parameters = [words(p, values) for p in split(parameters)]
+        self.types = [re.match(r"(.*?)\w+$", p)[1].strip() for p in self.parameters]
+        self.names = [re.search(r"\w+$", p)[0] for p in self.parameters]
+        self.settings = settings
+        self.given = [words(m.replace("{}", braces), values) for m in split(members)]
+
+    def declaration(self):
+        parameters = self.parameters if self.handle == "none" else [self.handle] + self.parameters
+        return "int %s(%s)" % (self.name, ", ".join(parameters))
+
+    def types_only(self):
+        handle = [] if self.handle == "none" else [re.match(r"(.*?)\w+$", self.handle)[1].strip()]
+        return "(%s)" % ", ".join(handle + self.types)
+
+    def members(self):
+        """(member, expression) of the call, in the order of importance: row, parameters, defaults."""
+        found = {}
+        for member in self.given:
+            key, expression = re.match(r"\.([\w.]+) = (.*)$", member, re.S).groups()
+            found[key] = expression
+        packs = dict(p.split("=") if "=" in p else (p, p) for p in self.settings["pack"])
+        for name, kind in zip(self.names, self.types):
+            if name in packs:
+                found.setdefault(packs[name], ("(void *)" if kind.endswith("*") else "") + name)
+        for key, expression in self.settings["default"]:
+            found.setdefault(key, words(expression, self.values))
+        kernel, prefix = self.settings["kernel"]
+        found.setdefault("name", '"%s"' % re.sub("^" + prefix, kernel, re.sub(
+            r"(_v2)?(_64)?(_bufferSize)?$", "", self.name)))
+        return found
+
+    def text(self):
+        runner, kind = self.settings["runner"]
+        members = self.members()
+        used = set(re.findall(r"\w+", " ".join(members.values())))
+        unused = "".join("    (void)%s;\n" % n for n in self.names if n not in used)
+        handle = "" if self.handle == "none" else re.search(r"\w+$", self.handle)[0] + ", "
+        return "%s\n{\n%s    return %s(%s&(%s){\n        %s});\n}\n" % (
+            self.declaration(), unused, runner, handle, kind,
+            ",\n        ".join(".%s = %s" % m for m in members.items()))
+
+
+def calls(path):
+    """(headers, functions) of a NAME.calls."""
+    settings = {"handle": "none", "kernel": ("", ""), "runner": None, "pack": [], "default": []}
+    headers, functions = [], []
+    row = None
+
+    def finish():
+        if row:
+            name, parameters = re.match(r"(\S+?)\((.*)\)$", row[0]).groups()
+            functions.extend(Function(*v, parameters, row[1], dict(settings)) for v in variants(name))
+
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        if line[0] == " ":  # the row goes on: parameters up to the closing parenthesis, then members
+            if row[0].endswith(")"):
+                row[1] += " " + line.strip()
+            else:
+                row[0] += " " + line.strip()
+            continue
+        finish()
+        row = None
+        word, _, rest = line.partition(" ")
+        if word == "include":
+            headers.append(rest)
+        elif word == "handle":
+            settings["handle"] = rest
+        elif word == "kernel":
+            settings["kernel"] = tuple(rest.split())
+        elif word == "runner":
+            settings.update(runner=tuple(rest.split(" ", 1)), pack=[], default=[])
+        elif word == "pack":
+            settings["pack"] = settings["pack"] + rest.split()
+        elif word == "default":
+            settings["default"] = settings["default"] + [
+                re.match(r"\.([\w.]+) = (.*)$", m).groups() for m in split(rest)]
+        else:
+            row = [line.strip(), ""]
+    finish()
+    return headers, functions
+
+
+def unsupported(path):
+    """(kind, name) of each function in an unsupported.txt."""
+    kind, found = None, []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        for word in [] if line.startswith("#") else line.split():
+            if word.rstrip(":") in KINDS:
+                kind = word.rstrip(":")
+            else:
+                found.extend((kind, name) for name, _, _ in variants(word))
+    return found
+
+
+def table(name, rows):
+    return "#define %s(F)%s\n" % (name, "".join(" \\\n    F(%s)" % ", ".join(row) for row in rows))
+
+
+def main():
+    out, name, folder, title, status, value = sys.argv[1:]
+    out, folder = pathlib.Path(out), pathlib.Path(folder)
+    here = folder / (name + ".calls")
+    headers, functions = calls(here) if here.exists() else ([], [])
+    names = folder / "unsupported.txt"
+    missing = unsupported(names) if names.exists() else []
+    head = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by cmake/library_calls.py. */\n"
+    up = name.upper()
+    texts = {
+        f"{name}_rows.c": head + "".join('#include "%s"\n' % h for h in headers) +
+                           f'#include "generated/vs_{name}_rows.h"\n' +
+                           (f"\nVS_{up}_CALLS(VS_LIBRARY_DECLARE)\n" if functions else "") +
+                           "".join("\n" + f.text() for f in functions),
+        f"{name}_fallback.c": head + '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +
+                              f'const struct vs_library vs_library = {{"{title}", "{name}", {value}, "{status}"}};\n\n' +
+                              "".join("VS_LIBRARY_FALLBACK_%s(%s)\n" % row for row in missing),
+        f"vs_{name}_rows.h": head + table(f"VS_{up}_ROWS", [("STATUS", f.name) for f in functions] + missing) +
+                             table(f"VS_{up}_CALLS", [("int", f.name, f.types_only()) for f in functions]),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        path = out / file
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
